@@ -1,0 +1,69 @@
+# Two commands do everything on a fresh machine with Python 3.11+, make and g++:
+#   make demo    sets up .venv, installs textkin and runs the demo
+#   make test    sets up .venv, installs textkin with its test extra and runs the tests
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
+
+.PHONY: demo test test-all lint format types sanitize bench clean
+
+demo: .venv/.core
+	$(BIN)/textkin demo
+
+test: .venv/.test
+	$(BIN)/python -m pytest
+
+# The slow tests too.
+test-all: .venv/.test
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+lint: .venv/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.cpp' '*.h')
+
+format: .venv/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.h')
+
+# On the installed copy, which holds the generated stub of the core.
+types: .venv/.core .venv/.lint
+	$(BIN)/mypy -p textkin
+	$(BIN)/mypy src/textkin/__init__.py
+	$(BIN)/python -m mypy.stubtest textkin --mypy-config-file pyproject.toml --allowlist stubtest.txt
+
+# The core alone, without Python, under the sanitizers.
+sanitize: .venv/.tools
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTEXTKIN_TESTS=ON -DTEXTKIN_SANITIZE=address,undefined
+	$(BIN)/cmake --build build/sanitize
+	build/sanitize/core_tests
+	$(BIN)/cmake -S . -B build/sanitize-thread -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTEXTKIN_TESTS=ON -DTEXTKIN_SANITIZE=thread
+	$(BIN)/cmake --build build/sanitize-thread
+	build/sanitize-thread/core_tests
+
+clean:
+	rm -rf .venv build dist
+
+.venv/.tools: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textkin needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(PIP) 'scikit-build-core>=1.1' 'nanobind>=3.1,<4' cmake ninja
+	touch $@
+
+# Without build isolation only what changed is compiled again.
+.venv/.core: .venv/.tools $(SOURCES)
+	$(PIP) --no-build-isolation .
+	touch $@
+
+.venv/.test: .venv/.core
+	$(PIP) --no-build-isolation '.[test]'
+	touch $@
+
+.venv/.lint: .venv/.tools
+	$(PIP) $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
+	touch $@

@@ -1,0 +1,139 @@
+"""How well the built-in vectors rank word pairs, and what one byte a number cost.
+
+Spearman's rank correlation between the cosine of two words and how alike people found them,
+over the pairs whose words are all among the built-in ones. Run in the repository root, where
+textkin is installed::
+
+    python benchmarks/wordsim.py
+"""
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import scipy
+from scipy.stats import spearmanr
+
+from textkin.vectors import WordVectors
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+RESULT = ROOT / "benchmarks" / "results" / "wordsim.json"
+COLUMNS = {
+    "float": "source, unquantised",
+    "int8": "built-in, int8",
+    "int8_without_3": "int8, without_components(3)",
+    "int8_unit_without_3": "int8, unit(), without_components(3)",
+}
+
+Pairs = dict[str, list[tuple[float, str, str]]]
+
+
+def read_pairs(data: Path) -> Pairs:
+    """Return the pairs of each set: what people said, and the two words."""
+    sets: Pairs = {}
+    with gzip.open(data / "wordsim" / "wordsim.tsv.gz", "rt", encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            name, gold, first, second = line.rstrip("\n").split("\t")
+            sets.setdefault(name, []).append((float(gold), first, second))
+    return sets
+
+
+def read_unquantised(data: Path, n_words: int) -> WordVectors:
+    """Return the source of the built-in vectors as float32, the same words."""
+    with np.load(data / "vectors" / "glove6b-100d.npz", allow_pickle=False) as arrays:
+        words = arrays["words"].tobytes().decode("utf-8").split("\n")[:n_words]
+        return WordVectors(words, arrays["vectors"][:n_words])
+
+
+def covered(vectors: WordVectors, pairs: list[tuple[float, str, str]]):
+    """Return the pairs whose two words have a vector."""
+    return [pair for pair in pairs if pair[1] in vectors and pair[2] in vectors]
+
+
+def correlation(vectors: WordVectors, pairs: list[tuple[float, str, str]]) -> float:
+    """Return Spearman's correlation of the cosines with what people said."""
+    gold, first, second = zip(*pairs, strict=True)
+    left, right = (vectors.align(words).astype(np.float64) for words in (first, second))
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return float(spearmanr(gold, (left * right).sum(axis=1) / lengths).statistic)
+
+
+def measure(data: Path) -> list[dict[str, object]]:
+    """Return one row of numbers for each set of pairs."""
+    builtin = WordVectors.builtin()
+    versions = {
+        "float": read_unquantised(data, len(builtin)),
+        "int8": builtin,
+        "int8_without_3": builtin.without_components(3),
+        "int8_unit_without_3": builtin.unit().without_components(3),
+    }
+    rows: list[dict[str, object]] = []
+    for name, pairs in read_pairs(data).items():
+        kept = covered(builtin, pairs)
+        scores = {key: correlation(vectors, kept) for key, vectors in versions.items()}
+        rows.append({"set": name, "pairs": len(pairs), "covered": len(kept), **scores})
+    return rows
+
+
+def table(rows) -> str:
+    """Return the rows as a Markdown table."""
+    lines = [
+        f"| set | pairs covered | {' | '.join(COLUMNS.values())} |",
+        f"| --- | ---: |{' ---: |' * len(COLUMNS)}",
+    ]
+    for row in rows:
+        scores = " | ".join(f"{row[key]:.4f}" for key in COLUMNS)
+        lines.append(f"| {row['set']} | {row['covered']:,} of {row['pairs']:,} | {scores} |")
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    """Return the processor and the number of cores, in words."""
+    model = platform.machine()
+    cpu = Path("/proc/cpuinfo")
+    if cpu.exists():
+        for line in cpu.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def commit() -> str:
+    """Return the commit that the tree is at, or "uncommitted" where there is none."""
+    found = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return found.stdout.strip() if found.returncode == 0 else "uncommitted"
+
+
+def main() -> None:
+    """Print the table; write the numbers, the machine and the versions."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--result", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    rows = measure(arguments.data)
+    print(table(rows))
+    report = {
+        "command": "python benchmarks/wordsim.py",
+        "measure": "Spearman correlation of cosines with human judgements",
+        "machine": machine(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "commit": commit(),
+        "rows": rows,
+    }
+    arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+#include "textkin/batch.h"
+
+#include "textkin/parallel.h"
+
+#include <limits>
+
+namespace textkin {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double distance(const Space& space, const Document& a, const Document& b, Stop& stop) {
+    if (a.empty() || b.empty()) return kInfinity;
+    PairSolver& solver = local_pair_solver();
+    const double result = solver.distance(space.table, space.cost, a, b, stop);
+    solver.trim();
+    return result;
+}
+
+} // namespace
+
+PairSolver& local_pair_solver() {
+    static thread_local PairSolver solver;
+    return solver;
+}
+
+void distance_matrix(const Space& space, const Documents& a, const Documents& b, bool symmetric,
+                     unsigned threads, Stop& stop, std::span<double> out) {
+    const std::size_t columns = b.size();
+    parallel_for(a.size() * columns, threads, stop, [&](std::size_t item) {
+        const std::size_t i = item / columns;
+        const std::size_t j = item % columns;
+        if (symmetric && j < i) return;
+        double value = 0;
+        if (!symmetric || i != j || a[i].empty()) value = distance(space, a[i], b[j], stop);
+        out[item] = value;
+        if (symmetric) out[j * columns + i] = value;
+    });
+}
+
+void distance_pairs(const Space& space, const Documents& a, std::span<const std::int64_t> a_rows,
+                    const Documents& b, std::span<const std::int64_t> b_rows, unsigned threads,
+                    Stop& stop, std::span<double> out) {
+    parallel_for(out.size(), threads, stop, [&](std::size_t item) {
+        out[item] = distance(space, a[static_cast<std::size_t>(a_rows[item])],
+                             b[static_cast<std::size_t>(b_rows[item])], stop);
+    });
+}
+
+void bound_matrices(const Space& space, const Documents& a, const Documents& b, unsigned threads,
+                    Stop& stop, std::span<double> out) {
+    const std::size_t columns = b.size();
+    const std::size_t pairs = a.size() * columns;
+    parallel_for(pairs, threads, stop, [&](std::size_t item) {
+        const Document x = a[item / columns];
+        const Document y = b[item % columns];
+        Bounds bounds{kInfinity, kInfinity, kInfinity};
+        if (!x.empty() && !y.empty()) {
+            PairSolver& solver = local_pair_solver();
+            bounds = solver.bounds(space.table, space.cost, x, y);
+            solver.trim();
+        }
+        out[item] = bounds.centroid;
+        out[pairs + item] = bounds.source;
+        out[2 * pairs + item] = bounds.target;
+    });
+}
+
+} // namespace textkin

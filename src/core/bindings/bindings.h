@@ -1,0 +1,67 @@
+// What the binding files share.
+#pragma once
+
+#include "textkin/stop.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace textkin::bindings {
+
+namespace nb = nanobind;
+
+template <class Number>
+using Array1 = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class Number>
+using Array2 = nb::ndarray<const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Number> std::span<const Number> view(const Array1<Number>& array) {
+    return {array.data(), array.size()};
+}
+
+// A NumPy array that owns `values`.
+template <class Number, class... Sizes>
+auto to_numpy(std::vector<Number>&& values, Sizes... sizes) {
+    auto* owned = new std::vector<Number>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+    return nb::ndarray<nb::numpy, Number, nb::ndim<sizeof...(Sizes)>>(
+        owned->data(), {static_cast<std::size_t>(sizes)...}, owner);
+}
+
+// Runs `work(stop)` without the interpreter lock. Now and then the calling thread takes the lock
+// back, lets Python see Ctrl-C and tells `progress` how many of `total` items are done; an
+// exception from either ends the work and is raised when all threads have stopped.
+template <class Work> void run(std::size_t total, const nb::object& progress, Work&& work) {
+    std::optional<nb::python_error> error;
+    const auto poll = [&](std::size_t finished) {
+        const nb::gil_scoped_acquire held;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (!progress.is_none()) progress(finished, total);
+        } catch (nb::python_error& raised) {
+            error.emplace(std::move(raised));
+        }
+        return error.has_value();
+    };
+    Stop stop{poll};
+    try {
+        const nb::gil_scoped_release released;
+        work(stop);
+    } catch (const Stopped&) {
+        if (error) throw std::move(*error);
+        throw;
+    }
+    if (!progress.is_none()) progress(total, total);
+}
+
+void register_documents(nb::module_& module);
+void register_mover(nb::module_& module);
+void register_transport(nb::module_& module);
+
+} // namespace textkin::bindings

@@ -1,0 +1,81 @@
+#include "bindings.h"
+
+#include "textkin/documents.h"
+
+#include <cmath>
+#include <string>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+Documents make_documents(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                         const Array1<double>& weights, std::int64_t columns) {
+    const auto starts = view(indptr);
+    const auto words = view(indices);
+    const auto values = view(weights);
+    if (starts.empty() || starts.front() != 0 ||
+        starts.back() != static_cast<std::int64_t>(words.size()) || words.size() != values.size())
+        refuse("indptr must start at 0 and end at the number of indices and of weights; got " +
+               std::to_string(starts.size()) + " row starts, " + std::to_string(words.size()) +
+               " indices and " + std::to_string(values.size()) + " weights.");
+    for (std::size_t row = 0; row + 1 < starts.size(); ++row) {
+        if (starts[row] > starts[row + 1])
+            refuse("indptr must not decrease; it does after row " + std::to_string(row) + ".");
+        for (auto k = static_cast<std::size_t>(starts[row]);
+             k < static_cast<std::size_t>(starts[row + 1]); ++k) {
+            if (words[k] < 0 || words[k] >= columns)
+                refuse("Column numbers must be at least 0 and below " + std::to_string(columns) +
+                       "; row " + std::to_string(row) + " has " + std::to_string(words[k]) + ".");
+            if (k > static_cast<std::size_t>(starts[row]) && words[k - 1] >= words[k])
+                refuse("Column numbers must ascend in every row; those of row " +
+                       std::to_string(row) + " do not (call sum_duplicates() on the matrix).");
+            if (!std::isfinite(values[k]) || values[k] < 0)
+                refuse("Word weights must be finite and not negative; row " + std::to_string(row) +
+                       " has " + std::to_string(values[k]) + " in column " +
+                       std::to_string(words[k]) + ".");
+        }
+    }
+    return Documents(starts, words, values);
+}
+
+} // namespace
+
+void register_documents(nb::module_& module) {
+    nb::class_<Documents>(module, "Documents",
+                          "Rows of a CSR matrix of word weights, held with whole-number masses.")
+        .def(
+            "__init__",
+            [](Documents* self, const Array1<std::int64_t>& indptr,
+               const Array1<std::int32_t>& indices, const Array1<double>& weights,
+               std::int64_t columns) {
+                new (self) Documents(make_documents(indptr, indices, weights, columns));
+            },
+            "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert(), "columns"_a)
+        .def("__len__", &Documents::size)
+        .def(
+            "words",
+            [](const Documents& self, std::size_t row) {
+                if (row >= self.size()) throw nb::index_error("row out of range");
+                const Document document = self[row];
+                return to_numpy(
+                    std::vector<std::int32_t>(document.words.begin(), document.words.end()),
+                    document.size());
+            },
+            "row"_a, "Words of a row that weigh something, ascending.")
+        .def(
+            "empty_rows",
+            [](const Documents& self) {
+                std::vector<std::int64_t> rows;
+                for (std::size_t row = 0; row < self.size(); ++row)
+                    if (self[row].empty()) rows.push_back(static_cast<std::int64_t>(row));
+                const std::size_t count = rows.size();
+                return to_numpy(std::move(rows), count);
+            },
+            "Rows without any word.");
+}
+
+} // namespace textkin::bindings

@@ -1,0 +1,147 @@
+#include "bindings.h"
+
+#include "textkin/batch.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <string>
+#include <string_view>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+using Table = Array2<float>;
+
+Cost cost_named(std::string_view name) {
+    if (name == "euclidean") return Cost::euclidean;
+    if (name == "sqeuclidean") return Cost::squared_euclidean;
+    if (name == "cosine") return Cost::cosine;
+    throw nb::value_error("cost must be 'euclidean', 'sqeuclidean' or 'cosine'.");
+}
+
+Space space(const Table& table, std::string_view cost) {
+    return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
+}
+
+// Documents refuse columns outside the table they were made for; this is for a different table.
+void check_rows(const Table& table, const Documents& documents) {
+    for (std::size_t row = 0; row < documents.size(); ++row) {
+        const Document document = documents[row];
+        if (!document.empty() && static_cast<std::size_t>(document.words.back()) >= table.shape(0))
+            throw nb::value_error("The documents name words beyond the last row of the vectors.");
+    }
+}
+
+auto matrix(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
+            unsigned threads, const nb::object& progress) {
+    check_rows(table, a);
+    check_rows(table, b);
+    const Space where = space(table, cost);
+    std::vector<double> out(a.size() * b.size());
+    run(out.size(), progress,
+        [&](Stop& stop) { distance_matrix(where, a, b, &a == &b, threads, stop, out); });
+    return to_numpy(std::move(out), a.size(), b.size());
+}
+
+auto pairs(const Table& table, const Documents& a, const Array1<std::int64_t>& a_rows,
+           const Documents& b, const Array1<std::int64_t>& b_rows, const std::string& cost,
+           unsigned threads, const nb::object& progress) {
+    check_rows(table, a);
+    check_rows(table, b);
+    if (a_rows.size() != b_rows.size())
+        throw nb::value_error(
+            "There must be as many rows of the first documents as of the second.");
+    for (std::size_t k = 0; k < a_rows.size(); ++k)
+        if (a_rows(k) < 0 || a_rows(k) >= static_cast<std::int64_t>(a.size()) || b_rows(k) < 0 ||
+            b_rows(k) >= static_cast<std::int64_t>(b.size()))
+            throw nb::value_error("A row number lies outside of the documents.");
+    const Space where = space(table, cost);
+    std::vector<double> out(a_rows.size());
+    run(out.size(), progress, [&](Stop& stop) {
+        distance_pairs(where, a, view(a_rows), b, view(b_rows), threads, stop, out);
+    });
+    const std::size_t count = out.size();
+    return to_numpy(std::move(out), count);
+}
+
+auto bounds(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
+            unsigned threads, const nb::object& progress) {
+    check_rows(table, a);
+    check_rows(table, b);
+    const Space where = space(table, cost);
+    std::vector<double> out(3 * a.size() * b.size());
+    run(a.size() * b.size(), progress,
+        [&](Stop& stop) { bound_matrices(where, a, b, threads, stop, out); });
+    return to_numpy(std::move(out), 3, a.size(), b.size());
+}
+
+Explanation explain(const Table& table, const Documents& a, std::size_t a_row, const Documents& b,
+                    std::size_t b_row, const std::string& cost) {
+    check_rows(table, a);
+    check_rows(table, b);
+    if (a_row >= a.size() || b_row >= b.size() || a[a_row].empty() || b[b_row].empty())
+        throw nb::value_error("Both documents must exist and have words.");
+    const Space where = space(table, cost);
+    Explanation out;
+    run(1, nb::none(), [&](Stop& stop) {
+        out = local_pair_solver().explain(where.table, where.cost, a[a_row], b[b_row], stop);
+        local_pair_solver().trim();
+    });
+    return out;
+}
+
+template <class Number, class Member> auto column(const Explanation& explanation, Member member) {
+    std::vector<Number> values;
+    for (const Move& move : explanation.moves) values.push_back(move.*member);
+    const std::size_t count = values.size();
+    return to_numpy(std::move(values), count);
+}
+
+auto doubles(const std::vector<double>& values) {
+    return to_numpy(std::vector<double>(values), values.size());
+}
+
+} // namespace
+
+void register_mover(nb::module_& module) {
+    // The arrays are copies that own their numbers; by default a property would borrow them.
+    constexpr auto copy = nb::rv_policy::move;
+    using E = Explanation;
+    nb::class_<E>(module, "Explanation", "The flow and the potentials of one pair.")
+        .def_ro("distance", &E::distance)
+        .def_ro("pivots", &E::pivots)
+        .def_ro("solved", &E::solved)
+        .def_ro("method", &E::method)
+        .def_prop_ro(
+            "source", [](const E& e) { return column<std::int32_t>(e, &Move::source); }, copy)
+        .def_prop_ro(
+            "target", [](const E& e) { return column<std::int32_t>(e, &Move::target); }, copy)
+        .def_prop_ro(
+            "mass", [](const E& e) { return column<double>(e, &Move::mass); }, copy)
+        .def_prop_ro(
+            "cost", [](const E& e) { return column<double>(e, &Move::cost); }, copy)
+        .def_prop_ro(
+            "source_masses", [](const E& e) { return doubles(e.source_masses); }, copy)
+        .def_prop_ro(
+            "target_masses", [](const E& e) { return doubles(e.target_masses); }, copy)
+        .def_prop_ro(
+            "source_potentials", [](const E& e) { return doubles(e.source_potentials); }, copy)
+        .def_prop_ro(
+            "target_potentials", [](const E& e) { return doubles(e.target_potentials); }, copy);
+
+    module.def("distance_matrix", &matrix, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a,
+               "threads"_a, "progress"_a.none(),
+               "Exact distances of all pairs; half the work when both are the same object.");
+    module.def("distance_pairs", &pairs, "table"_a.noconvert(), "a"_a, "a_rows"_a.noconvert(),
+               "b"_a, "b_rows"_a.noconvert(), "cost"_a, "threads"_a, "progress"_a.none(),
+               "Exact distances of the named pairs of rows.");
+    module.def("bound_matrices", &bounds, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a,
+               "threads"_a, "progress"_a.none(),
+               "Centroid, source and target bounds of all pairs.");
+    module.def("explain", &explain, "table"_a.noconvert(), "a"_a, "a_row"_a, "b"_a, "b_row"_a,
+               "cost"_a, "The flow and the potentials of one pair of rows.");
+}
+
+} // namespace textkin::bindings

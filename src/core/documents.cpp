@@ -1,0 +1,92 @@
+#include "textkin/documents.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace textkin {
+namespace {
+
+bool are_counts(std::span<const double> weights) {
+    const auto limit = static_cast<double>(kLargestCountTotal);
+    double sum = 0;
+    for (const double w : weights) {
+        if (w > limit || w != std::floor(w)) return false;
+        sum += w;
+    }
+    return sum <= limit;
+}
+
+// Divides by the largest first: the sum can then neither overflow nor vanish.
+void round_to_fixed_total(std::span<const double> weights, std::span<std::int64_t> masses) {
+    const auto top = std::max_element(weights.begin(), weights.end());
+    double sum = 0;
+    for (const double w : weights) sum += w / *top;
+    const double scale = static_cast<double>(kFixedTotal) / sum;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+        masses[i] = std::llround(weights[i] / *top * scale);
+    const auto rest = kFixedTotal - std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
+    masses[static_cast<std::size_t>(top - weights.begin())] += rest;
+}
+
+} // namespace
+
+std::int64_t whole_masses(std::span<const double> weights, std::span<std::int64_t> masses) {
+    const auto largest = std::max_element(weights.begin(), weights.end());
+    if (largest == weights.end() || *largest <= 0) return 0;
+    if (are_counts(weights)) {
+        std::transform(weights.begin(), weights.end(), masses.begin(),
+                       [](double w) { return static_cast<std::int64_t>(w); });
+        return std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
+    }
+    round_to_fixed_total(weights, masses);
+    return kFixedTotal;
+}
+
+std::int64_t to_common_total(std::span<std::int64_t> a, std::int64_t a_total,
+                             std::span<std::int64_t> b, std::int64_t b_total) {
+    const std::int64_t divisor = std::gcd(a_total, b_total);
+    const std::int64_t a_factor = b_total / divisor;
+    const std::int64_t b_factor = a_total / divisor;
+    if (a_total > kFixedTotal / a_factor) {
+        for (const auto masses : {a, b}) {
+            const std::vector<double> weights(masses.begin(), masses.end());
+            round_to_fixed_total(weights, masses);
+        }
+        return kFixedTotal;
+    }
+    for (std::int64_t& mass : a) mass *= a_factor;
+    for (std::int64_t& mass : b) mass *= b_factor;
+    return a_total * a_factor;
+}
+
+Documents::Documents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                     std::span<const double> weights) {
+    const std::size_t rows = indptr.size() - 1;
+    starts_.reserve(rows + 1);
+    totals_.reserve(rows);
+    words_.reserve(indices.size());
+    masses_.reserve(indices.size());
+    starts_.push_back(0);
+    std::vector<std::int64_t> row;
+    for (std::size_t r = 0; r < rows; ++r) {
+        const auto begin = static_cast<std::size_t>(indptr[r]);
+        const auto length = static_cast<std::size_t>(indptr[r + 1]) - begin;
+        row.resize(length);
+        totals_.push_back(whole_masses(weights.subspan(begin, length), row));
+        for (std::size_t i = 0; i < length && totals_.back() > 0; ++i) {
+            if (row[i] == 0) continue;
+            words_.push_back(indices[begin + i]);
+            masses_.push_back(row[i]);
+        }
+        starts_.push_back(words_.size());
+    }
+}
+
+Document Documents::operator[](std::size_t row) const {
+    const std::size_t begin = starts_[row];
+    const std::size_t length = starts_[row + 1] - begin;
+    return {{words_.data() + begin, length}, {masses_.data() + begin, length}, totals_[row]};
+}
+
+} // namespace textkin

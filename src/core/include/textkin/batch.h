@@ -1,0 +1,31 @@
+// Distances and bounds of many pairs on several threads. A pair gives the same bits here as alone.
+#pragma once
+
+#include "textkin/mover.h"
+
+namespace textkin {
+
+// One vector table and one cost: what a distance is measured with.
+struct Space {
+    VectorTable table;
+    Cost cost = Cost::euclidean;
+};
+
+// out[i * b.size() + j] for all pairs; infinity where a document is empty. With `symmetric` (a and
+// b are the same documents) half of the pairs are solved and the diagonal is 0.
+void distance_matrix(const Space& space, const Documents& a, const Documents& b, bool symmetric,
+                     unsigned threads, Stop& stop, std::span<double> out);
+
+// out[k] for the pairs (a_rows[k], b_rows[k]).
+void distance_pairs(const Space& space, const Documents& a, std::span<const std::int64_t> a_rows,
+                    const Documents& b, std::span<const std::int64_t> b_rows, unsigned threads,
+                    Stop& stop, std::span<double> out);
+
+// Three matrices one after another: centroid, source, target.
+void bound_matrices(const Space& space, const Documents& a, const Documents& b, unsigned threads,
+                    Stop& stop, std::span<double> out);
+
+// The pair solver of this thread, with the memory of its earlier pairs.
+PairSolver& local_pair_solver();
+
+} // namespace textkin

@@ -1,0 +1,53 @@
+// The cost of moving each word of one document to each word of another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace textkin {
+
+enum class Cost : std::uint8_t {
+    euclidean,         // |x - y|, the paper's: a metric
+    squared_euclidean, // |x - y|^2
+    cosine,            // 1 - cos(x, y) as |x - y|^2 / 2: expects vectors of unit length
+};
+
+[[nodiscard]] constexpr bool is_metric(Cost cost) { return cost == Cost::euclidean; }
+
+// Word vectors, one a row.
+struct VectorTable {
+    const float* data = nullptr;
+    std::size_t rows = 0;
+    std::size_t dimension = 0;
+
+    [[nodiscard]] const float* row(std::int32_t word) const {
+        return data + static_cast<std::size_t>(word) * dimension;
+    }
+};
+
+// A rows x columns matrix of costs; a row begins every `stride` numbers, a multiple of kLanes. The
+// cost is value x unit: the unit keeps vectors of any size inside the range of float.
+struct CostMatrix {
+    std::vector<float> values;
+    std::size_t rows = 0, columns = 0, stride = 0;
+    float largest = 0;
+    double unit = 1;
+
+    [[nodiscard]] const float* row(std::size_t i) const { return values.data() + i * stride; }
+    [[nodiscard]] float at(std::size_t i, std::size_t j) const { return row(i)[j]; }
+};
+
+// Computes the costs of all pairs with the one kernel that every call uses, so that a pair costs
+// the same bits alone and in a batch. Keeps its memory between calls.
+class CostKernel {
+  public:
+    void compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
+                 std::span<const std::int32_t> columns, CostMatrix& out);
+
+  private:
+    std::vector<float> packed_, point_;
+};
+
+} // namespace textkin

@@ -1,0 +1,56 @@
+// Documents as the core sees them: words with whole-number masses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace textkin {
+
+// Weights that are not counts are rounded to this total, largest weight last so that the sum is
+// exact: an error of 2^-45 of the document's mass a word.
+inline constexpr std::int64_t kFixedTotal = std::int64_t{1} << 44;
+
+// Counts stay as they are up to this total, so that the product of two totals is at most
+// kFixedTotal, and the solver has 2^18 to spare before 2^62.
+inline constexpr std::int64_t kLargestCountTotal = std::int64_t{1} << 22;
+
+// One document: words (rows of the vector table, ascending) and their masses, which add up to
+// total.
+struct Document {
+    std::span<const std::int32_t> words;
+    std::span<const std::int64_t> masses;
+    std::int64_t total = 0;
+
+    [[nodiscard]] std::size_t size() const { return words.size(); }
+    [[nodiscard]] bool empty() const { return words.empty(); }
+};
+
+// Whole-number masses in proportion to `weights` (finite, not negative): the weights themselves
+// when they are counts, otherwise rounded to kFixedTotal. Returns the total; 0 if nothing weighs.
+std::int64_t whole_masses(std::span<const double> weights, std::span<std::int64_t> masses);
+
+// Multiplies the masses of two documents so that both have the same total, and returns it: exactly,
+// unless that total would exceed kFixedTotal, to which they are then rounded.
+std::int64_t to_common_total(std::span<std::int64_t> a, std::int64_t a_total,
+                             std::span<std::int64_t> b, std::int64_t b_total);
+
+// Rows of a CSR matrix, owned. Words that weigh nothing are left out.
+class Documents {
+  public:
+    // Expects 0 = indptr[0] <= indptr[1] <= ..., indices ascending in each row.
+    Documents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+              std::span<const double> weights);
+
+    [[nodiscard]] std::size_t size() const { return totals_.size(); }
+    [[nodiscard]] Document operator[](std::size_t row) const;
+
+  private:
+    std::vector<std::size_t> starts_;
+    std::vector<std::int32_t> words_;
+    std::vector<std::int64_t> masses_;
+    std::vector<std::int64_t> totals_;
+};
+
+} // namespace textkin

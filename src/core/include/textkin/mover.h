@@ -1,0 +1,85 @@
+// The Word Mover's Distance of a pair of documents (Kusner et al. 2015), its lower bounds, its flow
+// and the potentials that prove it.
+#pragma once
+
+#include "textkin/costs.h"
+#include "textkin/documents.h"
+#include "textkin/transport.h"
+
+namespace textkin {
+
+// One move of an explanation: positions of the words in the two documents, the share of all mass
+// that moves, and what a whole unit of mass would cost.
+struct Move {
+    std::int32_t source, target;
+    double mass, cost;
+};
+
+struct Explanation {
+    double distance = 0;
+    std::vector<Move> moves; // by source, then target; costs x masses add up to the distance
+    std::vector<double> source_masses, target_masses; // each adds up to 1
+    // source + target <= cost for every pair of words; times the masses, the distance again.
+    std::vector<double> source_potentials, target_potentials;
+    std::int64_t pivots = 0;
+    Method method = Method::narrow_simplex;
+    bool solved = false; // false: nothing was left for the solver to decide
+};
+
+struct Bounds {
+    double centroid = 0; // of the centroids: Euclidean, squared, or half the square, as the cost
+    double source = 0;   // every source word goes to its nearest target word
+    double target = 0;   // every target word gets its mass from the nearest source word
+};
+
+// Solves pairs one after another with memory that it keeps. Not for two threads at once.
+class PairSolver {
+  public:
+    // Both documents have words. Equal to the last bit with the two exchanged.
+    double distance(const VectorTable& table, Cost cost, const Document& a, const Document& b,
+                    Stop& stop);
+    Explanation explain(const VectorTable& table, Cost cost, const Document& source,
+                        const Document& target, Stop& stop);
+    Bounds bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b);
+
+    // Gives back memory that an unusually large pair took.
+    void trim();
+
+  private:
+    // Words of one side that still have mass to move, with their positions in the document.
+    struct Side {
+        std::vector<std::int32_t> words, positions;
+        std::vector<std::int64_t> masses;
+
+        void add(const Document& document, std::size_t position, std::int64_t mass);
+        void clear();
+        [[nodiscard]] std::size_t size() const { return words.size(); }
+    };
+    struct Kept {
+        std::int32_t a, b;
+        std::int64_t mass;
+    };
+
+    CostKernel kernel_;
+    TransportSolver transport_;
+    CostMatrix costs_;
+    std::vector<std::int32_t> whole_costs_;
+    std::vector<std::int64_t> a_masses_, b_masses_;
+    Side a_, b_;
+    std::vector<Kept> kept_;
+    Solution solution_;
+    std::int64_t total_ = 0;
+    bool solved_ = false;
+
+    void split(const Document& a, const Document& b, bool cancel_common_mass);
+    [[nodiscard]] double solve(const VectorTable& table, Cost cost, Stop& stop);
+    void ship_directly();
+    void round_costs();
+    [[nodiscard]] double cost_of(const Shipment& shipment) const;
+    [[nodiscard]] std::vector<double> column_potentials() const;
+    [[nodiscard]] std::vector<double> best_potentials(const VectorTable& table, Cost cost,
+                                                      std::span<const std::int32_t> of,
+                                                      const std::vector<double>& v);
+};
+
+} // namespace textkin

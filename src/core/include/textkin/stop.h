@@ -1,0 +1,59 @@
+// A long call can be stopped: by Ctrl-C, by a callback that has seen enough, by a failing worker.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace textkin {
+
+// Thrown by a call that was stopped before its end.
+struct Stopped : std::exception {
+    [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
+};
+
+// Shared by the threads of one call. Any thread may ask; only the thread that made the object
+// runs the poll, and not more often than once an interval, so that asking is cheap.
+class Stop {
+  public:
+    using Clock = std::chrono::steady_clock;
+    using Poll = std::function<bool(std::size_t finished)>; // true: stop
+
+    Stop() = default;
+    explicit Stop(Poll poll, Clock::duration interval = std::chrono::milliseconds(50))
+        : poll_(std::move(poll)), interval_(interval), last_(Clock::now()),
+          owner_(std::this_thread::get_id()) {}
+
+    [[nodiscard]] bool requested() {
+        if (flag_.load(std::memory_order_relaxed)) return true;
+        if (!poll_ || std::this_thread::get_id() != owner_) return false;
+        const auto now = Clock::now();
+        if (now - last_ < interval_) return false;
+        last_ = now;
+        if (poll_(finished_.load(std::memory_order_relaxed))) request();
+        return flag_.load(std::memory_order_relaxed);
+    }
+
+    void request() noexcept { flag_.store(true, std::memory_order_relaxed); }
+    void throw_if_requested() {
+        if (requested()) throw Stopped{};
+    }
+    void count_finished() noexcept { finished_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t finished() const noexcept {
+        return finished_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    Poll poll_;
+    Clock::duration interval_{};
+    Clock::time_point last_{};
+    std::thread::id owner_{};
+    std::atomic<bool> flag_{false};
+    std::atomic<std::size_t> finished_{0};
+};
+
+} // namespace textkin

@@ -1,0 +1,261 @@
+#include "textkin/mover.h"
+
+#include "textkin/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kNumbersKept = std::size_t{1} << 22; // 16 MiB of costs
+
+// Which document gives the rows: the shorter one, and of two equally long ones the same one
+// whichever way round they come.
+bool goes_first(const Document& a, const Document& b) {
+    if (a.size() != b.size()) return a.size() < b.size();
+    const auto order = std::lexicographical_compare_three_way(a.words.begin(), a.words.end(),
+                                                              b.words.begin(), b.words.end());
+    if (order != 0) return order < 0;
+    return !std::lexicographical_compare(b.masses.begin(), b.masses.end(), a.masses.begin(),
+                                         a.masses.end());
+}
+
+std::vector<double> shares(std::span<const std::int64_t> masses, std::int64_t total) {
+    std::vector<double> out(masses.size());
+    std::transform(masses.begin(), masses.end(), out.begin(), [total](std::int64_t mass) {
+        return static_cast<double>(mass) / static_cast<double>(total);
+    });
+    return out;
+}
+
+std::vector<double> centroid(const VectorTable& table, const Document& document) {
+    std::vector<double> sum(table.dimension, 0.0);
+    for (std::size_t i = 0; i < document.size(); ++i) {
+        const float* x = table.row(document.words[i]);
+        const double share =
+            static_cast<double>(document.masses[i]) / static_cast<double>(document.total);
+        for (std::size_t k = 0; k < table.dimension; ++k)
+            sum[k] += share * static_cast<double>(x[k]);
+    }
+    return sum;
+}
+
+} // namespace
+
+void PairSolver::Side::add(const Document& document, std::size_t position, std::int64_t mass) {
+    words.push_back(document.words[position]);
+    positions.push_back(static_cast<std::int32_t>(position));
+    masses.push_back(mass);
+}
+
+void PairSolver::Side::clear() {
+    words.clear();
+    positions.clear();
+    masses.clear();
+}
+
+// What stays and what has to move. Under a metric some optimal plan leaves in place all mass that
+// the documents have in common; under any other cost it may pay to move even that.
+void PairSolver::split(const Document& a, const Document& b, bool cancel_common_mass) {
+    a_masses_.assign(a.masses.begin(), a.masses.end());
+    b_masses_.assign(b.masses.begin(), b.masses.end());
+    total_ = to_common_total(a_masses_, a.total, b_masses_, b.total);
+    a_.clear();
+    b_.clear();
+    kept_.clear();
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (cancel_common_mass && i < a.size() && j < b.size()) {
+        if (a.words[i] < b.words[j]) {
+            a_.add(a, i, a_masses_[i]);
+            ++i;
+        } else if (b.words[j] < a.words[i]) {
+            b_.add(b, j, b_masses_[j]);
+            ++j;
+        } else {
+            const std::int64_t common = std::min(a_masses_[i], b_masses_[j]);
+            kept_.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), common});
+            if (a_masses_[i] > common) a_.add(a, i, a_masses_[i] - common);
+            if (b_masses_[j] > common) b_.add(b, j, b_masses_[j] - common);
+            ++i;
+            ++j;
+        }
+    }
+    for (; i < a.size(); ++i) a_.add(a, i, a_masses_[i]);
+    for (; j < b.size(); ++j) b_.add(b, j, b_masses_[j]);
+}
+
+// One word on either side leaves no choice.
+void PairSolver::ship_directly() {
+    solution_.shipments.clear();
+    for (std::size_t i = 0; i < a_.size(); ++i)
+        for (std::size_t j = 0; j < b_.size(); ++j)
+            solution_.shipments.push_back({static_cast<std::int32_t>(i),
+                                           static_cast<std::int32_t>(j),
+                                           a_.size() == 1 ? b_.masses[j] : a_.masses[i]});
+    solution_.pivots = 0;
+    solution_.method = Method::narrow_simplex;
+}
+
+double PairSolver::cost_of(const Shipment& shipment) const {
+    return static_cast<double>(costs_.at(static_cast<std::size_t>(shipment.row),
+                                         static_cast<std::size_t>(shipment.column)));
+}
+
+void PairSolver::round_costs() {
+    const double scale =
+        costs_.largest > 0 ? static_cast<double>(kLargestCost) / static_cast<double>(costs_.largest)
+                           : 0;
+    if (whole_costs_.size() < costs_.rows * costs_.stride)
+        whole_costs_.resize(costs_.rows * costs_.stride);
+    for (std::size_t i = 0; i < costs_.rows; ++i) {
+        const float* from = costs_.row(i);
+        std::int32_t* to = whole_costs_.data() + i * costs_.stride;
+        for (std::size_t j = 0; j < costs_.columns; ++j)
+            to[j] = static_cast<std::int32_t>(static_cast<double>(from[j]) * scale + 0.5);
+        std::fill(to + costs_.columns, to + costs_.stride, kPadding);
+    }
+}
+
+// Solves what split() left to move; the shipments stay in solution_.
+double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
+    solved_ = false;
+    solution_.shipments.clear();
+    solution_.pivots = 0;
+    if (a_.size() == 0) return 0;
+    kernel_.compute(table, cost, a_.words, b_.words, costs_);
+    if (a_.size() == 1 || b_.size() == 1) {
+        ship_directly();
+    } else {
+        round_costs();
+        transport_.solve({a_.masses, b_.masses, whole_costs_.data(), costs_.stride}, solution_,
+                         stop);
+        solved_ = true;
+    }
+    double sum = 0;
+    for (const Shipment& s : solution_.shipments) sum += static_cast<double>(s.mass) * cost_of(s);
+    return sum / static_cast<double>(total_) * costs_.unit;
+}
+
+double PairSolver::distance(const VectorTable& table, Cost cost, const Document& a,
+                            const Document& b, Stop& stop) {
+    const bool in_order = goes_first(a, b);
+    split(in_order ? a : b, in_order ? b : a, is_metric(cost));
+    return solve(table, cost, stop);
+}
+
+// The potentials of b's words that are left to move.
+std::vector<double> PairSolver::column_potentials() const {
+    std::vector<double> v(b_.size(), 0.0);
+    if (solved_) {
+        const double unit =
+            static_cast<double>(costs_.largest) * costs_.unit / static_cast<double>(kLargestCost);
+        for (std::size_t j = 0; j < v.size(); ++j)
+            v[j] = static_cast<double>(solution_.column_potential[j]) * unit;
+    } else if (a_.size() == 1) {
+        for (std::size_t j = 0; j < v.size(); ++j)
+            v[j] = static_cast<double>(costs_.at(0, j)) * costs_.unit;
+    }
+    return v;
+}
+
+// The best that the words of `of` can have under the potentials of b's words: min_j cost - v[j].
+std::vector<double> PairSolver::best_potentials(const VectorTable& table, Cost cost,
+                                                std::span<const std::int32_t> of,
+                                                const std::vector<double>& v) {
+    std::vector<double> best(of.size(), 0.0);
+    if (v.empty()) return best;
+    kernel_.compute(table, cost, of, b_.words, costs_);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < v.size(); ++j)
+            least = std::min(least, static_cast<double>(costs_.at(i, j)) * costs_.unit - v[j]);
+        best[i] = least;
+    }
+    return best;
+}
+
+Explanation PairSolver::explain(const VectorTable& table, Cost cost, const Document& source,
+                                const Document& target, Stop& stop) {
+    const bool in_order = goes_first(source, target);
+    const Document& a = in_order ? source : target;
+    const Document& b = in_order ? target : source;
+    split(a, b, is_metric(cost));
+    Explanation out;
+    out.distance = solve(table, cost, stop);
+    out.pivots = solution_.pivots;
+    out.method = solution_.method;
+    out.solved = solved_;
+
+    const auto share = [this](std::int64_t mass) {
+        return static_cast<double>(mass) / static_cast<double>(total_);
+    };
+    for (const Kept& k : kept_) out.moves.push_back({k.a, k.b, share(k.mass), 0.0});
+    for (const Shipment& s : solution_.shipments)
+        out.moves.push_back({a_.positions[static_cast<std::size_t>(s.row)],
+                             b_.positions[static_cast<std::size_t>(s.column)], share(s.mass),
+                             cost_of(s) * costs_.unit});
+    out.source_masses = shares(a_masses_, total_);
+    out.target_masses = shares(b_masses_, total_);
+
+    // Under a metric one function f of the words proves the distance (Kantorovich and Rubinstein):
+    // it is f on the one side and -f on the other, so words that stay cost nothing.
+    const std::vector<double> v = column_potentials();
+    out.source_potentials = best_potentials(table, cost, a.words, v);
+    if (is_metric(cost)) {
+        out.target_potentials = best_potentials(table, cost, b.words, v);
+        for (double& value : out.target_potentials) value = -value;
+    } else {
+        out.target_potentials = v;
+    }
+
+    if (!in_order) {
+        for (Move& move : out.moves) std::swap(move.source, move.target);
+        std::swap(out.source_masses, out.target_masses);
+        std::swap(out.source_potentials, out.target_potentials);
+    }
+    std::sort(out.moves.begin(), out.moves.end(), [](const Move& x, const Move& y) {
+        return std::pair(x.source, x.target) < std::pair(y.source, y.target);
+    });
+    return out;
+}
+
+Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a,
+                          const Document& b) {
+    Bounds out;
+    kernel_.compute(table, cost, a.words, b.words, costs_);
+    std::vector<float> nearest(b.size(), std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        float least = std::numeric_limits<float>::infinity();
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            least = std::min(least, costs_.at(i, j));
+            nearest[j] = std::min(nearest[j], costs_.at(i, j));
+        }
+        out.source += static_cast<double>(a.masses[i]) * static_cast<double>(least);
+    }
+    for (std::size_t j = 0; j < b.size(); ++j)
+        out.target += static_cast<double>(b.masses[j]) * static_cast<double>(nearest[j]);
+    out.source *= costs_.unit / static_cast<double>(a.total);
+    out.target *= costs_.unit / static_cast<double>(b.total);
+
+    // By Jensen's inequality the squares are bounded by the square.
+    const std::vector<double> x = centroid(table, a);
+    const std::vector<double> y = centroid(table, b);
+    double square = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) square += (x[k] - y[k]) * (x[k] - y[k]);
+    if (cost == Cost::euclidean)
+        out.centroid = std::sqrt(square);
+    else
+        out.centroid = cost == Cost::cosine ? square / 2 : square;
+    return out;
+}
+
+void PairSolver::trim() {
+    if (costs_.values.capacity() > kNumbersKept) *this = PairSolver{};
+}
+
+} // namespace textkin

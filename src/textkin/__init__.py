@@ -1,0 +1,49 @@
+"""textkin: how near are two texts, which documents are nearest to this one, and why.
+
+The public names below load on first use, so that ``import textkin`` costs nothing.
+"""
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+_HOMES = {
+    "BagOfWords": "textkin.text",
+    "CertificateError": "textkin.exceptions",
+    "EmptyDocumentError": "textkin.exceptions",
+    "SIF": "textkin.weighting",
+    "TfIdf": "textkin.weighting",
+    "Vocabulary": "textkin.text",
+    "WordMover": "textkin.transport",
+    "WordVectors": "textkin.vectors",
+}
+
+__all__ = [
+    "SIF",
+    "BagOfWords",
+    "CertificateError",
+    "EmptyDocumentError",
+    "TfIdf",
+    "Vocabulary",
+    "WordMover",
+    "WordVectors",
+    "__version__",
+]
+
+try:
+    __version__ = version("textkin")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room on first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'textkin' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

@@ -1,0 +1,21 @@
+from textkin.exceptions import CertificateError, EmptyDocumentError
+from textkin.text import BagOfWords, Vocabulary
+from textkin.transport import WordMover
+from textkin.vectors import WordVectors
+from textkin.weighting import SIF, TfIdf
+
+__all__ = [
+    "SIF",
+    "BagOfWords",
+    "CertificateError",
+    "EmptyDocumentError",
+    "TfIdf",
+    "Vocabulary",
+    "WordMover",
+    "WordVectors",
+    "__version__",
+]
+
+__version__: str
+
+def __dir__() -> list[str]: ...

@@ -1,0 +1,39 @@
+"""Aliases shared by all rooms."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    Bags: TypeAlias = "sparse.csr_array[np.float32, tuple[int, int]]"
+else:
+    Bags = Any
+
+Float32Array: TypeAlias = NDArray[np.float32]
+Float64Array: TypeAlias = NDArray[np.float64]
+Int32Array: TypeAlias = NDArray[np.int32]
+Int64Array: TypeAlias = NDArray[np.int64]
+IntpArray: TypeAlias = NDArray[np.intp]
+
+Texts: TypeAlias = Iterable[str]
+
+
+class WordLookup(Protocol):
+    """Anything that names columns and finds words in them: `Vocabulary`, `WordVectors`."""
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        ...
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The word of each column."""
+        ...
+
+    def lookup(self, words: Sequence[str]) -> Int32Array:
+        """Return the column of each word, -1 where there is none."""
+        ...

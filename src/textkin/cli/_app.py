@@ -1,0 +1,92 @@
+"""The ``textkin`` command: its subcommands, and one clear line when something is wrong."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import textkin
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="textkin",
+    invoke_without_command=True,
+    rich_markup_mode=None,  # rich would cost half of the start-up time
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"textkin {textkin.__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Example: textkin demo")
+def _textkin(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Say how near two texts are, which documents are nearest to this one, and why."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(epilog="Example: textkin demo --json")
+def demo(json: JsonOption = False) -> None:
+    """See what textkin does: no input, no download."""
+    from textkin.cli._demo import run_demo
+
+    run_demo(as_json=json)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the command's name; None takes it from the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 2 for bad input (one line on standard error says what is wrong), 130
+        after Ctrl-C.
+    """
+    try:
+        result = app(args=arguments, prog_name="textkin", standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
+        _complain("interrupted")
+        return 130
+    except BrokenPipeError:  # the reader of a pipe left, as `head` does
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        if hasattr(error, "format_message"):  # usage: unknown command, option or value
+            context = getattr(error, "ctx", None)
+            where = context.command_path if context is not None else "textkin"
+            return _fail(f"{error.format_message().rstrip('.')}. Try '{where} --help'.")
+        if isinstance(error, ValueError | TypeError | OSError | ImportError):
+            return _fail(str(error))
+        raise
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str) -> int:
+    _complain(" ".join(message.split()))
+    return 2
+
+
+def _complain(message: str) -> None:
+    typer.echo(f"textkin: {message}", err=True)

@@ -1,0 +1,142 @@
+"""The demo: what textkin is, in a few seconds, without input."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import typer
+
+from textkin.explain import flow_lines
+from textkin.run import progress_bar
+from textkin.text import Docstring, standard_library_docstrings
+from textkin.transport import Comparison, WordMover
+
+__all__ = ["run_demo"]
+
+SENTENCE = "Obama speaks to the media in Illinois"
+OTHERS = ("The President greets the press in Chicago", "The band gave a concert in Japan")
+QUESTIONS = (
+    "Delete a directory with all its contents",
+    "Pick a winner at random",
+    "Find the middle value of the data",
+)
+_FEWEST_WORDS = 4  # shorter docstrings are near to everything and say little
+_HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    question: str
+    hits: list[tuple[Docstring, float]]
+    best: Comparison
+
+
+def run_demo(*, as_json: bool) -> None:
+    """Compare the paper's sentences, then search the docstrings of the standard library."""
+    mover = WordMover()
+    comparisons = [(other, mover.explain(SENTENCE, other)) for other in OTHERS]
+    if not as_json:
+        _show_comparisons(comparisons)
+    corpus, answers = _search()
+    if as_json:
+        typer.echo(json.dumps(_as_records(comparisons, corpus, answers), indent=2))
+    else:
+        _show_answers(corpus, answers)
+
+
+def _search() -> tuple[list[Docstring], list[_Answer]]:
+    mover = WordMover(masses="sif", unit=True, n_jobs=-1)
+    found = list(standard_library_docstrings())
+    coverages = mover.coverage([docstring.text for docstring in found])
+    corpus = [
+        docstring
+        for docstring, coverage in zip(found, coverages, strict=True)
+        if coverage.known >= _FEWEST_WORDS
+    ]
+    if not corpus:
+        raise ValueError("This Python comes without the sources of its standard library.")
+    with progress_bar("Measuring distances") as progress:
+        distances = mover.pairwise(QUESTIONS, [d.text for d in corpus], progress=progress)
+    answers = []
+    for question, row in zip(QUESTIONS, distances, strict=True):
+        nearest = np.argsort(row, kind="stable")[:_HITS]
+        hits = [(corpus[i], float(row[i])) for i in nearest]
+        answers.append(_Answer(question, hits, mover.explain(question, hits[0][0].text)))
+    return corpus, answers
+
+
+def _show_comparisons(comparisons: list[tuple[str, Comparison]]) -> None:
+    typer.echo("How near are two texts? The Word Mover's Distance is how far the words of one")
+    typer.echo("have to travel to become the other.\n")
+    typer.echo(f"  {SENTENCE!r}")
+    for other, comparison in comparisons:
+        typer.echo(f"\n  to {other!r}: {comparison.distance:.3f}")
+        for line in flow_lines(comparison.flow):
+            typer.echo(f"    {line}")
+    near, _ = min(comparisons, key=lambda found: found[1].distance)
+    gap = max(comparison.verify().gap for _, comparison in comparisons)
+    typer.echo(f"\n  The nearer one is {near!r}:\n  not a word is shared, the meaning is.")
+    typer.echo(f"  Both distances are proven optimal: no plan is cheaper by more than {gap:.0e}.\n")
+
+
+def _show_answers(corpus: list[Docstring], answers: list[_Answer]) -> None:
+    typer.echo(f"Which documents are nearest? {len(corpus)} docstrings of Python's own library, by")
+    typer.echo("their exact distance to a question (unit vectors; frequent words weigh less).")
+    for answer in answers:
+        typer.echo(f"\n  {answer.question}")
+        for docstring, distance in answer.hits:
+            typer.echo(f"    {distance:.3f}  {docstring.name:<28} {_shortened(docstring.text)}")
+        typer.echo("    why the first one:")
+        for line in flow_lines(answer.best.flow, limit=5):
+            typer.echo(f"      {line}")
+    typer.echo("\nWhat to try next:")
+    typer.echo(
+        "  python -c \"import textkin as tk; print(tk.WordMover().explain('cats', 'dogs'))\""
+    )
+    typer.echo("  the ten lines of Python in README.md, with texts of your own")
+    typer.echo("  textkin --help")
+
+
+def _shortened(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _as_records(
+    comparisons: list[tuple[str, Comparison]], corpus: list[Docstring], answers: list[_Answer]
+) -> dict[str, Any]:
+    return {
+        "comparisons": [
+            {"a": SENTENCE, "b": other, **_comparison_record(comparison)}
+            for other, comparison in comparisons
+        ],
+        "documents": len(corpus),
+        "questions": [
+            {
+                "question": answer.question,
+                "hits": [
+                    {"name": docstring.name, "text": docstring.text, "distance": distance}
+                    for docstring, distance in answer.hits
+                ],
+                "best": _comparison_record(answer.best),
+            }
+            for answer in answers
+        ],
+    }
+
+
+def _comparison_record(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "distance": comparison.distance,
+        "gap": comparison.verify().gap,
+        "flow": [
+            {
+                "source": move.source,
+                "target": move.target,
+                "mass": move.mass,
+                "cost": move.cost,
+                "contribution": move.contribution,
+            }
+            for move in comparison.moves
+        ],
+    }

@@ -1,0 +1,193 @@
+"""Documents of any accepted kind, brought into the form that the core works on."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from textkin import _core
+from textkin._typing import Float64Array, Int32Array, Int64Array
+from textkin.text import count_words, remove_stop_words, tokenize
+from textkin.transport._space import Space
+
+__all__ = ["Coverage", "Document", "Encoded", "is_bag", "rows_of_bags", "rows_of_texts"]
+
+Document: TypeAlias = (
+    str | Sequence[str] | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
+)
+"""A text, a list of tokens, or one row of bags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a document has vectors.
+
+    Attributes
+    ----------
+    known : float
+        Tokens (or weight of a bag) whose words have vectors.
+    total : float
+        All of them, stop words aside.
+    unknown : mapping of str to float
+        The words without a vector and how often they occur.
+    """
+
+    known: float
+    total: float
+    unknown: Mapping[str, float]
+
+    @property
+    def share(self) -> float:
+        """Known over total, 0 to 1; 0 for a document without words."""
+        return self.known / self.total if self.total > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """Rows of word weights over the vector table.
+
+    Attributes
+    ----------
+    indptr, indices, weights : ndarray
+        CSR: int64, int32 and float64.
+    unknown : tuple of dict
+        For each row, the words without a vector and how often they occur.
+    known : ndarray, float64
+        For each row, the sum of the counts of words with a vector.
+    """
+
+    indptr: Int64Array
+    indices: Int32Array
+    weights: Float64Array
+    columns: int
+    unknown: tuple[Mapping[str, float], ...]
+    known: Float64Array
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def weighed(self, word_weights: Float64Array | None) -> "Encoded":
+        """Return the rows with each count times the weight of its word."""
+        if word_weights is None:
+            return self
+        return Encoded(
+            self.indptr,
+            self.indices,
+            self.weights * word_weights[self.indices],
+            self.columns,
+            self.unknown,
+            self.known,
+        )
+
+    def documents(self) -> _core.Documents:
+        """Return the rows as the core holds them."""
+        return _core.Documents(self.indptr, self.indices, self.weights, self.columns)
+
+    def coverage(self, row: int) -> Coverage:
+        """Return how much of a row has vectors."""
+        unknown = self.unknown[row] if self.unknown else {}
+        known = float(self.known[row])
+        return Coverage(known, known + sum(unknown.values()), unknown)
+
+    def masses(self, row: int, words: Int32Array) -> Float64Array:
+        """Return the share of each of `words` (ascending) in the weight of a row."""
+        part = slice(self.indptr[row], self.indptr[row + 1])
+        found = np.searchsorted(self.indices[part], words)
+        return np.asarray(shares(self.weights[part])[found])
+
+
+def shares(weights: Float64Array) -> Float64Array:
+    """Divide weights by their sum; by the largest first, so that no sum overflows or vanishes."""
+    weights = weights / weights.max()
+    return np.asarray(weights / weights.sum())
+
+
+def is_bag(value: object) -> bool:
+    """Tell bags, sparse or dense, from texts."""
+    return sparse.issparse(value) or (isinstance(value, np.ndarray) and value.dtype.kind in "fiub")
+
+
+def rows_of_bags(bags: Any, space: Space, name: str) -> Encoded:  # noqa: ANN401 (any sparse kind)
+    """Encode bags whose columns are the rows of the vector table."""
+    if not sparse.issparse(bags):
+        bags = sparse.csr_array(np.atleast_2d(bags))
+    if bags.ndim == 1:
+        bags = bags.reshape((1, -1))
+    if bags.format != "csr":
+        bags = bags.tocsr()
+    if bags.shape[1] != len(space):
+        raise ValueError(
+            f"{name} must have {len(space)} columns, one for each row of the vectors; got "
+            f"{bags.shape[1]}."
+        )
+    if bags.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers; got dtype {bags.dtype}.")
+    if not bags.has_canonical_format:
+        bags = bags.copy()
+        bags.sum_duplicates()
+    indptr = bags.indptr.astype(np.int64)
+    indices = bags.indices.astype(np.int32, copy=False)
+    weights = bags.data.astype(np.float64)
+    if len(indptr) == 2:
+        totals = weights.sum(keepdims=True)
+    else:
+        totals = np.bincount(
+            np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), weights, len(indptr) - 1
+        )
+    if space.known is None:
+        return Encoded(indptr, indices, weights, len(space), (), totals)
+    kept = space.known[indices] | ~(weights >= 0)  # what is wrong must reach the check
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    unknown: tuple[dict[str, float], ...] = tuple({} for _ in range(len(indptr) - 1))
+    for row, column, weight in zip(
+        rows[~kept].tolist(), indices[~kept].tolist(), weights[~kept].tolist(), strict=True
+    ):
+        if weight > 0:
+            unknown[row][space.name(column)] = weight
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=len(totals)))))
+    known = np.bincount(rows[kept], weights[kept], len(totals))
+    return Encoded(
+        indptr.astype(np.int64), indices[kept], weights[kept], len(space), unknown, known
+    )
+
+
+def rows_of_texts(
+    texts: Iterable[str | Sequence[str]],
+    space: Space,
+    stop_set: frozenset[str],
+    max_words: int | None,
+    name: str,
+) -> Encoded:
+    """Tokenise texts (lists of tokens are taken as they are) and count their words."""
+    assert space.lookup is not None, "texts need named vectors"
+    counted = count_words(
+        _tokens(texts, stop_set, name), space.lookup, max_words_per_document=max_words
+    )
+    bags = counted.bags
+    known = np.asarray(bags.sum(axis=1), dtype=np.float64)
+    return Encoded(
+        bags.indptr.astype(np.int64),
+        bags.indices,
+        bags.data.astype(np.float64),
+        len(space),
+        counted.unknown,
+        known,
+    )
+
+
+def _tokens(
+    texts: Iterable[str | Sequence[str]], stop_set: frozenset[str], name: str
+) -> Iterator[list[str]]:
+    for position, text in enumerate(texts):
+        if isinstance(text, str):
+            yield remove_stop_words(tokenize(text, lowercase=False), stop_set)
+        elif isinstance(text, Sequence) and all(isinstance(token, str) for token in text):
+            yield list(text)
+        else:
+            raise TypeError(
+                f"{name} must hold texts or lists of tokens; position {position} holds "
+                f"{type(text).__name__}."
+            )

@@ -1,0 +1,36 @@
+"""The built-in vectors: the file in ``data/``, unpacked.
+
+``scripts/make_builtin_vectors.py`` makes the file; ``data/README.md`` says what is in it.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from textkin._typing import Float32Array
+from textkin.vectors._quantise import dequantise
+
+__all__ = ["BUILTIN_PATH", "read_packed"]
+
+BUILTIN_PATH = Path(__file__).parent / "data" / "glove6b-100d-int8.npz"
+
+
+def read_packed(path: Path) -> tuple[list[str], Float32Array]:
+    """Return the words and the float32 matrix of a packed int8 file; never unpickles."""
+    with np.load(path, allow_pickle=False) as arrays:
+        words = arrays["words"].tobytes().decode("utf-8").split("\n")
+        codes, scales = arrays["codes"], arrays["scales"]
+    sound = (
+        codes.dtype == np.int8
+        and scales.dtype == np.float32
+        and codes.ndim == 2
+        and len(codes) == len(words)
+        and scales.shape == (len(words),)
+    )
+    if not sound:
+        raise ValueError(
+            f"{path.name} is not a packed vector file: {len(words)} words, "
+            f"codes {codes.dtype} {codes.shape}, scales {scales.dtype} {scales.shape}. "
+            "Install textkin again."
+        )
+    return words, dequantise(codes, scales)

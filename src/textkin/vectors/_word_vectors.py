@@ -1,0 +1,440 @@
+"""`WordVectors`: words and their vectors, looked up, compared, post-processed and kept."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from textkin._typing import Float32Array, Float64Array, Int32Array, WordLookup
+from textkin._validation import integer
+from textkin.vectors._builtin import BUILTIN_PATH, read_packed
+from textkin.vectors._cosine import cosines, largest, row_lengths
+from textkin.vectors._lookup import find_row, unknown_word
+from textkin.vectors._postprocess import remove_components, unit_rows
+from textkin.vectors._store import read_folder, write_folder
+from textkin.vectors._table import checked_matrix, checked_vector, checked_words
+
+__all__ = ["WordVectors"]
+
+
+class WordVectors:
+    """A table of words and their vectors, read-only.
+
+    A word is found as it is written, else in lower case, else in title case (`str.title`, so
+    that ``new_york`` finds ``New_York``): the same rule in `lookup`, ``in``, ``[]`` and every
+    method that takes a word.
+
+    Parameters
+    ----------
+    words : sequence of str
+        V distinct words, at least one.
+    matrix : array-like of shape (V, d)
+        The vector of each word, finite, none all zero. Held as float32 in C order: an array
+        that is so already, memory-mapped or not, is not copied, so leave it unchanged.
+
+    Raises
+    ------
+    TypeError
+        If a word is not a string, or the matrix does not hold real numbers.
+    ValueError
+        If words repeat, or shapes differ, or a row is zero or not finite.
+
+    See Also
+    --------
+    WordVectors.builtin : The vectors that come with textkin.
+    WordVectors.load : Vectors saved before.
+
+    Examples
+    --------
+    >>> from textkin.vectors import WordVectors
+    >>> vectors = WordVectors(["cat", "dog", "car"], [[3, 4], [4, 3], [5, 0]])
+    >>> vectors
+    WordVectors(3 words, dimension 2)
+    >>> vectors["dog"]
+    array([4., 3.], dtype=float32)
+    >>> "Dog" in vectors
+    True
+    """
+
+    def __init__(self, words: Sequence[str], matrix: ArrayLike) -> None:
+        self._words, self._rows = checked_words(words)
+        self._matrix = checked_matrix(self._words, matrix)
+
+    @classmethod
+    def builtin(cls) -> "WordVectors":
+        """Return the built-in vectors: GloVe, 100,000 English words, 100 dimensions.
+
+        Read once in a process and then shared. They were trained on Wikipedia and Gigaword,
+        are in lower case and in order of frequency, and are kept in one byte a number; numbers
+        and single letters are absent.
+
+        Returns
+        -------
+        WordVectors
+            40 MB in memory.
+
+        References
+        ----------
+        J. Pennington, R. Socher, C. D. Manning. GloVe: Global Vectors for Word Representation.
+        EMNLP 2014.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> WordVectors.builtin()
+        WordVectors(100000 words, dimension 100)
+        """
+        return _builtin()
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the vectors that `save` wrote, their matrix memory-mapped.
+
+        The manifest, the sizes and the sha256 of the files are checked first; nothing is
+        unpickled, so a stranger's folder is safe to open.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder. It must stay unchanged while the vectors are in use.
+
+        Returns
+        -------
+        WordVectors
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If `path` is no such folder, is damaged, or was written by a newer textkin.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from textkin.vectors import WordVectors
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordVectors(["up", "down"], [[1], [-1]]).save(Path(folder) / "ways")
+        ...     WordVectors.load(Path(folder) / "ways").words
+        ('up', 'down')
+        """
+        words, matrix = read_folder(Path(path))
+        return cls(words, matrix)
+
+    @classmethod
+    def from_gensim(cls, kv: Any) -> Self:  # noqa: ANN401 (gensim is not imported)
+        """Return the vectors of a gensim ``KeyedVectors``, sharing its memory.
+
+        Parameters
+        ----------
+        kv : object
+            Anything with `index_to_key`, a list of words, and `vectors`, a matrix.
+
+        Returns
+        -------
+        WordVectors
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> from textkin.vectors import WordVectors
+        >>> kv = SimpleNamespace(index_to_key=["up", "down"], vectors=[[1.0], [-1.0]])
+        >>> WordVectors.from_gensim(kv)
+        WordVectors(2 words, dimension 1)
+        """
+        if not (hasattr(kv, "index_to_key") and hasattr(kv, "vectors")):
+            raise TypeError(
+                "kv must be a gensim KeyedVectors, with index_to_key and vectors; got "
+                f"{type(kv).__name__}. Of a gensim model pass its .wv."
+            )
+        return cls(kv.index_to_key, kv.vectors)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word of each row."""
+        return self._words
+
+    @property
+    def matrix(self) -> Float32Array:
+        """The vectors, one row a word: (V, d), float32, read-only."""
+        return self._matrix
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns, d."""
+        return int(self._matrix.shape[1])
+
+    def lookup(self, words: Sequence[str]) -> Int32Array:
+        """Return the row of each word: as written, else in lower case, else in title case.
+
+        Parameters
+        ----------
+        words : sequence of str
+            The words, repeated or not.
+
+        Returns
+        -------
+        ndarray of shape (len(words),), int32
+            -1 for a word without a vector.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> vectors = WordVectors(["apple", "Paris"], [[1, 0], [0, 1]])
+        >>> vectors.lookup(["Apple", "PARIS", "pear"])
+        array([ 0,  1, -1], dtype=int32)
+        """
+        if isinstance(words, str):
+            raise TypeError(f"words must be a sequence of strings; got the string {words!r}.")
+        return np.fromiter((find_row(self._rows, word) for word in words), np.int32, len(words))
+
+    def align(self, vocabulary: WordLookup | Sequence[str]) -> Float32Array:
+        """Return one row for each column of a vocabulary, for methods that take bags.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary, or sequence of str
+            Whatever names the columns: an object with `words`, or the words themselves, such
+            as the ``get_feature_names_out()`` of a scikit-learn vectoriser.
+
+        Returns
+        -------
+        ndarray of shape (n_columns, d), float32
+            An all-NaN row says that the word has no vector.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> WordVectors(["cat", "dog"], [[3, 4], [4, 3]]).align(["dog", "unicorn"])
+        array([[ 4.,  3.],
+               [nan, nan]], dtype=float32)
+        """
+        words: Any = getattr(vocabulary, "words", vocabulary)
+        rows = self.lookup(words)
+        aligned = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
+        found = rows >= 0
+        aligned[found] = self._matrix[rows[found]]
+        return aligned
+
+    def nearest(
+        self, word_or_vector: str | ArrayLike, n: int = 10, *, exclude: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
+        """Return the words whose vectors have the largest cosine with a word or a vector.
+
+        Parameters
+        ----------
+        word_or_vector : str or array-like of shape (d,)
+            A word, which is itself left out of the answer, or a vector.
+        n : int, default=10
+            How many, at least 1; fewer come where fewer exist.
+        exclude : sequence of str
+            Words to leave out; those without a vector do not matter.
+
+        Returns
+        -------
+        list of (str, float)
+            Words with their cosines, from -1 to 1 (same direction), largest first, equal
+            ones by row. One pass over the table, O(V d).
+
+        Raises
+        ------
+        KeyError
+            If the word has no vector.
+        ValueError
+            If the vector has another dimension, or no direction.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> vectors = WordVectors(["cat", "dog", "car"], [[3, 4], [4, 3], [5, 0]])
+        >>> vectors.nearest("cat", 1)
+        [('dog', 0.96)]
+        >>> vectors.nearest([1, 0], 2)
+        [('car', 1.0), ('dog', 0.8)]
+        """
+        integer(1).check("n", n)
+        left_out = self.lookup(exclude).tolist()
+        if isinstance(word_or_vector, str):
+            row = self._known_row(word_or_vector)
+            vector = self._matrix[row].astype(np.float64)
+            left_out.append(row)
+        else:
+            vector = checked_vector(word_or_vector, self.dimension)
+        scores = cosines(self._matrix, self._lengths, vector)
+        hidden = {row for row in left_out if row >= 0}
+        ranked = [row for row in largest(scores, n + len(hidden)).tolist() if row not in hidden]
+        return [(self._words[row], float(scores[row])) for row in ranked[:n]]
+
+    def analogy(self, a: str, b: str, c: str, n: int = 10) -> list[tuple[str, float]]:
+        """Return the words that are to `c` as `b` is to `a`.
+
+        Parameters
+        ----------
+        a, b, c : str
+            ``analogy("man", "king", "woman")`` asks: man is to king as woman is to what? None
+            of the three is in the answer.
+        n : int, default=10
+            How many, at least 1; fewer come where fewer exist.
+
+        Returns
+        -------
+        list of (str, float)
+            Words with the cosine of their vector and the target, largest first.
+
+        Notes
+        -----
+        The target is ``b - a + c`` over unit vectors (called 3CosAdd).
+
+        References
+        ----------
+        T. Mikolov, W. Yih, G. Zweig. Linguistic Regularities in Continuous Space Word
+        Representations. NAACL 2013.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> WordVectors.builtin().analogy("man", "king", "woman", 1)[0][0]
+        'queen'
+        """
+        rows = [self._known_row(word) for word in (a, b, c)]
+        of_a, of_b, of_c = self._matrix[rows] / self._lengths[rows, np.newaxis]
+        return self.nearest(of_b - of_a + of_c, n, exclude=(a, b, c))
+
+    def unit(self) -> "WordVectors":
+        """Return the same words with every vector divided by its Euclidean length.
+
+        Returns
+        -------
+        WordVectors
+            Computed in float64 and rounded once.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> WordVectors(["cat"], [[3, 4]]).unit()["cat"]
+        array([0.6, 0.8], dtype=float32)
+        """
+        return WordVectors(self._words, unit_rows(self._matrix))
+
+    def without_components(self, n: int, *, center: bool = True) -> "WordVectors":
+        """Return the vectors less their mean and their top principal components.
+
+        All-but-the-top: what nearly all vectors share says little about a word.
+
+        Parameters
+        ----------
+        n : int
+            How many components to remove, from 0 to d - 1; the paper suggests about d / 100.
+        center : bool, default=True
+            Subtract the mean first. If False, the components are those of the vectors as they
+            are.
+
+        Returns
+        -------
+        WordVectors
+            Computed in float64 and rounded once; the same to about 1e-6 whatever the BLAS.
+
+        Raises
+        ------
+        ValueError
+            If `n` is out of range, or nothing is left of some vector.
+
+        Notes
+        -----
+        With the mean m and the eigenvectors u_1, u_2, ... of the covariance in order of their
+        eigenvalues, each vector x becomes ``y - sum_{i <= n} <u_i, y> u_i`` with ``y = x - m``.
+
+        References
+        ----------
+        J. Mu, P. Viswanath. All-but-the-Top: Simple and Effective Postprocessing for Word
+        Representations. ICLR 2018, algorithm 1.
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> vectors = WordVectors(["a", "b", "c", "d"], [[9, 1], [9, -1], [1, 1], [1, -1]])
+        >>> vectors.without_components(1).matrix.round(3) + 0.0
+        array([[ 0.,  1.],
+               [ 0., -1.],
+               [ 0.,  1.],
+               [ 0., -1.]], dtype=float32)
+        """
+        integer(0, self.dimension - 1).check("n", n)
+        return WordVectors(
+            self._words, remove_components(self._words, self._matrix, int(n), center)
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the vectors to a folder that `load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            A path where there is nothing, or an empty folder. It appears whole or not at all.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at `path`.
+
+        Notes
+        -----
+        The folder holds ``manifest.json`` (format, version, count, dimension, and the size and
+        sha256 of the other two), ``vectors.safetensors`` and ``words.json``, and can be moved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from textkin.vectors import WordVectors
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordVectors(["up", "down"], [[1], [-1]]).save(Path(folder) / "ways")
+        ...     sorted(file.name for file in (Path(folder) / "ways").iterdir())
+        ['manifest.json', 'vectors.safetensors', 'words.json']
+        """
+        write_folder(Path(path), self._words, self._matrix)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and find_row(self._rows, word) >= 0
+
+    def __getitem__(self, word: str) -> Float32Array:
+        vector: Float32Array = self._matrix[self._known_row(word)]
+        return vector
+
+    def __repr__(self) -> str:
+        return f"WordVectors({len(self)} words, dimension {self.dimension})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[str, ...], Float32Array]]:
+        return type(self), (self._words, self._matrix)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # read-only: scikit-learn's clone need not copy the matrix
+
+    @cached_property
+    def _lengths(self) -> Float64Array:
+        return row_lengths(self._matrix)
+
+    def _known_row(self, word: str) -> int:
+        row = find_row(self._rows, word)
+        if row < 0:
+            raise unknown_word(self._rows, word)
+        return row
+
+
+@cache
+def _builtin() -> WordVectors:
+    return WordVectors(*read_packed(BUILTIN_PATH))

@@ -1,0 +1,55 @@
+"""Importing is quick, quiet and light; public names are complete, typed and documented."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import textkin
+
+HEAVY = ("numpy", "scipy", "sklearn", "rich")
+
+
+def modules_after(code):
+    """Which heavy packages a fresh interpreter has loaded after running `code`."""
+    listing = f"{code}\nimport sys; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+def test_import_loads_nothing_heavy():
+    assert modules_after("import textkin; dir(textkin)") == "[]"
+
+
+def test_help_loads_nothing_heavy():
+    code = "from textkin.cli import main\nassert main(['--help']) == 0\nmain(['demo', '--help'])"
+    assert modules_after(code) == "[]"
+
+
+@pytest.mark.parametrize("name", textkin.__all__)
+def test_every_public_name_is_there_and_documented(name):
+    value = getattr(textkin, name)
+    assert name == "__version__" or inspect.getdoc(value)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'WordMoover'"):
+        _ = textkin.WordMoover
+
+
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(textkin.__path__, "textkin.")
+    if not found.name.endswith(("_core", "__main__"))
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    result = doctest.testmod(importlib.import_module(name), extraglobs={"__name__": name})
+    assert result.failed == 0

@@ -1,0 +1,93 @@
+"""Words and their columns."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textkin.text import Vocabulary
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text(), unique=True), st.lists(st.text()))
+def test_words_and_columns_belong_together(words, others):
+    vocabulary = Vocabulary(iter(words))
+    assert list(vocabulary) == list(vocabulary.words) == words
+    assert [vocabulary[column] for column in range(len(vocabulary))] == words
+    assert [vocabulary.index(word) for word in words] == list(range(len(words)))
+    found = vocabulary.lookup(words + others)
+    assert found.dtype == np.int32
+    assert found.tolist() == [words.index(w) if w in words else -1 for w in words + others]
+    assert all((word in vocabulary) == (word in words) for word in others)
+
+
+def test_equality_hash_and_copies():
+    vocabulary = Vocabulary(["a", "b"])
+    assert vocabulary == Vocabulary(np.array(["a", "b"]))
+    assert hash(vocabulary) == hash(Vocabulary(("a", "b")))
+    assert vocabulary != Vocabulary(["b", "a"])
+    assert vocabulary != ("a", "b")
+    assert copy.copy(vocabulary) is copy.deepcopy(vocabulary) is vocabulary
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert again == vocabulary
+    assert again.index("b") == 1
+
+
+def test_words_of_numpy_become_plain_str():
+    assert type(Vocabulary(np.array(["a"]))[np.int64(0)]) is str
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ([], "Vocabulary(0 words)"),
+        (["a"], "Vocabulary(1 word: 'a')"),
+        (list("abcdef"), "Vocabulary(6 words: 'a', 'b', 'c', 'd', 'e', ...)"),
+    ],
+)
+def test_repr(words, shown):
+    assert repr(Vocabulary(words)) == shown
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        Vocabulary(["a"]).words = ("b",)
+
+
+def test_a_repetition_is_refused():
+    with pytest.raises(ValueError, match="'b' is at positions 1 and 3"):
+        Vocabulary(["a", "b", "c", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("word", "got the single str 'word'"),
+        (["a", None], "position 1 holds NoneType"),
+        ({"a", "b"}, "order of the columns; got set.*sorted"),
+        ({"a": 1, "b": 0}, "order of the columns; got dict"),
+    ],
+)
+def test_wrong_words_are_refused(words, message):
+    with pytest.raises(TypeError, match=message):
+        Vocabulary(words)
+
+
+def test_lookup_of_a_single_str_is_refused():
+    with pytest.raises(TypeError, match=r"single str 'ab'.*index"):
+        Vocabulary(["a", "b"]).lookup("ab")
+
+
+def test_index_of_an_unknown_word_is_a_key_error():
+    with pytest.raises(KeyError, match="'c' is not among the 2 words"):
+        Vocabulary(["a", "b"]).index("c")
+
+
+@pytest.mark.parametrize("column", [-1, 2])
+def test_a_column_outside_is_an_index_error(column):
+    """The -1 of lookup must never name the last word."""
+    with pytest.raises(IndexError, match=f"below 2; got {column}"):
+        Vocabulary(["a", "b"])[column]

@@ -1,0 +1,130 @@
+"""The built-in vectors: their file, what one byte a number loses, and what they are worth."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+
+from textkin.vectors import WordVectors
+from textkin.vectors._builtin import BUILTIN_PATH, read_packed
+from textkin.vectors._quantise import dequantise, quantise
+
+MAKE = "scripts/make_builtin_vectors.py"
+
+sound_rows = arrays(
+    np.float32,
+    st.tuples(st.integers(1, 8), st.integers(1, 8)),
+    elements=st.floats(-(2.0**99), 2.0**99, width=32, allow_subnormal=False),
+).map(lambda rows: np.where(rows.any(axis=1, keepdims=True), rows, np.float32(1)))
+
+
+@given(sound_rows.filter(lambda rows: (np.abs(rows).max(axis=1) > 1e-30).all()))
+def test_no_number_is_off_by_more_than_half_a_step(matrix):
+    codes, scales = quantise(matrix)
+    assert codes.dtype == np.int8
+    assert scales.dtype == np.float32
+    exact = codes.astype(np.float64) * scales[:, np.newaxis]
+    assert (np.abs(exact - matrix) <= 0.5000001 * scales[:, np.newaxis]).all()
+    assert (np.abs(codes).max(axis=1) == 127).all(), "so no row turns zero"
+    assert_allclose(dequantise(codes, scales), exact, rtol=1e-7)
+
+
+def test_codes_are_symmetric():
+    codes, _ = quantise(np.float32([[-1, 0.5, 0.1]]))
+    mirrored, _ = quantise(np.float32([[1, -0.5, -0.1]]))
+    assert codes.tolist() == (-mirrored).tolist()
+
+
+def test_a_row_too_small_to_scale_is_named():
+    with pytest.raises(ValueError, match="row 1 is too near to zero"):
+        quantise(np.float32([[1], [1e-40]]))
+
+
+def test_builtin_is_read_once():
+    vectors = WordVectors.builtin()
+    assert vectors is WordVectors.builtin()
+    assert (len(vectors), vectors.dimension) == (100_000, 100)
+    assert vectors.words[:4] == ("the", ",", ".", "of"), "most frequent first"
+
+
+def test_what_is_missing_is_as_documented():
+    vectors = WordVectors.builtin()
+    assert not any(word.isdigit() or word[0].isdigit() for word in vectors.words)
+    assert not any(len(word) == 1 and word.isalpha() for word in vectors.words)
+    assert all(word == word.lower() for word in vectors.words)
+    for character in ".'":
+        assert [word for word in vectors.words if character in word] == [character]
+
+
+def test_words_of_the_paper_have_vectors():
+    words = ["Obama", "speaks", "media", "Illinois", "President", "greets", "press", "Chicago"]
+    assert (WordVectors.builtin().lookup(words) >= 0).all()
+
+
+def test_words_mean_something():
+    vectors = WordVectors.builtin()
+    assert "france" in dict(vectors.nearest("Paris", 5))
+    assert vectors.analogy("man", "king", "woman", 1)[0][0] == "queen"
+
+
+def test_file_is_the_one_the_readme_describes():
+    data = BUILTIN_PATH.read_bytes()
+    readme = (BUILTIN_PATH.parent / "README.md").read_text(encoding="utf-8")
+    assert f"sha256: `{hashlib.sha256(data).hexdigest()}`" in readme
+    assert f"Size: {len(data):,} bytes" in readme
+
+
+def test_script_makes_the_same_bytes_again(shared_data, script, tmp_path):
+    make = script(MAKE)
+    words, matrix = make.read_source(shared_data / "vectors" / "glove6b-100d.npz")
+    make.write_packed(tmp_path / "again.npz", words, matrix)
+    assert (tmp_path / "again.npz").read_bytes() == BUILTIN_PATH.read_bytes()
+
+
+def test_script_reads_back_and_refuses_newlines(script, tmp_path):
+    make = script(MAKE)
+    matrix = np.float32([[1, 2], [3, -4]])
+    restored = make.write_packed(tmp_path / "two.npz", ["a", "ß"], matrix)
+    words, read = read_packed(tmp_path / "two.npz")
+    assert words == ["a", "ß"]
+    assert read.tobytes() == restored.tobytes()
+    with pytest.raises(ValueError, match="newline"):
+        make.write_packed(tmp_path / "bad.npz", ["a\nb", "c"], matrix)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"codes": np.ones((2, 3), dtype=np.int16)},
+        {"codes": np.ones((3, 3), dtype=np.int8)},
+        {"codes": np.ones(2, dtype=np.int8)},
+        {"scales": np.ones((2, 1), dtype=np.float32)},
+        {"scales": np.ones(2)},
+    ],
+)
+def test_a_packed_file_of_other_shapes_is_refused(tmp_path, changes):
+    fields = {
+        "words": np.frombuffer(b"a\nb", dtype=np.uint8),
+        "codes": np.ones((2, 3), dtype=np.int8),
+        "scales": np.ones(2, dtype=np.float32),
+    }
+    np.savez(tmp_path / "odd.npz", **(fields | changes))
+    with pytest.raises(ValueError, match="not a packed vector file"):
+        read_packed(tmp_path / "odd.npz")
+
+
+def test_a_packed_file_is_never_unpickled(tmp_path):
+    np.savez(tmp_path / "odd.npz", words=np.array([{}], dtype=object), codes=0, scales=0)
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        read_packed(tmp_path / "odd.npz")
+
+
+def test_one_byte_a_number_ranks_word_pairs_as_the_source_does(shared_data, script):
+    rows = script("benchmarks/wordsim.py").measure(shared_data)
+    assert [row["set"] for row in rows] == ["ws353", "men", "simlex999", "rw", "mturk771"]
+    for row in rows:
+        assert row["int8"] == pytest.approx(row["float"], abs=0.002), row["set"]

@@ -1,0 +1,112 @@
+"""Finding words: one rule everywhere, a plain loop beside it."""
+
+import copy
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from textkin.vectors import WordVectors
+
+short_words = st.text(alphabet="abABß_'", min_size=1, max_size=3)
+
+
+def slow_row(words, word):
+    for form in (word, word.lower(), word.title()):
+        if form in words:
+            return words.index(form)
+    return -1
+
+
+@given(words=st.lists(short_words, min_size=1, unique=True), asked=st.lists(short_words))
+def test_lookup_equals_the_plain_loop(words, asked):
+    vectors = WordVectors(words, np.ones((len(words), 1)))
+    rows = vectors.lookup(asked)
+    assert rows.dtype == np.int32
+    assert rows.tolist() == [slow_row(words, word) for word in asked]
+    assert [word in vectors for word in asked] == [row >= 0 for row in rows]
+
+
+def test_as_written_comes_before_lower_and_title_case():
+    vectors = WordVectors(["Apple", "apple", "APPLE"], np.eye(3))
+    assert vectors.lookup(["APPLE", "Apple", "apple", "aPPLE"]).tolist() == [2, 0, 1, 1]
+
+
+def test_title_case_reaches_phrases(tiny):
+    assert tiny.lookup(["new_york", "PARIS", ""]).tolist() == [4, 3, -1]
+
+
+def test_lookup_of_nothing(tiny):
+    assert tiny.lookup([]).shape == (0,)
+
+
+def test_lookup_refuses_what_is_not_words(tiny):
+    with pytest.raises(TypeError, match="got the string 'cat'"):
+        tiny.lookup("cat")
+    with pytest.raises(TypeError, match="int 7"):
+        tiny.lookup(["cat", 7])
+
+
+def test_contains_is_false_for_what_is_no_string(tiny):
+    assert 7 not in tiny
+    assert None not in tiny
+
+
+def test_vector_of_a_word(tiny):
+    assert tiny["Cat"].tolist() == [3, 4]
+
+
+def test_unknown_word_names_words_spelled_alike(tiny):
+    with pytest.raises(KeyError, match=r"no vector for 'dogg' among 5 words.*dog"):
+        tiny["dogg"]
+    with pytest.raises(KeyError, match="ask `word in vectors` first"):
+        tiny["xylophone"]
+
+
+@pytest.mark.parametrize("kind", ["words", "array", "vocabulary", "vectors"])
+def test_align_gives_nan_rows_to_words_without_vector(tiny, kind):
+    words = ["dog", "unicorn", "paris", "dog"]
+    vocabulary = {
+        "words": words,
+        "array": np.array(words, dtype=object),
+        "vocabulary": SimpleNamespace(words=words),
+        "vectors": WordVectors(["dog", "unicorn", "paris", "DOG"], np.ones((4, 1))),
+    }[kind]
+    aligned = tiny.align(vocabulary)
+    assert aligned.dtype == np.float32
+    assert_array_equal(aligned, [[4, 3], [np.nan, np.nan], [0, -2], [4, 3]])
+
+
+def test_align_refuses_a_string(tiny):
+    with pytest.raises(TypeError, match="sequence of strings"):
+        tiny.align("dog")
+
+
+def test_pickle_keeps_everything(tiny):
+    tiny.nearest("cat")  # with its cache filled
+    again = pickle.loads(pickle.dumps(tiny))
+    assert again.words == tiny.words
+    assert_array_equal(again.matrix, tiny.matrix)
+    assert not again.matrix.flags.writeable
+    assert again.lookup(["Dog"]).tolist() == [1]
+
+
+def test_copies_share_the_table(tiny):
+    assert copy.copy(tiny) is tiny
+    assert copy.deepcopy(tiny) is tiny
+
+
+def test_from_gensim_takes_keyed_vectors_by_their_shape():
+    matrix = np.eye(2, dtype=np.float32)
+    vectors = WordVectors.from_gensim(SimpleNamespace(index_to_key=["a", "b"], vectors=matrix))
+    assert vectors.words == ("a", "b")
+    assert np.shares_memory(vectors.matrix, matrix)
+
+
+def test_from_gensim_refuses_the_model_itself():
+    with pytest.raises(TypeError, match=r"pass its \.wv"):
+        WordVectors.from_gensim(SimpleNamespace(wv=None))

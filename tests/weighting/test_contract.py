@@ -1,0 +1,111 @@
+"""scikit-learn's own checks, and what every weighting promises."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textkin.weighting import SIF, TfIdf, nbow
+
+ESTIMATORS = [
+    SIF(),
+    SIF(probabilities="zipf"),
+    TfIdf(),
+    TfIdf("lecture", norm=None),
+    TfIdf("wmd", norm="l1"),
+    TfIdf("sklearn", sublinear=True),
+    TfIdf("sklearn-unsmoothed"),
+    TfIdf("wtmf"),
+]
+BAGS = np.array([[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 0], [5, 1, 0, 1]])
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=[*ESTIMATORS, nbow], ids=str)
+def weigh(request):
+    """Each weighting as a function from bags to bags."""
+    return nbow if request.param is nbow else request.param.fit(BAGS).transform
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.asarray,
+        np.ndarray.tolist,
+        sparse.csr_array,
+        sparse.csr_matrix,
+        sparse.coo_array,
+        lambda bags: sparse.csr_array(bags.astype(np.int64)),
+        lambda bags: sparse.csr_array(bags.astype(np.uint8)),
+        lambda bags: sparse.csr_array(bags, dtype=np.float32),
+    ],
+)
+def test_every_form_of_bags_gives_the_same(weigh, form):
+    weighted = weigh(form(BAGS))
+    assert isinstance(weighted, sparse.csr_array)
+    assert (weighted.dtype, weighted.indices.dtype) == (np.float32, np.int32)
+    assert weighted.has_canonical_format
+    assert np.all(weighted.data != 0)
+    assert_array_equal(weighted.toarray(), weigh(BAGS).toarray())
+
+
+def test_float64_stays(weigh):
+    weighted = weigh(BAGS.astype(np.float64))
+    assert weighted.dtype == np.float64
+    assert_allclose(weighted.toarray(), weigh(BAGS).toarray(), rtol=1e-6)
+
+
+def test_a_batch_equals_its_rows(weigh):
+    bags = sparse.csr_array(BAGS, dtype=np.float32)
+    batch = weigh(bags).toarray()
+    for position in range(len(BAGS)):
+        for row in (bags[position], bags[[position]], bags[position : position + 1]):
+            assert_array_equal(weigh(row).toarray(), batch[[position]])
+
+
+def test_the_input_is_left_alone(weigh):
+    bags = sparse.csr_array(
+        (np.array([1.0, 0.0, 2.0, 1.0], np.float32), np.array([3, 1, 0, 0]), np.array([0, 4])),
+        shape=(1, 4),
+    )
+    weighted = weigh(bags)
+    assert bags.data.tolist() == [1, 0, 2, 1]
+    assert bags.indices.tolist() == [3, 1, 0, 0]
+    assert_array_equal(weighted.toarray(), weigh([[3, 0, 0, 1]]).toarray())
+
+
+def test_large_indices_become_small(weigh):
+    bags = sparse.csr_array(BAGS, dtype=np.float32)
+    bags.indices, bags.indptr = bags.indices.astype(np.int64), bags.indptr.astype(np.int64)
+    weighted = weigh(bags)
+    assert (weighted.indices.dtype, weighted.indptr.dtype) == (np.int32, np.int32)
+
+
+def test_no_documents_and_empty_documents(weigh):
+    assert weigh(sparse.csr_array((0, 4), dtype=np.float32)).shape == (0, 4)
+    assert weigh(np.zeros((2, 4))).nnz == 0
+
+
+def test_a_negative_count_is_refused(weigh):
+    with pytest.raises(ValueError, match=r"Negative values.*row 1 has -3\.0"):
+        weigh(sparse.csr_array([[1, 0, 0, 0], [0, 1, 0, -3]]))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused(weigh, value):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        weigh(sparse.csr_array([[1.0, 0.0, 0.0, value]]))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_pickle(estimator):
+    fitted = estimator.fit(BAGS)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.transform(BAGS).toarray(), fitted.transform(BAGS).toarray())

@@ -1,0 +1,125 @@
+"""TF-IDF in its variants."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from textkin.weighting import TfIdf, inverse_document_frequency
+
+COUNTS = arrays(
+    np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 4)
+)
+IDF = {
+    "gensim": lambda df, n: np.log2(n / df),
+    "lecture": lambda df, n: np.log2(n / df),
+    "wmd": lambda df, n: 1 / df,
+    "sklearn": lambda df, n: np.log((n + 1) / (df + 1)) + 1,
+    "sklearn-unsmoothed": lambda df, n: np.log(n / df) + 1,
+    "wtmf": lambda df, n: np.log(n / (df + 1)),
+}
+
+
+def slow_tfidf(bags, variant, norm):
+    """Weigh entry by entry, as the table of METHODS 2.2 says."""
+    weighted = np.zeros(bags.shape)
+    for d, w in zip(*np.nonzero(bags), strict=True):
+        tf = bags[d, w] / (bags[d].max() if variant == "lecture" else 1)
+        weighted[d, w] = tf * IDF[variant](np.count_nonzero(bags[:, w]), len(bags))
+    sizes = {"l1": np.abs(weighted).sum(1), "l2": np.sqrt((weighted**2).sum(1))}.get(norm)
+    if sizes is not None:
+        weighted[sizes > 0] /= sizes[sizes > 0, None]
+    return weighted
+
+
+@settings(max_examples=100)
+@given(COUNTS, st.sampled_from(list(IDF)), st.sampled_from(["l1", "l2", None]))
+def test_equals_the_table(bags, variant, norm):
+    estimator = TfIdf(variant, norm=norm)
+    expected = slow_tfidf(bags, variant, norm)
+    assert_allclose(estimator.fit_transform(bags).toarray(), expected, rtol=1e-12, atol=1e-15)
+    small = estimator.transform(bags.astype(np.float32))
+    assert_allclose(small.toarray(), expected, rtol=1e-6, atol=1e-15)
+
+
+@settings(max_examples=60)
+@given(COUNTS, st.sampled_from(["l1", "l2", None]), st.booleans(), st.booleans())
+def test_equals_scikit_learn(bags, norm, smooth, sublinear):
+    bags = bags[:, bags.any(axis=0)]  # scikit-learn weighs words it never saw, we do not
+    if not bags.size:
+        return
+    ours = TfIdf("sklearn" if smooth else "sklearn-unsmoothed", norm=norm, sublinear=sublinear)
+    theirs = TfidfTransformer(norm=norm, smooth_idf=smooth, sublinear_tf=sublinear)
+    expected = theirs.fit_transform(bags).toarray()
+    assert_allclose(ours.fit_transform(bags).toarray(), expected, rtol=1e-12)
+    assert_allclose(ours.idf_, theirs.idf_, rtol=1e-14)
+
+
+def test_the_lecture_example():
+    """METHODS 2.2: counts 3, 2, 1 of words in 50, 1300 and 250 of 10,000 documents."""
+    idf = inverse_document_frequency([50, 1300, 250], 10_000, variant="lecture")
+    assert_allclose(idf, [7.6439, 2.9434, 5.3219], atol=5e-5)
+    estimator = TfIdf("lecture", norm=None).fit(np.ones((1, 3)))
+    estimator.idf_ = idf
+    weights = estimator.transform([[3.0, 2.0, 1.0]]).toarray()
+    assert_allclose(weights, [[7.6439, 1.9623, 1.7740]], atol=5e-5)
+    assert_allclose(idf * np.log(2), [5.2983, 2.0402, 3.6889], atol=5e-5)  # as the slide prints
+
+
+def test_the_scikit_learn_numbers():
+    """METHODS 2.2."""
+    smooth = inverse_document_frequency([2], 4, variant="sklearn")
+    assert_allclose(smooth, 1.5108256, atol=5e-8)
+    unsmoothed = inverse_document_frequency([2], 4, variant="sklearn-unsmoothed")
+    assert_allclose(unsmoothed, 1.6931472, atol=5e-8)
+
+
+def test_the_default_is_gensim_with_l2():
+    estimator = TfIdf()
+    assert (estimator.variant, estimator.norm, estimator.sublinear) == ("gensim", "l2", False)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", None])
+def test_a_word_in_every_document_vanishes(norm):
+    weighted = TfIdf(norm=norm).fit_transform([[1, 0], [2, 1]])
+    assert weighted.nnz == 1
+    assert_array_equal(weighted.toarray(), [[0, 0], [0, 1]])
+
+
+def test_negative_weights_are_normalised_by_their_size():
+    weighted = TfIdf("wtmf", norm="l1").fit_transform([[1, 1, 1], [1, 1, 1], [1, 0, 0], [1, 0, 0]])
+    assert weighted.toarray()[0, 0] < 0
+    assert_allclose(np.abs(weighted.toarray()).sum(axis=1), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("variant", list(IDF))
+def test_a_word_that_was_never_seen_weighs_nothing(variant):
+    estimator = TfIdf(variant, norm=None).fit([[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
+    assert estimator.idf_[2] == 0
+    assert estimator.transform([[0, 0, 7]]).nnz == 0
+
+
+@pytest.mark.parametrize("df", [[5], [-1], [np.nan]])
+def test_impossible_document_frequencies_are_refused(df):
+    with pytest.raises(ValueError, match="between 0 and n_documents, 4"):
+        inverse_document_frequency(df, 4)
+
+
+def test_no_words():
+    assert inverse_document_frequency([], 4).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"variant": "bm25"}, "variant must be one of 'gensim', 'lecture'.*got 'bm25'"),
+        ({"norm": "max"}, "norm must be one of 'l1', 'l2', None; got 'max'"),
+        ({"sublinear": 1}, "sublinear must be one of True, False; got 1"),
+    ],
+)
+def test_wrong_parameters_are_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        TfIdf(**params).fit([[1]])
