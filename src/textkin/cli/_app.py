@@ -18,6 +18,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_INTERRUPTED = 130
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -67,8 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(args=arguments, prog_name="textkin", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        _complain("interrupted")
-        return 130
+        result = _INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe left, as `head` does
         sys.stderr.close()
         return 0
@@ -80,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, ValueError | TypeError | OSError | ImportError):
             return _fail(str(error))
         raise
+    if result == _INTERRUPTED:  # what Typer itself makes of Ctrl-C
+        _complain("interrupted")
     return result if isinstance(result, int) else 0
 
 

@@ -51,52 +51,48 @@ class Encoded:
 
     Attributes
     ----------
-    indptr, indices, weights : ndarray
+    indptr, indices, counts : ndarray
         CSR: int64, int32 and float64.
+    columns : int
+        The number of rows of the vector table.
     unknown : tuple of dict
-        For each row, the words without a vector and how often they occur.
-    known : ndarray, float64
-        For each row, the sum of the counts of words with a vector.
+        For each row, the words without a vector and how often they occur; () if all have one.
+    word_weights : ndarray of shape (columns,), float64, or None
+        What counts are multiplied by; None is 1.
     """
 
     indptr: Int64Array
     indices: Int32Array
-    weights: Float64Array
+    counts: Float64Array
     columns: int
     unknown: tuple[Mapping[str, float], ...]
-    known: Float64Array
+    word_weights: Float64Array | None = None
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def weighed(self, word_weights: Float64Array | None) -> "Encoded":
-        """Return the rows with each count times the weight of its word."""
-        if word_weights is None:
-            return self
-        return Encoded(
-            self.indptr,
-            self.indices,
-            self.weights * word_weights[self.indices],
-            self.columns,
-            self.unknown,
-            self.known,
-        )
-
     def documents(self) -> _core.Documents:
         """Return the rows as the core holds them."""
-        return _core.Documents(self.indptr, self.indices, self.weights, self.columns)
+        weights = self.counts
+        if self.word_weights is not None:
+            weights = weights * self.word_weights[self.indices]
+        return _core.Documents(self.indptr, self.indices, weights, self.columns)
 
     def coverage(self, row: int) -> Coverage:
         """Return how much of a row has vectors."""
         unknown = self.unknown[row] if self.unknown else {}
-        known = float(self.known[row])
+        known = float(self.counts[self._part(row)].sum())
         return Coverage(known, known + sum(unknown.values()), unknown)
 
     def masses(self, row: int, words: Int32Array) -> Float64Array:
         """Return the share of each of `words` (ascending) in the weight of a row."""
-        part = slice(self.indptr[row], self.indptr[row + 1])
-        found = np.searchsorted(self.indices[part], words)
-        return np.asarray(shares(self.weights[part])[found])
+        indices, weights = self.indices[self._part(row)], self.counts[self._part(row)]
+        if self.word_weights is not None:
+            weights = weights * self.word_weights[indices]
+        return np.asarray(shares(weights)[np.searchsorted(indices, words)])
+
+    def _part(self, row: int) -> slice:
+        return slice(self.indptr[row], self.indptr[row + 1])
 
 
 def shares(weights: Float64Array) -> Float64Array:
@@ -131,27 +127,19 @@ def rows_of_bags(bags: Any, space: Space, name: str) -> Encoded:  # noqa: ANN401
     indptr = bags.indptr.astype(np.int64)
     indices = bags.indices.astype(np.int32, copy=False)
     weights = bags.data.astype(np.float64)
-    if len(indptr) == 2:
-        totals = weights.sum(keepdims=True)
-    else:
-        totals = np.bincount(
-            np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), weights, len(indptr) - 1
-        )
     if space.known is None:
-        return Encoded(indptr, indices, weights, len(space), (), totals)
-    kept = space.known[indices] | ~(weights >= 0)  # what is wrong must reach the check
+        return Encoded(indptr, indices, weights, len(space), ())
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    kept = space.known[indices] | ~(weights >= 0)  # what is wrong must reach the check
     unknown: tuple[dict[str, float], ...] = tuple({} for _ in range(len(indptr) - 1))
     for row, column, weight in zip(
         rows[~kept].tolist(), indices[~kept].tolist(), weights[~kept].tolist(), strict=True
     ):
         if weight > 0:
             unknown[row][space.name(column)] = weight
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=len(totals)))))
-    known = np.bincount(rows[kept], weights[kept], len(totals))
-    return Encoded(
-        indptr.astype(np.int64), indices[kept], weights[kept], len(space), unknown, known
-    )
+    lengths = np.bincount(rows[kept], minlength=len(unknown))
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Encoded(indptr, indices[kept], weights[kept], len(space), unknown)
 
 
 def rows_of_texts(
@@ -167,14 +155,12 @@ def rows_of_texts(
         _tokens(texts, stop_set, name), space.lookup, max_words_per_document=max_words
     )
     bags = counted.bags
-    known = np.asarray(bags.sum(axis=1), dtype=np.float64)
     return Encoded(
         bags.indptr.astype(np.int64),
         bags.indices,
         bags.data.astype(np.float64),
         len(space),
         counted.unknown,
-        known,
     )
 
 

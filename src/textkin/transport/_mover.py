@@ -1,6 +1,7 @@
 """The Word Mover's Distance as an estimator."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -12,12 +13,9 @@ from sklearn.exceptions import NotFittedError
 from textkin import _core
 from textkin._typing import Float64Array, Int64Array
 from textkin._validation import Constraint, check_params, instance_of, integer, one_of
-from textkin.exceptions import EmptyDocumentError
-from textkin.explain import Flow, Move
 from textkin.run import ProgressCallback, effective_jobs
 from textkin.text import stop_word_set
-from textkin.transport._certificate import Certificate
-from textkin.transport._comparison import Bounds, Comparison
+from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._costs import COSTS, CostName
 from textkin.transport._encode import (
     Coverage,
@@ -27,14 +25,20 @@ from textkin.transport._encode import (
     rows_of_bags,
     rows_of_texts,
 )
+from textkin.transport._masses import (
+    MASSES,
+    Masses,
+    fixed_word_weights,
+    learnt_word_weights,
+    needs_corpus,
+)
+from textkin.transport._refusals import empty_document_error, refuse_unknown
 from textkin.transport._space import Space, space_of_matrix, space_of_words
 from textkin.vectors import WordVectors
-from textkin.weighting import inverse_document_frequency, sif_weights, zipf_probabilities
 
 __all__ = ["WordMover"]
 
 Documents: TypeAlias = Iterable[str | Sequence[str]] | sparse.sparray | sparse.spmatrix
-Masses: TypeAlias = Literal["nbow", "sif", "tfidf"] | NDArray[np.floating[Any]]
 
 _FIRST_ROW: Int64Array = np.zeros(1, dtype=np.int64)
 
@@ -121,8 +125,7 @@ class WordMover(BaseEstimator):
         "vectors": one_of(None)
         | instance_of(WordVectors, "WordVectors")
         | instance_of(np.ndarray, "a matrix with one row for each column of the bags"),
-        "masses": one_of("nbow", "sif", "tfidf")
-        | instance_of(np.ndarray, "an array with a weight for each word"),
+        "masses": one_of(*MASSES) | instance_of(np.ndarray, "an array with a weight for each word"),
         "cost": one_of(*COSTS),
         "unit": one_of(True, False),
         "empty": one_of("error", "inf"),
@@ -175,21 +178,8 @@ class WordMover(BaseEstimator):
         if len(encoded) == 0:
             raise ValueError("X must have at least one document; got none.")
         self.n_documents_ = len(encoded)
-        self.word_weights_ = self._learn_weights(encoded)
+        self.word_weights_ = learnt_word_weights(self.masses, self._space(), encoded)
         return self
-
-    def _learn_weights(self, encoded: Encoded) -> Float64Array | None:
-        learnt = self.masses if isinstance(self.masses, str) else None
-        if learnt == "tfidf":
-            present = encoded.indices[encoded.weights > 0]
-            df = np.bincount(present, minlength=encoded.columns)
-            return inverse_document_frequency(np.maximum(df, 1), len(encoded))
-        if learnt == "sif" and isinstance(self.vectors, np.ndarray):
-            counts = np.bincount(encoded.indices, encoded.weights, encoded.columns)
-            if counts.sum() == 0:
-                raise ValueError("X must have words for masses='sif' to learn from; got none.")
-            return sif_weights(counts / counts.sum())
-        return None
 
     # ------------------------------------------------------------------ distances
 
@@ -310,16 +300,9 @@ class WordMover(BaseEstimator):
         Kusner et al., "From Word Embeddings To Document Distances", ICML 2015, section 4.
         """
         space = self._space()
-        found = _core.bound_matrices(
-            space.table,
-            self._documents(self._single(a, "a"), "a"),
-            self._documents(self._single(b, "b"), "b"),
-            self.cost,
-            1,
-            None,
-        )
-        centroid, source, target = found[:, 0, 0].tolist()
-        return Bounds(centroid, source, target)
+        first = self._documents(self._single(a, "a"), "a")
+        second = self._documents(self._single(b, "b"), "b")
+        return bounds_of_rows(space, first, second, self.cost)
 
     def word_centroid_distance(self, a: Document, b: Document) -> float:
         """Return the Word Centroid Distance (WCD), a lower bound; see `bounds`."""
@@ -391,54 +374,7 @@ class WordMover(BaseEstimator):
             raise ValueError(
                 f"words must name the {len(space)} columns of the bags; got {len(words)} names."
             )
-        found = _core.explain(space.table, rows, 0, columns, 0, self.cost)
-        source_words, target_words = rows.words(0), columns.words(0)
-        source_masses = first.masses(0, source_words)
-        target_masses = second.masses(0, target_words)
-        source_names = [space.name(row, words) for row in source_words.tolist()]
-        target_names = [space.name(row, words) for row in target_words.tolist()]
-        sources, targets, masses = found.source, found.target, found.mass
-        flow = Flow.of(
-            (
-                Move(source_names[i], target_names[j], mass, cost)
-                for i, j, mass, cost in zip(
-                    sources.tolist(),
-                    targets.tolist(),
-                    masses.tolist(),
-                    found.cost.tolist(),
-                    strict=True,
-                )
-            ),
-            sources=zip(source_names, source_masses.tolist(), strict=True),
-            targets=zip(target_names, target_masses.tolist(), strict=True),
-            score=found.distance,
-        )
-        certificate = Certificate(
-            found.distance,
-            source_masses,
-            target_masses,
-            sources,
-            targets,
-            masses,
-            found.source_potentials,
-            found.target_potentials,
-            self.cost,
-            space.table[source_words],
-            space.table[target_words],
-        )
-        centroid, source, target = _core.bound_matrices(
-            space.table, rows, columns, self.cost, 1, None
-        )[:, 0, 0].tolist()
-        return Comparison(
-            found.distance,
-            flow,
-            Bounds(centroid, source, target),
-            first.coverage(0),
-            second.coverage(0),
-            certificate,
-            found.pivots,
-            found.method.name,
-        )
+        return compare_rows(space, first, rows, second, columns, self.cost, words)
 
     def coverage(self, X: Documents) -> list[Coverage]:
         """Return how much of each document has vectors, and which words have none.
@@ -489,21 +425,9 @@ class WordMover(BaseEstimator):
 
     def _word_weights(self) -> Float64Array | None:
         """Return the weight that each word's count is multiplied by; None is 1."""
-        if isinstance(self.masses, np.ndarray):
-            weights = np.asarray(self.masses, dtype=np.float64)
-            n_words = len(self._space())
-            if weights.shape != (n_words,):
-                raise ValueError(
-                    f"masses must have one weight for each of the {n_words} words; got shape "
-                    f"{weights.shape}."
-                )
-            if not np.all(np.isfinite(weights)) or weights.min() < 0:
-                raise ValueError("masses must be finite and not negative.")
-            return weights
-        if self.masses == "nbow":
-            return None
-        if self.masses == "sif" and not isinstance(self.vectors, np.ndarray):
-            return sif_weights(zipf_probabilities(len(self._space())))
+        fixed = fixed_word_weights(self.masses, self._space())
+        if not needs_corpus(self.masses, self._space()):
+            return fixed
         if not hasattr(self, "n_documents_"):
             raise NotFittedError(
                 f"masses={self.masses!r} uses the frequencies of a corpus: call fit(corpus) first."
@@ -532,16 +456,16 @@ class WordMover(BaseEstimator):
             stop_set = stop_word_set(self.stop_words)
             encoded = rows_of_texts(X, space, stop_set, self.max_words_per_document, name)
         if (oov or self.oov) == "error":
-            _refuse_unknown(encoded, name)
+            refuse_unknown(encoded, name)
         return encoded
 
     def _weighed(self, X: Documents, name: str) -> Encoded:
-        return self._encode(X, name).weighed(self._word_weights())
+        return replace(self._encode(X, name), word_weights=self._word_weights())
 
     def _single(self, document: Document, name: str) -> Encoded:
         """Encode one document."""
         if is_bag(document):
-            encoded = self._weighed(document, name)  # type: ignore[arg-type]
+            encoded = self._weighed(document, name)
             if len(encoded) != 1:
                 raise ValueError(f"{name} must be one document; got {len(encoded)} rows.")
             return encoded
@@ -557,49 +481,9 @@ class WordMover(BaseEstimator):
         if (empty or self.empty) == "error":
             rows = documents.empty_rows()
             if rows.size:
-                raise _empty_document_error(encoded, rows.tolist(), name)
+                raise empty_document_error(encoded, rows.tolist(), name)
         return documents
 
 
 def _is(a: object, b: object) -> bool:
-    return a is b or (isinstance(a, str | bool) and a == b)
-
-
-def _refuse_unknown(encoded: Encoded, name: str) -> None:
-    for row, unknown in enumerate(encoded.unknown):
-        if unknown:
-            raise ValueError(
-                f"Document {row} of {name} has words without a vector: {_listed(unknown)}. Pass "
-                "oov='drop' to leave them out, or load vectors that have them."
-            )
-
-
-def _empty_document_error(encoded: Encoded, rows: list[int], name: str) -> EmptyDocumentError:
-    first = rows[0]
-    coverage = encoded.coverage(first)
-    if coverage.known > 0:
-        reason = "all its words weigh nothing under these masses"
-        way_out = "Choose masses='nbow'"
-    elif coverage.unknown:
-        reason = (
-            f"none of its words has a vector (coverage 0): {_listed(coverage.unknown)} are not "
-            f"among the {encoded.columns} words"
-        )
-        way_out = "Load vectors that have them, as with WordVectors.load(path)"
-    else:
-        reason = "it is empty, or has nothing but stop words"
-        way_out = "Leave it out, or pass stop_words=None"
-    if len(encoded) == 1:
-        subject = f"Document {name} cannot be compared"
-    else:
-        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        subject = f"Document {first}{more} of {name} cannot be compared"
-    return EmptyDocumentError(
-        f"{subject}: {reason}. {way_out}, or pass empty='inf' for an infinite distance.", rows
-    )
-
-
-def _listed(words: Iterable[str], limit: int = 5) -> str:
-    shown = [repr(word) for word in words]
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return ", ".join(shown[:limit]) + more
+    return a is b or (isinstance(a, str) and isinstance(b, str) and a == b)

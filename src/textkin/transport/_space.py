@@ -55,11 +55,8 @@ def space_of_matrix(matrix: NDArray[np.generic], *, unit: bool) -> Space:
     with np.errstate(over="ignore"):
         table = np.ascontiguousarray(matrix, dtype=np.float32)
     missing = np.isnan(table)
-    unknown = missing.all(axis=1)
-    if not unknown.any():
-        known = None
-    else:
-        known = ~unknown
+    unknown: NDArray[np.bool_] = np.all(missing, axis=1)
+    if unknown.any():
         table = np.where(unknown[:, np.newaxis], np.float32(0), table)
     bad = np.flatnonzero((missing.any(axis=1) & ~unknown) | np.isinf(table).any(axis=1))
     if bad.size:
@@ -76,5 +73,6 @@ def space_of_matrix(matrix: NDArray[np.generic], *, unit: bool) -> Space:
         lengths = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
         lengths[unknown] = 1
         table = (table / lengths[:, np.newaxis]).astype(np.float32)
+    table = table.view()  # may share the caller's memory, which stays writeable
     table.flags.writeable = False
-    return Space(table, known, None)
+    return Space(table, ~unknown if unknown.any() else None, None)

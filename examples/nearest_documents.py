@@ -1,0 +1,28 @@
+"""Which of my documents are nearest to this one? Exact distances to a small corpus."""
+
+import numpy as np
+
+import textkin as tk
+
+CORPUS = [
+    "The government presented its budget to parliament",
+    "Doctors warn of a new strain of influenza",
+    "The striker scored twice in the final minutes",
+    "Astronomers found a planet that may hold water",
+    "Ministers defended the tax plan before lawmakers",
+]
+QUERY = "The cabinet explained its spending plans to the senate"
+
+# SIF masses give frequent words less weight; they need no corpus.
+for masses in ("nbow", "sif"):
+    mover = tk.WordMover(masses=masses, n_jobs=-1)
+    distances = mover.pairwise([QUERY], CORPUS)[0]
+    print(f"masses={masses!r}")
+    for i in np.argsort(distances)[:3]:
+        print(f"  {distances[i]:.3f}  {CORPUS[i]}")
+
+# The same with bags and vectors of one's own: one row of the matrix for each column.
+bags_of_words = tk.BagOfWords()
+bags = bags_of_words.fit_transform(CORPUS)
+matrix = tk.WordVectors.builtin().align(bags_of_words.vocabulary_)
+print("two bags:", round(tk.WordMover(matrix).distance(bags[0], bags[4]), 3))

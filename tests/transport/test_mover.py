@@ -1,0 +1,446 @@
+"""WordMover as people use it: kinds of documents, masses, unknown words, errors, estimators."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from textkin import BagOfWords, EmptyDocumentError, WordMover, WordVectors
+from textkin.weighting import sif_weights, zipf_probabilities
+
+WORDS = ["the", "press", "media", "band", "Paris"]
+MATRIX = np.array([[9, 1], [1, 1], [1, 2], [5, 5], [8, 8]], dtype=np.float32)
+TEXTS = ["the press", "media media band", "Paris press media"]
+
+
+@pytest.fixture
+def vectors():
+    return WordVectors(WORDS, MATRIX)
+
+
+def row(*counts):
+    return np.array(counts, dtype=np.float32)
+
+
+# ---------------------------------------------------------------- kinds of documents
+
+
+def test_texts_tokens_and_bags_agree(vectors):
+    by_text = WordMover(vectors).distance("The press in Paris", "media, media, band!")
+    by_tokens = WordMover(vectors).distance(["press", "paris"], ["media", "band", "media"])
+    a, b = row(0, 1, 0, 0, 1), row(0, 0, 2, 1, 0)
+    by_bags = WordMover(MATRIX).distance(a, b)
+    assert by_text == by_tokens == by_bags
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        sparse.csr_matrix,
+        sparse.csr_array,
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.lil_matrix,
+        np.asarray,
+        lambda rows: sparse.csr_array(np.asarray(rows, dtype=np.int64)),
+        lambda rows: sparse.csr_array(np.asarray(rows, dtype=bool)),
+    ],
+)
+def test_any_kind_of_bags(convert):
+    rows = [[0, 1, 0, 0, 1], [0, 0, 1, 1, 0]]
+    mover = WordMover(MATRIX)
+    expected = mover.distance(row(*rows[0]), row(*rows[1]))
+    bags = convert(rows)
+    assert mover.pairwise(bags)[0, 1] == expected
+
+
+def test_a_row_of_an_array_is_a_document():
+    bags = sparse.csr_array(np.array([[0, 1, 0, 0, 1], [0, 0, 1, 1, 0]], dtype=np.float32))
+    mover = WordMover(MATRIX)
+    expected = mover.pairwise(bags)[0, 1]
+    assert mover.distance(bags[0], bags[1]) == expected  # one-dimensional in SciPy
+    assert mover.distance(bags[[0]], bags[[1]]) == expected
+
+
+def test_unsorted_and_repeated_entries_are_summed_without_touching_the_input():
+    data = np.array([1, 1, 1], dtype=np.float32)
+    messy = sparse.csr_array((data, np.array([4, 1, 4]), np.array([0, 3])), shape=(1, 5))
+    mover = WordMover(MATRIX)
+    other = row(0, 0, 1, 0, 0)
+    assert mover.distance(messy, other) == mover.distance(row(0, 1, 0, 0, 2), other)
+    assert messy.indices.tolist() == [4, 1, 4]
+
+
+def test_bags_from_the_bag_of_words(vectors):
+    bags_of = BagOfWords(stop_words=None)
+    bags = bags_of.fit_transform(TEXTS)
+    mover = WordMover(vectors.align(bags_of.vocabulary_))
+    by_text = WordMover(vectors, stop_words=None).pairwise(TEXTS)
+    np.testing.assert_allclose(mover.pairwise(bags), by_text, rtol=1e-6)
+
+
+def test_names_of_columns(vectors):
+    mover = WordMover(MATRIX)
+    a, b = row(0, 1, 0, 0, 0), row(0, 0, 1, 0, 0)
+    assert mover.explain(a, b).moves[0].source == "#1"
+    assert mover.explain(a, b, words=WORDS).moves[0].source == "press"
+    with pytest.raises(ValueError, match="words must name the 5 columns of the bags; got 2 names"):
+        mover.explain(a, b, words=["one", "two"])
+
+
+def test_looked_up_as_written_then_lower_then_title_case(vectors):
+    mover = WordMover(vectors)
+    assert mover.distance("PRESS paris", "Press Paris") == 0
+    assert mover.distance(["Paris"], ["PARIS"]) == 0
+
+
+def test_stop_words(vectors):
+    assert WordMover(vectors).distance("the press", "press") == 0
+    assert WordMover(vectors, stop_words=None).distance("the press", "press") > 0
+    assert WordMover(vectors, stop_words=["Press"]).distance("press media", "media") == 0
+    # tokens are taken as they are
+    assert WordMover(vectors).distance(["the", "press"], ["press"]) > 0
+
+
+def test_the_longest_documents_can_be_cut(vectors):
+    cut = WordMover(vectors, max_words_per_document=1)
+    assert cut.distance("media media band", "media") == 0
+
+
+# ---------------------------------------------------------------- masses
+
+
+def masses_of(mover, document):
+    return dict(mover.explain(document, document).flow.sources)
+
+
+def test_nbow(vectors):
+    assert masses_of(WordMover(vectors), "media media band") == {"media": 2 / 3, "band": 1 / 3}
+
+
+def test_sif_by_rank_needs_no_corpus(vectors):
+    weights = sif_weights(zipf_probabilities(5))
+    found = masses_of(WordMover(vectors, masses="sif"), "media media band")
+    total = 2 * weights[2] + weights[3]
+    assert found == pytest.approx({"media": 2 * weights[2] / total, "band": weights[3] / total})
+
+
+def test_sif_of_bags_learns_from_the_corpus():
+    mover = WordMover(MATRIX, masses="sif")
+    document = row(0, 1, 0, 1, 0)
+    with pytest.raises(NotFittedError, match="call fit"):
+        mover.distance(document, document)
+    mover.fit(np.array([[0, 3, 0, 1, 0]]))
+    weights = sif_weights(np.array([0.75, 0.25]))
+    found = mover.explain(document, document, words=WORDS)
+    assert dict(found.flow.sources) == pytest.approx(
+        dict(zip(["press", "band"], weights / weights.sum(), strict=True))
+    )
+
+
+def test_tfidf_learns_from_the_corpus(vectors):
+    mover = WordMover(vectors, masses="tfidf", stop_words=None)
+    with pytest.raises(NotFittedError, match="masses='tfidf' uses the frequencies of a corpus"):
+        mover.distance("press", "media")
+    mover.fit(["press media", "press band", "press", "press media"])
+    assert mover.n_documents_ == 4
+    # press is everywhere: idf 0; media log2(4/2) = 1; band log2(4/1) = 2
+    assert masses_of(mover, "press media band") == pytest.approx({"media": 1 / 3, "band": 2 / 3})
+    # a word that no document has counts like one that a single document has
+    assert masses_of(mover, "media Paris") == pytest.approx({"media": 1 / 3, "Paris": 2 / 3})
+
+
+def test_a_document_of_words_that_weigh_nothing(vectors):
+    mover = WordMover(vectors, masses="tfidf").fit(["press media", "press band"])
+    with pytest.raises(EmptyDocumentError, match=r"weigh nothing under .*masses='nbow'"):
+        mover.distance("press", "media")
+
+
+def test_given_weights(vectors):
+    weights = np.array([0, 1, 3, 1, 0], dtype=float)
+    assert masses_of(WordMover(vectors, masses=weights), "media band") == {
+        "media": 0.75,
+        "band": 0.25,
+    }
+    by_bag = WordMover(MATRIX).explain(row(0, 0, 0.75, 0.25, 0), row(0, 1, 0, 0, 0), words=WORDS)
+    assert dict(by_bag.flow.sources) == {"media": 0.75, "band": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(4), "one weight for each of the 5 words; got shape"),
+        (np.full(5, -1.0), "finite and not negative"),
+        (np.full(5, np.nan), "finite and not negative"),
+    ],
+)
+def test_bad_weights(vectors, weights, message):
+    with pytest.raises(ValueError, match=message):
+        WordMover(vectors, masses=weights).distance("press", "media")
+
+
+# ---------------------------------------------------------------- costs
+
+
+def test_unit_vectors_and_the_cosine_cost(vectors):
+    unit = MATRIX / np.linalg.norm(MATRIX, axis=1, keepdims=True)
+    a, b = "press", "band"
+    euclidean = WordMover(vectors, unit=True).distance(a, b)
+    assert euclidean == pytest.approx(np.linalg.norm(unit[1] - unit[3]), abs=1e-6)
+    cosine = WordMover(vectors, cost="cosine").distance("press", "media")
+    assert cosine == pytest.approx(1 - unit[1] @ unit[2], rel=1e-5)
+    assert WordMover(vectors, cost="sqeuclidean").distance(a, b) == pytest.approx(32, rel=1e-6)
+    assert WordMover(vectors).distance(a, b) == pytest.approx(np.sqrt(32), rel=1e-6)
+
+
+def test_centroid_and_relaxed_distances(vectors):
+    mover = WordMover(vectors)
+    a, b = "press media", "band"
+    bounds = mover.bounds(a, b)
+    assert mover.word_centroid_distance(a, b) == bounds.centroid
+    assert mover.relaxed_word_mover_distance(a, b) == bounds.relaxed
+    assert mover.relaxed_word_mover_distance(a, b, side="source") == bounds.source
+    assert mover.relaxed_word_mover_distance(a, b, side="target") == bounds.target
+    with pytest.raises(ValueError, match="side must be one of 'both', 'source', 'target'"):
+        mover.relaxed_word_mover_distance(a, b, side="left")
+
+
+# ---------------------------------------------------------------- unknown and empty
+
+
+def test_coverage(vectors):
+    [first, second, third] = WordMover(vectors).coverage(["press zyx zyx", "", "Paris"])
+    assert (first.known, first.total, first.unknown) == (1, 3, {"zyx": 2})
+    assert first.share == pytest.approx(1 / 3)
+    assert (second.known, second.total, second.share) == (0, 0, 0)
+    assert third.share == 1
+
+
+def test_coverage_of_bags_with_columns_without_vectors():
+    matrix = MATRIX.copy()
+    matrix[2] = np.nan
+    mover = WordMover(matrix)
+    [first] = mover.coverage(row(0, 1, 3, 0, 0))
+    assert (first.known, first.total, first.unknown) == (1, 4, {"#2": 3})
+    found = mover.explain(row(0, 1, 3, 0, 0), row(0, 0, 1, 1, 0))
+    assert found.source_coverage.share == 0.25
+    assert found.distance == WordMover(MATRIX).distance(row(0, 1, 0, 0, 0), row(0, 0, 0, 1, 0))
+
+
+def test_unknown_words_can_be_refused(vectors):
+    mover = WordMover(vectors, oov="error")
+    with pytest.raises(ValueError, match="Document 0 of b has words without a vector: 'zyx'"):
+        mover.distance("press", "media zyx")
+    assert mover.coverage(["zyx"])[0].share == 0  # asking is allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it is empty, or has nothing but stop words"),
+        ("the of and", "it is empty, or has nothing but stop words"),
+        ("zyx 漢字 แมว", "none of its words has a vector .coverage 0.: 'zyx', '漢字', 'แมว'"),
+    ],
+)
+def test_an_empty_document_is_an_error_that_says_why(vectors, text, reason):
+    mover = WordMover(vectors)
+    with pytest.raises(EmptyDocumentError, match=f"Document b cannot be compared: {reason}"):
+        mover.distance("press", text)
+    with pytest.raises(EmptyDocumentError, match="Document a cannot be compared"):
+        mover.distance(text, text)
+
+
+def test_empty_documents_in_a_batch_are_named_by_row(vectors):
+    with pytest.raises(EmptyDocumentError, match="Document 1 and 1 more of X") as caught:
+        WordMover(vectors).pairwise(["press", "", "media", "zyx"])
+    assert caught.value.rows == (1, 3)
+
+
+def test_empty_documents_can_be_infinitely_far(vectors):
+    mover = WordMover(vectors, empty="inf")
+    assert mover.distance("press", "") == np.inf
+    assert mover.distance("", "") == np.inf
+    found = mover.pairwise(["press", "", "media"])
+    assert np.isinf(found[1]).all()
+    assert np.isinf(found[:, 1]).all()
+    assert np.isfinite(found[[0, 0, 2, 2], [0, 2, 0, 2]]).all()
+    assert np.isinf(mover.bounds("press", "").relaxed)
+    with pytest.raises(EmptyDocumentError):
+        mover.explain("press", "")  # nothing flows
+
+
+def test_no_documents_and_one_document(vectors):
+    mover = WordMover(vectors)
+    assert mover.pairwise([]).shape == (0, 0)
+    assert mover.pairwise(["press"], []).shape == (1, 0)
+    assert mover.pairwise(["press"]).tolist() == [[0.0]]
+    assert mover.paired([], []).shape == (0,)
+    with pytest.raises(ValueError, match="at least one document"):
+        mover.fit([])
+
+
+def test_duplicates_are_at_distance_zero(vectors):
+    found = WordMover(vectors).pairwise(["press media", "Media PRESS", "press media"])
+    np.testing.assert_array_equal(found, np.zeros((3, 3)))
+
+
+def test_a_huge_text():
+    mover = WordMover()
+    words = WordVectors.builtin().words[:3000]
+    # every word is its own nearest partner: nothing moves, whatever the length
+    assert mover.distance(" ".join(words), " ".join(reversed(words))) == 0
+    assert mover.distance("press " * 100_000, "press") == 0
+
+
+# ---------------------------------------------------------------- wrong input
+
+
+def test_the_callers_arrays_are_left_alone():
+    matrix, bags = MATRIX.copy(), sparse.csr_array(np.eye(5, dtype=np.float32))
+    WordMover(matrix).pairwise(bags)
+    assert matrix.flags.writeable
+    np.testing.assert_array_equal(matrix, MATRIX)
+    np.testing.assert_array_equal(bags.toarray(), np.eye(5))
+
+
+def test_texts_and_bags_need_the_vectors_that_fit(vectors):
+    with pytest.raises(TypeError, match=r"vectors.align\(vocabulary\)"):
+        WordMover(vectors).distance(row(1, 0, 0, 0, 0), row(0, 1, 0, 0, 0))
+    with pytest.raises(TypeError, match=r"vectors.align\(vocabulary\)"):
+        WordMover().pairwise(sparse.csr_array(np.eye(3)))
+    with pytest.raises(TypeError, match="the vectors are a matrix without words"):
+        WordMover(MATRIX).distance("press", "media")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.pairwise("press"), "X must hold many documents; got one text"),
+        (lambda m: m.pairwise(["press", None]), "X must hold texts or lists of tokens; position 1"),
+        (lambda m: m.pairwise([b"press"]), "position 0 holds bytes"),
+        (lambda m: m.distance("press", None), "b must be a text, a list of tokens or one row"),
+        (lambda m: m.distance(3, "press"), "a must be a text"),
+        (lambda m: m.distance(["press", 3], "press"), "a must hold texts or lists of tokens"),
+    ],
+)
+def test_wrong_types(vectors, call, message):
+    with pytest.raises(TypeError, match=message):
+        call(WordMover(vectors))
+
+
+@pytest.mark.parametrize(
+    ("bag", "message"),
+    [
+        (np.ones((1, 4)), "a must have 5 columns, one for each row of the vectors; got 4"),
+        (np.ones((2, 5)), "a must be one document; got 2 rows"),
+        (row(0, -1, 0, 0, 0), "finite and not negative; row 0 has -1.0"),
+        (row(0, np.nan, 1, 0, 0), "finite and not negative"),
+        (row(0, np.inf, 1, 0, 0), "finite and not negative"),
+        (sparse.csr_array(np.ones((1, 5)) * 1j), "real numbers"),
+    ],
+)
+def test_wrong_bags(bag, message):
+    with pytest.raises(ValueError, match=message):
+        WordMover(MATRIX).distance(bag, row(1, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones(5), "vectors must be a matrix of real numbers"),
+        (np.ones((0, 3)), "vectors must be a matrix of real numbers"),
+        (np.array([["a"]]), "vectors must be a matrix of real numbers"),
+        (np.array([[1.0, 2.0], [0.0, 0.0]]), "vectors must not be zero; row 1 is"),
+        (np.array([[1.0, 2.0], [np.nan, 0.0]]), "vectors must be finite in float32; row 1"),
+        (np.array([[1.0, np.inf]]), "vectors must be finite in float32; row 0"),
+        (np.array([[1.0, 1e300]]), "vectors must be finite in float32; row 0"),
+    ],
+)
+def test_wrong_matrices(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        WordMover(matrix).distance(np.ones(1), np.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"cost": "manhattan"}, ValueError, "cost must be one of 'euclidean'.*got 'manhattan'"),
+        ({"masses": "idf"}, ValueError, "masses must be one of 'nbow', 'sif', 'tfidf'"),
+        ({"masses": 3}, ValueError, "masses must be"),
+        ({"unit": 1}, ValueError, "unit must be one of True, False; got 1"),
+        ({"empty": "zero"}, ValueError, "empty must be one of 'error', 'inf'"),
+        ({"oov": "keep"}, ValueError, "oov must be one of 'drop', 'error'"),
+        ({"vectors": "glove"}, ValueError, "vectors must be None or WordVectors or a matrix"),
+        ({"stop_words": "english"}, ValueError, "stop_words must be 'smart', None or a list"),
+        ({"max_words_per_document": 0}, ValueError, "at least 1; got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"n_jobs": 1.5}, ValueError, "n_jobs must be"),
+    ],
+)
+def test_wrong_parameters(parameters, error, message):
+    with pytest.raises(error, match=message):
+        WordMover(**parameters).pairwise(["press", "media"])
+
+
+def test_documents_to_be_paired_must_be_as_many(vectors):
+    with pytest.raises(ValueError, match="same number of documents; got 2 and 1"):
+        WordMover(vectors).paired(["press", "media"], ["band"])
+
+
+# ---------------------------------------------------------------- estimator rules
+
+
+def test_clone_parameters_and_pickle(vectors):
+    mover = WordMover(vectors, masses="tfidf", unit=True).fit(TEXTS)
+    expected = mover.distance("press band", "media")
+    again = pickle.loads(pickle.dumps(mover))
+    assert again.distance("press band", "media") == expected
+    fresh = clone(mover)
+    assert fresh.get_params()["unit"] is True
+    assert not hasattr(fresh, "word_weights_")
+    assert fresh.fit(TEXTS).distance("press band", "media") == expected
+
+
+def test_pickles_do_not_carry_what_can_be_made_again(vectors):
+    mover = WordMover(vectors, unit=True)
+    before = len(pickle.dumps(mover))
+    mover.distance("press", "media")
+    assert len(pickle.dumps(mover)) == before
+
+
+def test_changed_parameters_count_at_once(vectors):
+    mover = WordMover(vectors)
+    raw = mover.distance("press", "band")
+    assert mover.set_params(unit=True).distance("press", "band") != raw
+    assert mover.set_params(unit=False).distance("press", "band") == raw
+    assert mover.set_params(cost="sqeuclidean").distance("press", "band") != raw
+
+
+def test_refitting_forgets(vectors):
+    mover = WordMover(vectors, masses="tfidf")
+    mover.fit(["press", "media", "media band"])
+    first = mover.word_weights_
+    mover.fit(["press", "media"])
+    assert mover.n_documents_ == 2
+    assert not np.array_equal(first, mover.word_weights_)
+
+
+def test_the_end_of_a_pipeline(vectors):
+    columns = ["press", "media", "band"]
+    matrix = vectors.align(columns)
+    pipeline = make_pipeline(BagOfWords(vocabulary=columns), WordMover(matrix, masses="sif"))
+    pipeline.fit(TEXTS)
+    assert pipeline[-1].n_documents_ == 3
+    bags = pipeline[:-1].transform(TEXTS)
+    assert pipeline[-1].pairwise(bags).shape == (3, 3)
+
+
+def test_the_representation_names_what_differs(vectors):
+    assert repr(WordMover(unit=True)) == "WordMover(unit=True)"
+    found = WordMover(vectors).explain("press zyx", "media")
+    assert repr(found) == "Comparison(distance=1, moves=1, coverage=(50%, 100%))"
+    assert str(found).splitlines()[1].startswith("press -> media")
