@@ -26,7 +26,7 @@ float largest_magnitude(const VectorTable& table, std::span<const std::int32_t> 
 int extreme_exponent(float largest) {
     int exponent = 0;
     std::frexp(largest, &exponent);
-    return std::abs(exponent) > 40 && largest > 0 ? -exponent : 0;
+    return std::abs(exponent) > 20 && largest > 0 ? -exponent : 0;
 }
 
 void finish(Cost cost, const double* squares, float* out) {

@@ -97,8 +97,6 @@ void PairSolver::ship_directly() {
             solution_.shipments.push_back({static_cast<std::int32_t>(i),
                                            static_cast<std::int32_t>(j),
                                            a_.size() == 1 ? b_.masses[j] : a_.masses[i]});
-    solution_.pivots = 0;
-    solution_.method = Method::narrow_simplex;
 }
 
 double PairSolver::cost_of(const Shipment& shipment) const {
@@ -126,6 +124,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
     solved_ = false;
     solution_.shipments.clear();
     solution_.pivots = 0;
+    solution_.method = Method::narrow_simplex;
     if (a_.size() == 0) return 0;
     kernel_.compute(table, cost, a_.words, b_.words, costs_);
     if (a_.size() == 1 || b_.size() == 1) {

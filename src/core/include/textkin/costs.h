@@ -39,8 +39,8 @@ struct CostMatrix {
     [[nodiscard]] float at(std::size_t i, std::size_t j) const { return row(i)[j]; }
 };
 
-// Computes the costs of all pairs with the one kernel that every call uses, so that a pair costs
-// the same bits alone and in a batch. Keeps its memory between calls.
+// Computes the costs of all pairs of words with the one kernel that every call uses, so that two
+// documents cost the same bits alone and in a batch. Keeps its memory between calls.
 class CostKernel {
   public:
     void compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,

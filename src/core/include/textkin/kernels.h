@@ -19,7 +19,8 @@ struct Kernels {
 
     // Squared Euclidean distances of one point to kLanes packed points: packed[k * kLanes + lane].
     // Sums of differences, in blocks of 16 float products added in double, so that each result is
-    // within 1.2e-6 relative of the exact one, whatever the dimension and however small it is.
+    // within 1.2e-6 relative of the exact one, whatever the dimension, and however small it is as
+    // long as squares of differences stay in the range of float (differences above 1e-19).
     void (*squared_distances)(const float* point, const float* packed, std::size_t dimension,
                               double* out);
 

@@ -1,0 +1,308 @@
+#include "problems.h"
+#include "shortest_paths.h"
+#include "simplex.h"
+
+using namespace problems;
+using namespace textkin;
+
+namespace {
+
+Solution solve(const Problem& p, const TransportLimits& limits = {}) {
+    TransportSolver solver;
+    Stop stop;
+    Solution solution;
+    solver.solve(p.instance(), solution, stop, limits);
+    return solution;
+}
+
+// Solves with the usual limits and compares with the oracle.
+Solution check_optimal(const Problem& p) {
+    Solution solution = solve(p);
+    check_proof(p, solution);
+    CHECK(objective(p, solution) == least_cost(p));
+    return solution;
+}
+
+constexpr TransportLimits kWide{.narrow_potential = 0, .pivots = -1};
+constexpr TransportLimits kPaths{.narrow_potential = std::int64_t{1} << 29, .pivots = 0};
+
+// The three methods on one problem that the start does not solve. Returns the objective.
+Objective check_methods_agree(const Problem& p) {
+    const Solution narrow = solve(p);
+    const Solution wide = solve(p, kWide);
+    const Solution paths = solve(p, kPaths);
+    CHECK(narrow.pivots > 0); // else the limits below force nothing
+    CHECK(narrow.method == Method::narrow_simplex);
+    CHECK(wide.method == Method::wide_simplex);
+    CHECK(paths.method == Method::shortest_paths);
+    for (const Solution* solution : {&narrow, &wide, &paths}) {
+        check_proof(p, *solution);
+        CHECK(objective(p, *solution) == objective(p, narrow));
+    }
+    return objective(p, narrow);
+}
+
+Masses ones(std::size_t count) { return Masses(count, 1); }
+
+// A problem whose start is a path with costs kLargestCost - 1 and 0 in turn, along which potentials
+// grow by kLargestCost - 1 a row. Row k shares column B(k-1) with the row before it and B(k) with
+// the row after it; to come to B(k-1) only after the row before it, it first fills k - 1 columns of
+// its own, one a turn.
+Problem chain(std::size_t rows) {
+    const std::size_t own = (rows - 1) * (rows - 2) / 2;
+    Masses supply(rows);
+    for (std::size_t k = 0; k < rows; ++k)
+        supply[k] = k == 0 ? 1 : static_cast<std::int64_t>(k) + 1;
+    Masses demand(own + rows, 1);
+    std::fill(demand.begin() + static_cast<std::ptrdiff_t>(own), demand.end() - 1, 2);
+    return make(supply, demand, [own](std::size_t k, std::size_t j) {
+        if (j >= own) { // B(j - own)
+            if (j - own + 1 == k) return 0;
+            return j - own == k ? kLargestCost - 1 : kLargestCost;
+        }
+        const std::size_t first = k == 0 ? 0 : (k - 1) * (k - 2) / 2;
+        return k > 1 && j >= first && j < first + k - 1 ? 0 : kLargestCost;
+    });
+}
+
+} // namespace
+
+TEST(the_oracles_agree) {
+    Random random(1);
+    for (std::size_t n = 1; n <= 6; ++n) {
+        const Problem p = make(ones(n), ones(n), [&](auto, auto) { return below(random, 20); });
+        CHECK(least_assignment(p) == least_cost(p));
+    }
+}
+
+TEST(transport_unit_masses_match_all_permutations) {
+    Random random(2);
+    for (int round = 0; round < 200; ++round) {
+        const auto n = static_cast<std::size_t>(1 + below(random, 6));
+        const std::int64_t largest = round % 2 == 0 ? 3 : kLargestCost;
+        const Problem p =
+            make(ones(n), ones(n), [&](auto, auto) { return below(random, largest + 1); });
+        const Solution solution = solve(p);
+        check_proof(p, solution);
+        CHECK(objective(p, solution) == least_assignment(p));
+    }
+}
+
+TEST(transport_random_problems_match_the_oracle) {
+    Random random(3);
+    for (int round = 0; round < 1500; ++round) {
+        const auto n = static_cast<std::size_t>(1 + below(random, 12));
+        const auto m = static_cast<std::size_t>(1 + below(random, 12));
+        const std::int64_t largest = round % 3 == 0 ? 9 : kLargestCost;
+        check_optimal(random_problem(random, n, m, 12 + below(random, 1000), largest));
+    }
+}
+
+// Lanes come in groups of 16 and bitsets in words of 64: sizes around them.
+TEST(transport_sizes_around_lanes_and_words_match_the_oracle) {
+    Random random(4);
+    for (const std::size_t n : {1u, 15u, 16u, 17u, 31u, 33u})
+        for (const std::size_t m : {1u, 16u, 17u, 32u, 48u})
+            check_optimal(random_problem(random, n, m, 200, kLargestCost));
+}
+
+TEST(transport_one_row_one_column_or_both) {
+    Random random(5);
+    for (const std::size_t n : {1u, 2u, 7u, 40u}) {
+        check_optimal(random_problem(random, 1, n, 1000, kLargestCost));
+        check_optimal(random_problem(random, n, 1, 1000, kLargestCost));
+    }
+    const Problem single = make({5}, {5}, [](auto, auto) { return 7; });
+    const Solution solution = check_optimal(single);
+    CHECK(solution.shipments.size() == 1 && solution.shipments[0].mass == 5);
+}
+
+TEST(transport_equal_costs_are_all_ties) {
+    Random random(6);
+    for (const std::int32_t value : {0, 1, kLargestCost}) {
+        for (const std::size_t n : {1u, 2u, 5u, 9u}) {
+            const auto constant = [value](auto, auto) { return value; };
+            check_optimal(make(ones(n), ones(n), constant));
+            check_optimal(make(random_masses(random, n, 50), random_masses(random, 8, 50), //
+                               constant));
+        }
+    }
+}
+
+TEST(transport_costs_of_zero_and_one) {
+    Random random(7);
+    for (int round = 0; round < 100; ++round) {
+        const auto n = static_cast<std::size_t>(2 + below(random, 9));
+        check_optimal(random_problem(random, n, 10, 10 + below(random, 30), 1));
+    }
+}
+
+TEST(transport_costs_of_zero_and_the_largest) {
+    Random random(8);
+    for (int round = 0; round < 100; ++round) {
+        const auto n = static_cast<std::size_t>(2 + below(random, 9));
+        check_optimal(make(random_masses(random, n, 40), random_masses(random, 10, 40),
+                           [&](auto, auto) { return below(random, 2) * kLargestCost; }));
+    }
+}
+
+// Every basis of an assignment problem is degenerate: half of its arcs carry nothing.
+TEST(transport_unit_masses_are_degenerate) {
+    Random random(9);
+    for (const std::size_t n : {2u, 8u, 16u, 24u})
+        for (const std::int64_t largest : {1, 5, 1000})
+            check_optimal(
+                make(ones(n), ones(n), [&](auto, auto) { return below(random, largest + 1); }));
+}
+
+TEST(transport_equal_partial_sums_are_degenerate) {
+    Random random(10);
+    for (int round = 0; round < 50; ++round) {
+        // Each supply is met by two demands exactly, and each again by a whole cycle of them.
+        const Masses supply{6, 4, 6, 4, 10, 10};
+        const Masses demand{3, 3, 2, 2, 3, 3, 2, 2, 5, 5, 5, 5};
+        check_optimal(make(supply, demand, [&](auto, auto) { return below(random, 8); }));
+        check_optimal(make(demand, supply, [&](auto, auto) { return below(random, 8); }));
+    }
+}
+
+TEST(transport_very_uneven_masses) {
+    Random random(11);
+    const std::int64_t huge = std::int64_t{1} << 40;
+    for (int round = 0; round < 50; ++round) {
+        const auto cost = [&](auto, auto) { return below(random, kLargestCost + 1); };
+        check_optimal(make({huge, 1, 1, 1}, {1, 1, huge, 1}, cost));
+        check_optimal(make({1, huge, 1}, {huge / 2, huge / 2, 2}, cost));
+        check_optimal(make({huge, huge, 1, 3}, {1, 1, 1, 1, 2 * huge}, cost));
+    }
+}
+
+TEST(transport_methods_agree_with_the_oracle) {
+    Random random(12);
+    for (int round = 0; round < 20; ++round) {
+        const auto n = static_cast<std::size_t>(8 + below(random, 6));
+        const Problem p = random_problem(random, n, 12, 300, kLargestCost);
+        CHECK(check_methods_agree(p) == least_cost(p));
+    }
+}
+
+TEST(transport_methods_agree_on_larger_problems) {
+    Random random(13);
+    for (const std::size_t n : {20u, 40u, 60u})
+        for (const std::size_t m : {17u, 60u})
+            check_methods_agree(random_problem(random, n, m, 5000, kLargestCost));
+    check_methods_agree(random_problem(random, 150, 130, std::int64_t{1} << 44, kLargestCost));
+}
+
+TEST(transport_methods_agree_on_ties_and_unit_masses) {
+    Random random(14);
+    for (const std::int64_t largest : {2, 10, 100}) {
+        check_methods_agree(random_problem(random, 50, 45, 400, largest));
+        check_methods_agree(
+            make(ones(60), ones(60), [&](auto, auto) { return below(random, largest + 1); }));
+    }
+}
+
+// In between the narrow simplex gives way, or not, in the middle of its pivots.
+TEST(transport_gives_way_at_any_potential) {
+    Random random(15);
+    const Problem p = random_problem(random, 40, 40, 3000, kLargestCost);
+    const Objective least = objective(p, solve(p));
+    for (std::int64_t limit = 0; limit < 4 * kLargestCost; limit += kLargestCost / 8) {
+        const Solution solution = solve(p, {.narrow_potential = limit, .pivots = -1});
+        check_proof(p, solution);
+        CHECK(objective(p, solution) == least);
+        CHECK(solution.method != Method::shortest_paths);
+    }
+}
+
+TEST(transport_gives_way_after_any_number_of_pivots) {
+    Random random(16);
+    const Problem p = random_problem(random, 20, 20, 3000, kLargestCost);
+    const Solution best = solve(p);
+    for (std::int64_t pivots = 0; pivots <= best.pivots; ++pivots) {
+        for (const std::int64_t potential : {std::int64_t{0}, std::int64_t{1} << 29}) {
+            const Solution solution = solve(p, {.narrow_potential = potential, .pivots = pivots});
+            check_proof(p, solution);
+            CHECK(objective(p, solution) == objective(p, best));
+            if (potential > 0 && pivots < best.pivots)
+                CHECK(solution.method == Method::shortest_paths);
+        }
+    }
+    CHECK(solve(p, {.pivots = best.pivots}).method == Method::narrow_simplex);
+}
+
+// With no pivot allowed only the start can be what does not fit.
+TEST(transport_start_potentials_grow_beyond_the_narrow_limit) {
+    using Narrow = Simplex<std::int32_t>;
+    const std::int64_t limit = TransportLimits{}.narrow_potential;
+    Narrow simplex;
+    Stop stop;
+    const Problem small = chain(8);
+    CHECK(simplex.solve(small.instance(), 0, limit, stop) == Narrow::Outcome::pivot_limit);
+    const Problem large = chain(10);
+    CHECK(simplex.solve(large.instance(), 0, limit, stop) == Narrow::Outcome::potential_too_large);
+}
+
+// This start fits, just, and its pivots do not.
+TEST(transport_pivots_beyond_the_narrow_limit_take_the_wide_simplex) {
+    CHECK(check_optimal(chain(8)).method == Method::wide_simplex);
+}
+
+TEST(transport_start_beyond_the_narrow_limit_takes_the_wide_simplex) {
+    CHECK(check_optimal(chain(4)).method == Method::narrow_simplex);
+    CHECK(check_optimal(chain(10)).method == Method::wide_simplex);
+    CHECK(check_optimal(chain(20)).method == Method::wide_simplex);
+}
+
+TEST(transport_is_deterministic_and_memory_keeps_nothing) {
+    Random random(17);
+    const Problem big = random_problem(random, 70, 90, 1000, 50);
+    const Problem small = random_problem(random, 9, 11, 1000, 5);
+    const Problem wide = chain(12);
+    TransportSolver used;
+    Stop stop;
+    Solution solution;
+    for (int round = 0; round < 3; ++round) {
+        for (const Problem* p : {&big, &small, &wide, &small}) {
+            used.solve(p->instance(), solution, stop);
+            CHECK(same(solution, solve(*p)));
+            used.solve(p->instance(), solution, stop, kWide);
+            CHECK(same(solution, solve(*p, kWide)));
+        }
+    }
+}
+
+TEST(transport_stopped_before_it_began) {
+    Random random(18);
+    const Problem p = random_problem(random, 30, 30, 1000, kLargestCost);
+    TransportSolver solver;
+    Solution solution;
+    for (const TransportLimits& limits : {TransportLimits{}, kWide, kPaths}) {
+        Stop stopped;
+        stopped.request();
+        CHECK_THROWS(Stopped, solver.solve(p.instance(), solution, stopped, limits));
+        Stop stop;
+        solver.solve(p.instance(), solution, stop, limits);
+        CHECK(same(solution, solve(p, limits)));
+    }
+    Stop stopped;
+    stopped.request();
+    CHECK_THROWS(Stopped, solve_by_shortest_paths(p.instance(), solution, stopped));
+}
+
+TEST(transport_stopped_on_its_way) {
+    Random random(19);
+    const Problem p = random_problem(random, 100, 100, 100000, kLargestCost);
+    TransportSolver solver;
+    Solution solution;
+    CHECK(solve(p).pivots > 128); // it looks at the stop more than once
+    for (const TransportLimits& limits : {TransportLimits{}, kWide, kPaths}) {
+        int asked = 0;
+        Stop stop([&asked](std::size_t) { return ++asked == 2; }, std::chrono::nanoseconds(0));
+        CHECK_THROWS(Stopped, solver.solve(p.instance(), solution, stop, limits));
+        Stop go;
+        solver.solve(p.instance(), solution, go, limits);
+        CHECK(same(solution, solve(p, limits)));
+    }
+}
