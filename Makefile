@@ -46,6 +46,11 @@ sanitize: .venv/.tools
 	$(BIN)/cmake --build build/sanitize-thread
 	build/sanitize-thread/core_tests
 
+# Speed beside the tools people use today; takes some minutes on a quiet machine.
+bench: .venv/.bench
+	$(BIN)/python benchmarks/pairs.py
+	$(BIN)/python benchmarks/table.py --write README.md
+
 clean:
 	rm -rf .venv build dist
 
@@ -62,6 +67,10 @@ clean:
 
 .venv/.test: .venv/.core
 	$(PIP) --no-build-isolation '.[test]'
+	touch $@
+
+.venv/.bench: .venv/.core
+	$(PIP) --no-build-isolation '.[bench]'
 	touch $@
 
 .venv/.lint: .venv/.tools

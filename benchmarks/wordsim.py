@@ -10,20 +10,15 @@ textkin is installed::
 import argparse
 import gzip
 import json
-import os
-import platform
-import subprocess
 from pathlib import Path
 
 import numpy as np
-import scipy
+from environment import DATA, RESULTS, describe
 from scipy.stats import spearmanr
 
 from textkin.vectors import WordVectors
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
-RESULT = ROOT / "benchmarks" / "results" / "wordsim.json"
+RESULT = RESULTS / "wordsim.json"
 COLUMNS = {
     "float": "source, unquantised",
     "int8": "built-in, int8",
@@ -94,26 +89,6 @@ def table(rows) -> str:
     return "\n".join(lines)
 
 
-def machine() -> str:
-    """Return the processor and the number of cores, in words."""
-    model = platform.machine()
-    cpu = Path("/proc/cpuinfo")
-    if cpu.exists():
-        for line in cpu.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return f"{model}, {os.cpu_count()} cores"
-
-
-def commit() -> str:
-    """Return the commit that the tree is at, or "uncommitted" where there is none."""
-    found = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return found.stdout.strip() if found.returncode == 0 else "uncommitted"
-
-
 def main() -> None:
     """Print the table; write the numbers, the machine and the versions."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -125,11 +100,7 @@ def main() -> None:
     report = {
         "command": "python benchmarks/wordsim.py",
         "measure": "Spearman correlation of cosines with human judgements",
-        "machine": machine(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "commit": commit(),
+        **describe("numpy", "scipy"),
         "rows": rows,
     }
     arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

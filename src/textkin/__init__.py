@@ -15,6 +15,7 @@ _HOMES = {
     "Vocabulary": "textkin.text",
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
+    "compare": "textkin.transport",
 }
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "WordMover",
     "WordVectors",
     "__version__",
+    "compare",
 ]
 
 try:

@@ -1,6 +1,6 @@
 from textkin.exceptions import CertificateError, EmptyDocumentError
 from textkin.text import BagOfWords, Vocabulary
-from textkin.transport import WordMover
+from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import SIF, TfIdf
 
@@ -14,6 +14,7 @@ __all__ = [
     "WordMover",
     "WordVectors",
     "__version__",
+    "compare",
 ]
 
 __version__: str

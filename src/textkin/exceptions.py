@@ -12,11 +12,22 @@ class EmptyDocumentError(ValueError):
     ----------
     rows : tuple of int
         Positions of the empty documents in the argument they came in.
+    argument : str
+        The name of that argument.
+    reason : str
+        Why the first of them is empty.
     """
 
-    def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
+    def __init__(
+        self, message: str, rows: Sequence[int] = (), argument: str = "", reason: str = ""
+    ) -> None:
         super().__init__(message)
         self.rows = tuple(rows)
+        self.argument = argument
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (str(self), self.rows, self.argument, self.reason)
 
 
 class CertificateError(ValueError):

@@ -13,7 +13,10 @@ from textkin.cli import main
 def demo():
     """What `textkin demo` prints, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "textkin", "demo"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-X", "utf8", "-m", "textkin", "demo"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -21,7 +24,7 @@ def demo():
 
 def test_the_demo_compares_the_sentences_of_the_paper(demo):
     assert "to 'The President greets the press in Chicago': 5.005" in demo.stdout
-    assert "obama    -> president" in demo.stdout
+    assert "obama    ━━━▶ president" in demo.stdout
     assert "The nearer one is 'The President greets the press in Chicago'" in demo.stdout
     assert "proven optimal" in demo.stdout
 

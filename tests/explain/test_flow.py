@@ -1,44 +1,51 @@
-"""Flows: contributions sum to the score; lines show the largest first and sum up the rest."""
+"""Flows: contributions sum to the score, the largest come first, the rest is summed up."""
 
 import pytest
 
-from textkin.explain import Flow, Move, flow_lines
+from textkin.explain import Flow
 
 
 @pytest.fixture
 def flow():
-    moves = [Move("a", "x", 0.5, 1.0), Move("b", "y", 0.25, 4.0), Move("c", "z", 0.25, 0.0)]
-    return Flow.of(moves, sources=[("a", 0.5)], targets=[("x", 0.5)])
+    return Flow.of(
+        sources=[("a", 0.5), ("b", 0.25), ("c", 0.25)],
+        targets=[("x", 0.5), ("y", 0.25), ("c", 0.25)],
+        moves=[(0, 0, 0.5, 1.0), (1, 1, 0.25, 4.0), (2, 2, 0.25, 0.0)],
+    )
 
 
 def test_the_largest_contribution_comes_first(flow):
     assert [move.source for move in flow.moves] == ["b", "a", "c"]
     assert flow.score == 1.5
-    assert [flow.share(move) for move in flow.moves] == [
-        pytest.approx(2 / 3),
-        pytest.approx(1 / 3),
-        0,
-    ]
+    assert [flow.share(move) for move in flow.moves] == pytest.approx([2 / 3, 1 / 3, 0])
 
 
 def test_equal_contributions_come_by_mass_then_in_order():
-    moves = [Move("a", "x", 0.2, 0), Move("b", "x", 0.5, 0), Move("c", "x", 0.2, 0)]
-    flow = Flow.of(moves, sources=[], targets=[])
+    words = [("a", 0.25), ("b", 0.5), ("c", 0.25)]
+    flow = Flow.of(words, words, [(0, 0, 0.25, 0), (1, 1, 0.5, 0), (2, 2, 0.25, 0)])
     assert [move.source for move in flow.moves] == ["b", "a", "c"]
-    assert flow.share(moves[0]) == 0  # a score of 0 has no shares
+    assert flow.share(flow.moves[0]) == 0  # a score of 0 has no shares
 
 
-def test_lines_sum_up_the_rest(flow):
-    lines = flow_lines(flow, limit=1)
-    assert len(lines) == 2
-    assert lines[0].startswith("b -> y")
-    assert lines[1] == "2 smaller moves: 75.0 % of the mass, add 0.5000"
+def test_the_rest_is_summed_up(flow):
+    shown, smaller, free = flow.split(1)
+    assert [move.source for move in shown] == ["b"]
+    assert (smaller.count, smaller.mass, smaller.contribution) == (1, 0.5, 0.5)
+    assert (free.count, free.mass, free.contribution) == (1, 0.25, 0)
 
 
-def test_lines_of_nothing():
-    assert flow_lines(Flow.of([], sources=[], targets=[])) == []
+def test_a_single_move_is_not_summed_up(flow):
+    shown, smaller, free = flow.split(2)
+    assert len(shown) == 3
+    assert smaller.count == free.count == 0
 
 
-def test_the_limit_is_checked(flow):
-    with pytest.raises(ValueError, match="limit must be a whole number at least 1; got 0"):
-        flow_lines(flow, limit=0)
+def test_a_score_that_is_known_better_is_kept():
+    flow = Flow.of([("a", 1.0)], [("b", 1.0)], [(0, 0, 1.0, 0.1)], score=0.1000001)
+    assert flow.score == 0.1000001
+
+
+def test_words_that_look_alike_stay_apart():
+    """Two tokens may be the same word; positions tell them apart."""
+    flow = Flow.of([("a", 0.5), ("a", 0.5)], [("b", 1.0)], [(0, 0, 0.5, 1.0), (1, 0, 0.5, 1.0)])
+    assert [move.source_at for move in flow.moves] == [0, 1]

@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +22,22 @@ app = typer.Typer(
 
 _INTERRUPTED = 130
 
+
+class Masses(StrEnum):
+    """The masses that need no corpus."""
+
+    nbow = "nbow"
+    sif = "sif"
+
+
+class Cost(StrEnum):
+    """The costs of `WordMover`."""
+
+    euclidean = "euclidean"
+    cosine = "cosine"
+    sqeuclidean = "sqeuclidean"
+
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -29,7 +47,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Example: textkin demo")
+@app.callback(epilog="Example: textkin compare 'The press is here' 'The media arrived'")
 def _textkin(
     context: typer.Context,
     version: Annotated[
@@ -50,6 +68,50 @@ def demo(json: JsonOption = False) -> None:
     from textkin.cli._demo import run_demo
 
     run_demo(as_json=json)
+
+
+@app.command(epilog="Example: textkin compare 'My cat sleeps' 'A kitten naps' --svg flow.svg")
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A text, a file, or - for standard input.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    masses: Annotated[
+        Masses, typer.Option(help="What a word weighs: its share, or less if it is frequent.")
+    ] = Masses.nbow,
+    cost: Annotated[Cost, typer.Option(help="What moving a word costs.")] = Cost.euclidean,
+    unit: Annotated[
+        bool, typer.Option("--unit", help="Bring word vectors to length one first.")
+    ] = False,
+    keep_stop_words: Annotated[
+        bool, typer.Option("--keep-stop-words", help="Compare words like 'the' and 'of' too.")
+    ] = False,
+    text: Annotated[
+        bool, typer.Option("--text", help="Take A and B as texts even if they name files.")
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="Moves to show one by one.")] = 12,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the picture of the flow.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with all of it.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say how near two texts are, and why: the Word Mover's Distance."""
+    from textkin.cli._compare import run_compare
+
+    run_compare(
+        a,
+        b,
+        masses=masses.value,
+        cost=cost.value,
+        unit=unit,
+        stop_words=None if keep_stop_words else "smart",
+        as_text=text,
+        top=top,
+        svg=svg,
+        html=html,
+        as_json=json,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

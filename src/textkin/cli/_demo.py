@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import typer
 
-from textkin.explain import flow_lines
-from textkin.run import progress_bar
+from textkin.cli._drawing import drawn
+from textkin.run import progress_bar, working
 from textkin.text import Docstring, standard_library_docstrings
 from textkin.transport import Comparison, WordMover
 
@@ -47,8 +47,9 @@ def run_demo(*, as_json: bool) -> None:
 
 def _search() -> tuple[list[Docstring], list[_Answer]]:
     mover = WordMover(masses="sif", unit=True, n_jobs=-1)
-    found = list(standard_library_docstrings())
-    coverages = mover.coverage([docstring.text for docstring in found])
+    with working("Reading the standard library"):
+        found = list(standard_library_docstrings())
+        coverages = mover.coverage([docstring.text for docstring in found])
     corpus = [
         docstring
         for docstring, coverage in zip(found, coverages, strict=True)
@@ -72,8 +73,7 @@ def _show_comparisons(comparisons: list[tuple[str, Comparison]]) -> None:
     typer.echo(f"  {SENTENCE!r}")
     for other, comparison in comparisons:
         typer.echo(f"\n  to {other!r}: {comparison.distance:.3f}")
-        for line in flow_lines(comparison.flow):
-            typer.echo(f"    {line}")
+        typer.echo(drawn(comparison, limit=12, indent=4))
     near, _ = min(comparisons, key=lambda found: found[1].distance)
     gap = max(comparison.verify().gap for _, comparison in comparisons)
     typer.echo(f"\n  The nearer one is {near!r}:\n  not a word is shared, the meaning is.")
@@ -88,8 +88,7 @@ def _show_answers(corpus: list[Docstring], answers: list[_Answer]) -> None:
         for docstring, distance in answer.hits:
             typer.echo(f"    {distance:.3f}  {docstring.name:<28} {_shortened(docstring.text)}")
         typer.echo("    why the first one:")
-        for line in flow_lines(answer.best.flow, limit=5):
-            typer.echo(f"      {line}")
+        typer.echo(drawn(answer.best, limit=5, indent=6))
     typer.echo("\nWhat to try next:")
     typer.echo(
         "  python -c \"import textkin as tk; print(tk.WordMover().explain('cats', 'dogs'))\""
@@ -107,8 +106,7 @@ def _as_records(
 ) -> dict[str, Any]:
     return {
         "comparisons": [
-            {"a": SENTENCE, "b": other, **_comparison_record(comparison)}
-            for other, comparison in comparisons
+            {"a": SENTENCE, "b": other, **comparison.to_dict()} for other, comparison in comparisons
         ],
         "documents": len(corpus),
         "questions": [
@@ -118,25 +116,8 @@ def _as_records(
                     {"name": docstring.name, "text": docstring.text, "distance": distance}
                     for docstring, distance in answer.hits
                 ],
-                "best": _comparison_record(answer.best),
+                "best": answer.best.to_dict(),
             }
             for answer in answers
-        ],
-    }
-
-
-def _comparison_record(comparison: Comparison) -> dict[str, Any]:
-    return {
-        "distance": comparison.distance,
-        "gap": comparison.verify().gap,
-        "flow": [
-            {
-                "source": move.source,
-                "target": move.target,
-                "mass": move.mass,
-                "cost": move.cost,
-                "contribution": move.contribution,
-            }
-            for move in comparison.moves
         ],
     }

@@ -1,6 +1,8 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
-from textkin.explain._flow import Flow, Move
-from textkin.explain._text import flow_lines
+from textkin.explain._flow import Flow, Move, Rest
+from textkin.explain._html import flow_html
+from textkin.explain._svg import flow_svg
+from textkin.explain._text import flow_text
 
-__all__ = ["Flow", "Move", "flow_lines"]
+__all__ = ["Flow", "Move", "Rest", "flow_html", "flow_svg", "flow_text"]

@@ -1,9 +1,9 @@
 """A score as mass that moves: who goes where, how much of it, at what cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Flow", "Move"]
+__all__ = ["Flow", "Move", "Rest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +18,45 @@ class Move:
         The share of all mass that moves, 0 to 1.
     cost : float
         What it would cost to move all mass this way.
+    source_at, target_at : int
+        Positions of the words in the two columns of the flow.
     """
 
     source: str
     target: str
     mass: float
     cost: float
+    source_at: int
+    target_at: int
 
     @property
     def contribution(self) -> float:
         """What this move adds to the score: mass times cost."""
         return self.mass * self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Moves that are not shown one by one, summed up.
+
+    Attributes
+    ----------
+    count : int
+        How many.
+    mass, contribution : float
+        Their sums.
+    """
+
+    count: int
+    mass: float
+    contribution: float
+
+    @classmethod
+    def of(cls, moves: Sequence[Move]) -> "Rest":
+        """Sum up some moves."""
+        return cls(
+            len(moves), sum(move.mass for move in moves), sum(move.contribution for move in moves)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +67,82 @@ class Flow:
     ----------
     score : float
         The sum of all contributions.
-    moves : tuple of Move
-        The largest contribution first; equal ones by larger mass, then by position.
     sources, targets : tuple of (str, float)
         The words of both columns and their masses, which sum to 1 on either side.
+    moves : tuple of Move
+        The largest contribution first; equal ones by larger mass, then by position.
 
     Examples
     --------
     >>> flow = Flow.of(
-    ...     [Move("media", "press", 0.5, 1.0), Move("obama", "president", 0.5, 3.0)],
     ...     sources=[("media", 0.5), ("obama", 0.5)],
     ...     targets=[("president", 0.5), ("press", 0.5)],
+    ...     moves=[(0, 1, 0.5, 1.0), (1, 0, 0.5, 3.0)],
     ... )
     >>> flow.score, flow.moves[0].source, flow.share(flow.moves[0])
     (2.0, 'obama', 0.75)
     """
 
     score: float
-    moves: tuple[Move, ...]
     sources: tuple[tuple[str, float], ...]
     targets: tuple[tuple[str, float], ...]
+    moves: tuple[Move, ...]
 
     @classmethod
     def of(
         cls,
-        moves: Iterable[Move],
-        *,
         sources: Iterable[tuple[str, float]],
         targets: Iterable[tuple[str, float]],
+        moves: Iterable[tuple[int, int, float, float]],
         score: float | None = None,
     ) -> "Flow":
-        """Order the moves and, unless given, sum up the score."""
-        ordered = tuple(sorted(moves, key=lambda move: (-move.contribution, -move.mass)))
+        """Make a flow of moves given as (position of source, position of target, mass, cost).
+
+        Parameters
+        ----------
+        sources, targets : iterable of (str, float)
+            Words and masses.
+        moves : iterable of (int, int, float, float)
+            In any order.
+        score : float, optional
+            The sum of the contributions, if it is known more exactly than by adding them up.
+
+        Returns
+        -------
+        Flow
+            With its moves in order.
+        """
+        left, right = tuple(sources), tuple(targets)
+        named = (Move(left[i][0], right[j][0], mass, cost, i, j) for i, j, mass, cost in moves)
+        ordered = tuple(sorted(named, key=lambda move: (-move.contribution, -move.mass)))
         if score is None:
             score = sum(move.contribution for move in ordered)
-        return cls(score, ordered, tuple(sources), tuple(targets))
+        return cls(score, left, right, ordered)
 
-    def share(self, move: Move) -> float:
-        """Return the part of the score that a move makes up, 0 to 1 (0 if the score is 0)."""
-        return move.contribution / self.score if self.score > 0 else 0.0
+    def share(self, part: Move | Rest) -> float:
+        """Return how much of the score a move makes up, 0 to 1 (0 if the score is 0)."""
+        return part.contribution / self.score if self.score > 0 else 0.0
+
+    def split(self, limit: int) -> tuple[tuple[Move, ...], Rest, Rest]:
+        """Return the largest moves, and the others summed up.
+
+        Parameters
+        ----------
+        limit : int
+            How many moves to return; one more where only one would be left over.
+
+        Returns
+        -------
+        shown : tuple of Move
+            The largest contributions.
+        smaller : Rest
+            The others that cost something.
+        free : Rest
+            The others that cost nothing, such as words that stay where they are.
+        """
+        if len(self.moves) <= limit + 1:
+            return self.moves, Rest.of(()), Rest.of(())
+        shown, others = self.moves[:limit], self.moves[limit:]
+        smaller = Rest.of([move for move in others if move.contribution > 0])
+        free = Rest.of([move for move in others if move.contribution <= 0])
+        return shown, smaller, free

@@ -1,49 +1,152 @@
-"""Explanations as plain lines of text."""
+"""A flow drawn in characters, for terminals and logs."""
+
+from collections.abc import Iterator
 
 from textkin._validation import integer
-from textkin.explain._flow import Flow
+from textkin.explain._colour import DARK, CostScale
+from textkin.explain._flow import Flow, Move, Rest
+from textkin.explain._words import columns, padded, shortened
 
-__all__ = ["flow_lines"]
+__all__ = ["flow_text"]
+
+_WORD = 22  # widest column of words
+_WIDEST_BAR = 16
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def flow_lines(flow: Flow, limit: int = 12) -> list[str]:
-    """Return a flow as lines: who goes where, how much, at what cost, and what that adds.
+def flow_text(
+    flow: Flow,
+    *,
+    limit: int = 12,
+    width: int = 80,
+    unicode: bool = True,
+    color: bool = False,
+) -> str:
+    """Draw a flow as lines of text: each word with its partners, mass x cost = contribution.
 
     Parameters
     ----------
     flow : Flow
         Any flow.
     limit : int, default=12
-        How many moves to show, the largest contributions first; the rest is summed up in one
-        line.
+        How many moves to show, the largest contributions first; the rest is summed up.
+    width : int, default=80
+        Columns to fill; narrow ones leave the bars out.
+    unicode : bool, default=True
+        Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
+    color : bool, default=False
+        Colour the moves by their cost with the escape sequences of terminals.
 
     Returns
     -------
-    list of str
-        No line ends with a newline.
+    str
+        Lines without a newline at the end. Control characters of words are replaced.
 
     Examples
     --------
-    >>> from textkin.explain import Flow, Move
-    >>> flow = Flow.of([Move("media", "press", 1.0, 2.5)], sources=[], targets=[])
-    >>> for line in flow_lines(flow):
-    ...     print(line)
-    media -> press   100.0 % of the mass at 2.5000 adds 2.5000 (100 %)
+    >>> from textkin.explain import Flow
+    >>> flow = Flow.of(
+    ...     sources=[("media", 1.0)],
+    ...     targets=[("press", 0.75), ("media", 0.25)],
+    ...     moves=[(0, 0, 0.75, 2.0), (0, 1, 0.25, 0.0)],
+    ... )
+    >>> print(flow_text(flow, unicode=False, width=60))
+                       mass x cost  = adds
+    media +--> press   75.0 % x 2.000 = 1.500  ########### 100 %
+          `--> media   25.0 % at no cost
     """
     integer(1).check("limit", limit)
-    shown, rest = flow.moves[:limit], flow.moves[limit:]
-    from_width = max((len(move.source) for move in shown), default=0)
-    to_width = max((len(move.target) for move in shown), default=0)
-    lines = [
-        f"{move.source:<{from_width}} -> {move.target:<{to_width}}   "
-        f"{move.mass:6.1%} of the mass at {move.cost:.4f} adds {move.contribution:.4f} "
-        f"({flow.share(move):.0%})".replace("%", " %")
-        for move in shown
-    ]
-    if rest:
-        mass = sum(move.mass for move in rest)
-        added = sum(move.contribution for move in rest)
-        lines.append(
-            f"{len(rest)} smaller moves: {mass:.1%} of the mass, add {added:.4f}".replace("%", " %")
-        )
-    return lines
+    integer(1).check("width", width)
+    return "\n".join(_Lines(flow, limit, width, unicode, color).draw())
+
+
+class _Lines:
+    """The widths and marks of one drawing."""
+
+    def __init__(self, flow: Flow, limit: int, width: int, unicode: bool, color: bool) -> None:
+        self.flow = flow
+        self.shown, self.smaller, self.free = flow.split(limit)
+        self.scale = CostScale.of(move.cost for move in self.shown)
+        self.color = color
+        self.unicode = unicode
+        self.times = "\u00d7" if unicode else "x"
+        self.from_width = self._widest(move.source for move in self.shown)
+        self.to_width = self._widest(move.target for move in self.shown)
+        self.digits = max((len(f"{move.cost:.3f}") for move in self.shown), default=5)
+        used = self.from_width + self.to_width + 2 * self.digits + 29
+        self.bar_width = min(_WIDEST_BAR, max(0, width - used))
+
+    @staticmethod
+    def _widest(words: Iterator[str]) -> int:
+        return max((columns(shortened(word, _WORD)) for word in words), default=0)
+
+    def draw(self) -> Iterator[str]:
+        if self.shown:
+            mass = " " * (self.from_width + self.to_width + 9)
+            yield f"{mass}{f'mass {self.times} cost':<{self.digits + 7}} = adds"
+        for moves in self._by_source():
+            for position, move in enumerate(moves):
+                yield self._move(move, position, len(moves))
+        for rest, kind in ((self.smaller, "smaller move"), (self.free, "move at no cost")):
+            if rest.count:
+                yield self._rest(rest, kind)
+
+    def _by_source(self) -> list[list[Move]]:
+        """Group the moves by their source; the group that adds most comes first."""
+        groups: dict[int, list[Move]] = {}
+        for move in self.shown:
+            groups.setdefault(move.source_at, []).append(move)
+        return sorted(groups.values(), key=lambda moves: -sum(m.contribution for m in moves))
+
+    def _move(self, move: Move, position: int, of: int) -> str:
+        word = shortened(move.source, _WORD) if position == 0 else ""
+        target = padded(shortened(move.target, _WORD), self.to_width)
+        arrow = self._paint(self._arrow(position, of), move)
+        return f"{padded(word, self.from_width)} {arrow} {target}  {self._sum(move)}"
+
+    def _arrow(self, position: int, of: int) -> str:
+        if of == 1:
+            return "━━━▶" if self.unicode else "--->"
+        if position == 0:
+            return "┳━━▶" if self.unicode else "+-->"
+        if position == of - 1:
+            return "┗━━▶" if self.unicode else "`-->"
+        return "┣━━▶" if self.unicode else "|-->"
+
+    def _sum(self, move: Move) -> str:
+        mass = f"{100 * move.mass:5.1f} %"
+        if move.contribution <= 0:
+            return f"{mass} at no cost"
+        cost, adds = f"{move.cost:.3f}", f"{move.contribution:.3f}"
+        product = f"{mass} {self.times} {cost:>{self.digits}} = {adds:<{self.digits}}"
+        return f"{product}  {self._bar(move)}{100 * self.flow.share(move):3.0f} %"
+
+    def _rest(self, rest: Rest, kind: str) -> str:
+        dots = "…" if self.unicode else "..."
+        label = f"{dots} {rest.count} {kind.replace('move', 'moves') if rest.count > 1 else kind}"
+        line = f"{padded(label, self.from_width + self.to_width + 8)}{100 * rest.mass:5.1f} %"
+        if rest.contribution <= 0:
+            return line
+        gap = " " * (self.digits + 3)
+        adds = f"{rest.contribution:.3f}"
+        share = f"{100 * self.flow.share(rest):3.0f} %"
+        return f"{line}{gap} = {adds:<{self.digits}}  {self._bar(rest)}{share}"
+
+    def _bar(self, part: Move | Rest) -> str:
+        """Draw the share of the score, to the eighth of a column."""
+        if self.bar_width < 4:
+            return ""
+        longest = max([self.flow.share(m) for m in self.shown] + [self.flow.share(self.smaller)])
+        eighths = round(8 * self.bar_width * self.flow.share(part) / longest) if longest else 0
+        if self.unicode:
+            bar = "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+        else:
+            bar = "#" * round(eighths / 8)
+        bar = padded(bar, self.bar_width)
+        return f"{self._paint(bar, part) if isinstance(part, Move) else bar} "
+
+    def _paint(self, text: str, move: Move) -> str:
+        if not self.color or move.contribution <= 0:
+            return text
+        red, green, blue = DARK[self.scale.level(move.cost)]
+        return f"\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m"

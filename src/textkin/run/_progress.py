@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Progress", "ProgressCallback", "progress_bar"]
+__all__ = ["Progress", "ProgressCallback", "progress_bar", "working"]
 
 ProgressCallback: TypeAlias = Callable[[int, int], object]
 """Called now and then with (done, total); raising from it stops the work."""
@@ -44,3 +44,21 @@ def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Show on a terminal that work of unknown length goes on; nothing in a pipe.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(label):
+        yield

@@ -1,6 +1,7 @@
 """The Word Mover family: exact distance with flow and certificate, and its lower bounds."""
 
 from textkin.transport._certificate import Certificate, Verification
+from textkin.transport._compare import compare
 from textkin.transport._comparison import Bounds, Comparison
 from textkin.transport._costs import reference_costs
 from textkin.transport._encode import Coverage
@@ -15,6 +16,7 @@ __all__ = [
     "TransportPlan",
     "Verification",
     "WordMover",
+    "compare",
     "optimal_transport",
     "reference_costs",
 ]

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from textkin import _core
-from textkin.explain import Flow, Move, flow_lines
+from textkin.explain import Flow, Move, flow_html, flow_svg, flow_text
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Coverage, Encoded
@@ -57,6 +58,18 @@ class Comparison:
         Steps that the solver took; 0 where nothing was left to decide.
     method : str
         How the solver worked: "narrow_simplex", or a fallback.
+    source_text, target_text : str
+        The documents, where they came as texts; else empty.
+
+    Examples
+    --------
+    >>> import textkin as tk
+    >>> tk.compare("Obama speaks to the media", "The President greets the press")
+    Comparison: distance 5.02, at least 5.02 (relaxed) and 2.917 (centroid)
+                            mass × cost  = adds
+    obama  ━━━▶ president   33.3 % × 5.588 = 1.863  ████████████████  37 %
+    speaks ━━━▶ greets      33.3 % × 5.377 = 1.792  ███████████████▍  36 %
+    media  ━━━▶ press       33.3 % × 4.094 = 1.365  ███████████▊      27 %
     """
 
     distance: float
@@ -67,6 +80,8 @@ class Comparison:
     certificate: Certificate
     pivots: int
     method: str
+    source_text: str = ""
+    target_text: str = ""
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -77,14 +92,96 @@ class Comparison:
         """Check the proof of the distance without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
 
-    def __repr__(self) -> str:
-        return (
-            f"Comparison(distance={self.distance:.6g}, moves={len(self.moves)}, "
-            f"coverage=({self.source_coverage.share:.0%}, {self.target_coverage.share:.0%}))"
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what is to be said in words: bounds, coverage, and the proof, verified here."""
+        verification = self.verify()
+        return [
+            ("distance", f"{self.distance:.6g}"),
+            (
+                "bounds",
+                f"relaxed {self.bounds.relaxed:.6g} (one-sided {self.bounds.source:.6g} and "
+                f"{self.bounds.target:.6g}), centroid {self.bounds.centroid:.6g}",
+            ),
+            ("coverage", f"{self.source_coverage} and {self.target_coverage}"),
+            ("proof", f"no plan is cheaper by more than {verification.gap:.1e}"),
+        ]
+
+    def to_text(
+        self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
+    ) -> str:
+        """Return the flow drawn in characters; see `textkin.explain.flow_text`."""
+        return flow_text(self.flow, limit=limit, width=width, unicode=unicode, color=color)
+
+    def to_svg(self, *, limit: int = 20) -> str:
+        """Return the flow as a picture; see `textkin.explain.flow_svg`."""
+        return flow_svg(
+            self.flow,
+            title=self._title,
+            source_title=self.source_text,
+            target_title=self.target_text,
+            limit=limit,
         )
 
-    def __str__(self) -> str:
-        return "\n".join([f"distance {self.distance:.6g}", *flow_lines(self.flow)])
+    def to_html(self, *, limit: int = 20) -> str:
+        """Return a page with the picture, all moves, bounds, coverage and proof."""
+        return flow_html(
+            self.flow,
+            title=self._title,
+            source_text=self.source_text,
+            target_text=self.target_text,
+            facts=self.facts(),
+            limit=limit,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the vectors in plain types, ready for JSON."""
+        verification = self.verify()
+        return {
+            "distance": self.distance,
+            "bounds": {
+                "centroid": self.bounds.centroid,
+                "source": self.bounds.source,
+                "target": self.bounds.target,
+                "relaxed": self.bounds.relaxed,
+            },
+            "coverage": {
+                "source": self.source_coverage.to_dict(),
+                "target": self.target_coverage.to_dict(),
+            },
+            "proof": {
+                "plan_cost": verification.plan_cost,
+                "bound": verification.bound,
+                "gap": verification.gap,
+                "allowed": verification.allowed,
+            },
+            "method": self.method,
+            "pivots": self.pivots,
+            "flow": [
+                {
+                    "source": move.source,
+                    "target": move.target,
+                    "mass": move.mass,
+                    "cost": move.cost,
+                    "contribution": move.contribution,
+                    "share": self.flow.share(move),
+                }
+                for move in self.moves
+            ],
+        }
+
+    @property
+    def _title(self) -> str:
+        return f"Word Mover's Distance {self.distance:.4g}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison: distance {self.distance:.4g}, at least {self.bounds.relaxed:.4g} "
+            f"(relaxed) and {self.bounds.centroid:.4g} (centroid)\n{self.to_text()}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks."""
+        return self.to_svg()
 
 
 def bounds_of_rows(space: Space, a: _core.Documents, b: _core.Documents, cost: CostName) -> Bounds:
@@ -101,6 +198,7 @@ def compare_rows(
     b: _core.Documents,
     cost: CostName,
     words: Sequence[str] | None,
+    texts: tuple[str, str],
 ) -> Comparison:
     """Compare two documents, each the only row as it came and as the core holds it."""
     found = _core.explain(space.table, a, 0, b, 0, cost)
@@ -110,13 +208,10 @@ def compare_rows(
     source_names = [space.name(row, words) for row in source_words.tolist()]
     target_names = [space.name(row, words) for row in target_words.tolist()]
     sources, targets, masses = found.source, found.target, found.mass
-    moves = zip(
-        sources.tolist(), targets.tolist(), masses.tolist(), found.cost.tolist(), strict=True
-    )
     flow = Flow.of(
-        (Move(source_names[i], target_names[j], mass, price) for i, j, mass, price in moves),
-        sources=zip(source_names, source_masses.tolist(), strict=True),
-        targets=zip(target_names, target_masses.tolist(), strict=True),
+        zip(source_names, source_masses.tolist(), strict=True),
+        zip(target_names, target_masses.tolist(), strict=True),
+        zip(sources.tolist(), targets.tolist(), masses.tolist(), found.cost.tolist(), strict=True),
         score=found.distance,
     )
     certificate = Certificate(
@@ -141,4 +236,5 @@ def compare_rows(
         certificate,
         found.pivots,
         found.method.name,
+        *texts,
     )

@@ -13,7 +13,7 @@ from textkin._typing import Float64Array, Int32Array, Int64Array
 from textkin.text import count_words, remove_stop_words, tokenize
 from textkin.transport._space import Space
 
-__all__ = ["Coverage", "Document", "Encoded", "is_bag", "rows_of_bags", "rows_of_texts"]
+__all__ = ["Coverage", "Document", "Encoded", "is_bag", "listed", "rows_of_bags", "rows_of_texts"]
 
 Document: TypeAlias = (
     str | Sequence[str] | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
@@ -43,6 +43,19 @@ class Coverage:
     def share(self) -> float:
         """Known over total, 0 to 1; 0 for a document without words."""
         return self.known / self.total if self.total > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types."""
+        return {
+            "share": self.share,
+            "known": self.known,
+            "total": self.total,
+            "unknown": dict(self.unknown),
+        }
+
+    def __str__(self) -> str:
+        share = f"{100 * self.share:.0f} %"
+        return f"{share} (unknown: {listed(self.unknown)})" if self.unknown else share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +108,13 @@ class Encoded:
         return slice(self.indptr[row], self.indptr[row + 1])
 
 
+def listed(words: Iterable[str], limit: int = 5) -> str:
+    """Return the first few words, quoted, and how many there are more."""
+    shown = [repr(word) for word in words]
+    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return ", ".join(shown[:limit]) + more
+
+
 def shares(weights: Float64Array) -> Float64Array:
     """Divide weights by their sum; by the largest first, so that no sum overflows or vanishes."""
     weights = weights / weights.max()
@@ -106,7 +126,12 @@ def is_bag(value: object) -> bool:
     return sparse.issparse(value) or (isinstance(value, np.ndarray) and value.dtype.kind in "fiub")
 
 
-def rows_of_bags(bags: Any, space: Space, name: str) -> Encoded:  # noqa: ANN401 (any sparse kind)
+def rows_of_bags(
+    bags: Any,  # noqa: ANN401 (any sparse kind)
+    space: Space,
+    word_weights: Float64Array | None,
+    name: str,
+) -> Encoded:
     """Encode bags whose columns are the rows of the vector table."""
     if not sparse.issparse(bags):
         bags = sparse.csr_array(np.atleast_2d(bags))
@@ -128,7 +153,7 @@ def rows_of_bags(bags: Any, space: Space, name: str) -> Encoded:  # noqa: ANN401
     indices = bags.indices.astype(np.int32, copy=False)
     weights = bags.data.astype(np.float64)
     if space.known is None:
-        return Encoded(indptr, indices, weights, len(space), ())
+        return Encoded(indptr, indices, weights, len(space), (), word_weights)
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     kept = space.known[indices] | ~(weights >= 0)  # what is wrong must reach the check
     unknown: tuple[dict[str, float], ...] = tuple({} for _ in range(len(indptr) - 1))
@@ -139,12 +164,13 @@ def rows_of_bags(bags: Any, space: Space, name: str) -> Encoded:  # noqa: ANN401
             unknown[row][space.name(column)] = weight
     lengths = np.bincount(rows[kept], minlength=len(unknown))
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Encoded(indptr, indices[kept], weights[kept], len(space), unknown)
+    return Encoded(indptr, indices[kept], weights[kept], len(space), unknown, word_weights)
 
 
 def rows_of_texts(
     texts: Iterable[str | Sequence[str]],
     space: Space,
+    word_weights: Float64Array | None,
     stop_set: frozenset[str],
     max_words: int | None,
     name: str,
@@ -161,6 +187,7 @@ def rows_of_texts(
         bags.data.astype(np.float64),
         len(space),
         counted.unknown,
+        word_weights,
     )
 
 

@@ -1,7 +1,6 @@
 """The Word Mover's Distance as an estimator."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -174,11 +173,12 @@ class WordMover(BaseEstimator):
         WordMover
             The estimator itself.
         """
-        encoded = self._encode(X, "X")
+        space = self._space()
+        encoded = self._encode(X, "X", space)
         if len(encoded) == 0:
             raise ValueError("X must have at least one document; got none.")
         self.n_documents_ = len(encoded)
-        self.word_weights_ = learnt_word_weights(self.masses, self._space(), encoded)
+        self.word_weights_ = learnt_word_weights(self.masses, space, encoded)
         return self
 
     # ------------------------------------------------------------------ distances
@@ -201,9 +201,9 @@ class WordMover(BaseEstimator):
         EmptyDocumentError
             If a document has no word with a vector and `empty` is "error".
         """
-        space = self._space()
-        first = self._single(a, "a")
-        second = self._single(b, "b")
+        space, weights = self._setting()
+        first = self._single(a, "a", space, weights)
+        second = self._single(b, "b", space, weights)
         found = _core.distance_pairs(
             space.table,
             self._documents(first, "a"),
@@ -236,9 +236,11 @@ class WordMover(BaseEstimator):
         ndarray of shape (n, m), float64
             Distances; the diagonal is 0 if `Y` is None.
         """
-        space = self._space()
-        rows = self._documents(self._weighed(X, "X"), "X")
-        columns = rows if Y is None else self._documents(self._weighed(Y, "Y"), "Y")
+        space, weights = self._setting()
+        rows = self._documents(self._encode(X, "X", space, weights), "X")
+        columns = rows
+        if Y is not None:
+            columns = self._documents(self._encode(Y, "Y", space, weights), "Y")
         return _core.distance_matrix(
             space.table, rows, columns, self.cost, effective_jobs(self.n_jobs), progress
         )
@@ -260,9 +262,9 @@ class WordMover(BaseEstimator):
         ndarray of shape (n,), float64
             Distances.
         """
-        space = self._space()
-        first = self._documents(self._weighed(X, "X"), "X")
-        second = self._documents(self._weighed(Y, "Y"), "Y")
+        space, weights = self._setting()
+        first = self._documents(self._encode(X, "X", space, weights), "X")
+        second = self._documents(self._encode(Y, "Y", space, weights), "Y")
         if len(first) != len(second):
             raise ValueError(
                 f"X and Y must have the same number of documents; got {len(first)} and "
@@ -299,9 +301,9 @@ class WordMover(BaseEstimator):
         ----------
         Kusner et al., "From Word Embeddings To Document Distances", ICML 2015, section 4.
         """
-        space = self._space()
-        first = self._documents(self._single(a, "a"), "a")
-        second = self._documents(self._single(b, "b"), "b")
+        space, weights = self._setting()
+        first = self._documents(self._single(a, "a", space, weights), "a")
+        second = self._documents(self._single(b, "b", space, weights), "b")
         return bounds_of_rows(space, first, second, self.cost)
 
     def word_centroid_distance(self, a: Document, b: Document) -> float:
@@ -367,14 +369,16 @@ class WordMover(BaseEstimator):
         >>> found.verify().gap < 1e-6
         True
         """
-        space = self._space()
-        first, second = self._single(a, "a"), self._single(b, "b")
+        space, weights = self._setting()
+        first = self._single(a, "a", space, weights)
+        second = self._single(b, "b", space, weights)
         rows, columns = self._documents(first, "a", "error"), self._documents(second, "b", "error")
         if words is not None and len(words) != len(space):
             raise ValueError(
                 f"words must name the {len(space)} columns of the bags; got {len(words)} names."
             )
-        return compare_rows(space, first, rows, second, columns, self.cost, words)
+        texts = (a if isinstance(a, str) else "", b if isinstance(b, str) else "")
+        return compare_rows(space, first, rows, second, columns, self.cost, words, texts)
 
     def coverage(self, X: Documents) -> list[Coverage]:
         """Return how much of each document has vectors, and which words have none.
@@ -396,7 +400,7 @@ class WordMover(BaseEstimator):
         >>> round(found.share, 2), found.unknown
         (0.67, {'qwertzish': 1})
         """
-        encoded = self._encode(X, "X", oov="drop")
+        encoded = self._encode(X, "X", self._space(), oov="drop")
         return [encoded.coverage(row) for row in range(len(encoded))]
 
     # ------------------------------------------------------------------ inner workings
@@ -423,20 +427,27 @@ class WordMover(BaseEstimator):
         state.pop("_cached_space", None)
         return state
 
-    def _word_weights(self) -> Float64Array | None:
-        """Return the weight that each word's count is multiplied by; None is 1."""
-        fixed = fixed_word_weights(self.masses, self._space())
-        if not needs_corpus(self.masses, self._space()):
-            return fixed
+    def _setting(self) -> tuple[Space, Float64Array | None]:
+        """Return the vector table, and what each word's count is multiplied by (None is 1)."""
+        space = self._space()
+        if not needs_corpus(self.masses, space):
+            return space, fixed_word_weights(self.masses, space)
         if not hasattr(self, "n_documents_"):
             raise NotFittedError(
                 f"masses={self.masses!r} uses the frequencies of a corpus: call fit(corpus) first."
             )
-        return self.word_weights_
+        return space, self.word_weights_
 
-    def _encode(self, X: Any, name: str, *, oov: str | None = None) -> Encoded:  # noqa: ANN401
+    def _encode(
+        self,
+        X: Any,  # noqa: ANN401 (texts, tokens or any kind of bags)
+        name: str,
+        space: Space,
+        word_weights: Float64Array | None = None,
+        *,
+        oov: str | None = None,
+    ) -> Encoded:
         """Bring documents of any kind into rows over the vector table."""
-        space = self._space()
         if is_bag(X):
             if space.lookup is not None:
                 raise TypeError(
@@ -444,7 +455,7 @@ class WordMover(BaseEstimator):
                     "are not: pass WordMover(vectors.align(vocabulary)), a matrix with one row "
                     "for each column."
                 )
-            encoded = rows_of_bags(X, space, name)
+            encoded = rows_of_bags(X, space, word_weights, name)
         else:
             if isinstance(X, str):
                 raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
@@ -453,19 +464,18 @@ class WordMover(BaseEstimator):
                     f"{name} holds texts, but the vectors are a matrix without words: pass "
                     "WordMover(WordVectors(words, matrix)), or bags with one column for each row."
                 )
-            stop_set = stop_word_set(self.stop_words)
-            encoded = rows_of_texts(X, space, stop_set, self.max_words_per_document, name)
+            stop_set, most = stop_word_set(self.stop_words), self.max_words_per_document
+            encoded = rows_of_texts(X, space, word_weights, stop_set, most, name)
         if (oov or self.oov) == "error":
             refuse_unknown(encoded, name)
         return encoded
 
-    def _weighed(self, X: Documents, name: str) -> Encoded:
-        return replace(self._encode(X, name), word_weights=self._word_weights())
-
-    def _single(self, document: Document, name: str) -> Encoded:
+    def _single(
+        self, document: Document, name: str, space: Space, word_weights: Float64Array | None
+    ) -> Encoded:
         """Encode one document."""
         if is_bag(document):
-            encoded = self._weighed(document, name)
+            encoded = self._encode(document, name, space, word_weights)
             if len(encoded) != 1:
                 raise ValueError(f"{name} must be one document; got {len(encoded)} rows.")
             return encoded
@@ -474,7 +484,7 @@ class WordMover(BaseEstimator):
                 f"{name} must be a text, a list of tokens or one row of bags; got "
                 f"{type(document).__name__}."
             )
-        return self._weighed([document], name)
+        return self._encode([document], name, space, word_weights)
 
     def _documents(self, encoded: Encoded, name: str, empty: str | None = None) -> _core.Documents:
         documents = encoded.documents()

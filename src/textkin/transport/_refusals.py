@@ -1,9 +1,7 @@
 """What is said about documents that cannot be compared, or words that have no vector."""
 
-from collections.abc import Iterable
-
 from textkin.exceptions import EmptyDocumentError
-from textkin.transport._encode import Encoded
+from textkin.transport._encode import Encoded, listed
 
 __all__ = ["empty_document_error", "refuse_unknown"]
 
@@ -13,7 +11,7 @@ def refuse_unknown(encoded: Encoded, name: str) -> None:
     for row, unknown in enumerate(encoded.unknown):
         if unknown:
             raise ValueError(
-                f"Document {row} of {name} has words without a vector: {_listed(unknown)}. Pass "
+                f"Document {row} of {name} has words without a vector: {listed(unknown)}. Pass "
                 "oov='drop' to leave them out, or load vectors that have them."
             )
 
@@ -27,7 +25,7 @@ def empty_document_error(encoded: Encoded, rows: list[int], name: str) -> EmptyD
         way_out = "Choose masses='nbow'"
     elif coverage.unknown:
         reason = (
-            f"none of its words has a vector (coverage 0): {_listed(coverage.unknown)} are not "
+            f"none of its words has a vector (coverage 0): {listed(coverage.unknown)} are not "
             f"among the {encoded.columns} words"
         )
         way_out = "Load vectors that have them, as with WordVectors.load(path)"
@@ -40,11 +38,8 @@ def empty_document_error(encoded: Encoded, rows: list[int], name: str) -> EmptyD
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         subject = f"Document {first}{more} of {name} cannot be compared"
     return EmptyDocumentError(
-        f"{subject}: {reason}. {way_out}, or pass empty='inf' for an infinite distance.", rows
+        f"{subject}: {reason}. {way_out}, or pass empty='inf' for an infinite distance.",
+        rows,
+        name,
+        reason,
     )
-
-
-def _listed(words: Iterable[str], limit: int = 5) -> str:
-    shown = [repr(word) for word in words]
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return ", ".join(shown[:limit]) + more

@@ -1,0 +1,132 @@
+"""Ways to compute the exact Word Mover's Distance of given pairs, textkin's and others'.
+
+Each function prepares what a careful user would prepare once (vectors in the right type, bags,
+masses, token lists) and returns a function without arguments, the timed part, that gives the
+distances of all pairs. None of them tokenises. Vectors have unit length for all.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from workloads import Pairs, documents
+
+from textkin import WordMover
+
+Distances = NDArray[np.float64] | list[float]
+Contender = Callable[[], Distances]
+
+
+def textkin_distance(pairs: Pairs) -> Contender:
+    """One call of ``distance`` for each pair, on one-row bags."""
+    mover = WordMover(pairs.vectors)
+    # A list of one row keeps two dimensions.
+    rows = [(pairs.first[[row]], pairs.second[[row]]) for row in range(len(pairs))]
+    return lambda: [mover.distance(a, b) for a, b in rows]
+
+
+def textkin_batch(pairs: Pairs, n_jobs: int = 1) -> Contender:
+    """One call of ``paired`` for all pairs."""
+    mover = WordMover(pairs.vectors, n_jobs=n_jobs)
+    return lambda: mover.paired(pairs.first, pairs.second)
+
+
+def textkin_batch_2(pairs: Pairs) -> Contender:
+    """One call of ``paired`` for all pairs, on two threads."""
+    return textkin_batch(pairs, n_jobs=2)
+
+
+def gensim_wmdistance(pairs: Pairs) -> Contender:
+    """gensim's ``wmdistance`` as it is called by default, on lists of known words.
+
+    Its ``norm=True`` divides the vectors, which have unit length already, by lengths of 1 up to
+    float32 rounding; so all contenders solve the same problem.
+    """  # noqa: D403 (the name is written so)
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(pairs.vectors.shape[1], count=len(pairs.words), dtype=np.float32)
+    vectors.add_vectors(list(pairs.words), pairs.vectors)
+    vectors.fill_norms()
+    both = list(zip(pairs.tokens(pairs.first), pairs.tokens(pairs.second), strict=True))
+    return lambda: [vectors.wmdistance(a, b) for a, b in both]
+
+
+def pot_emd2(pairs: Pairs) -> Contender:
+    """POT's ``emd2`` on the words of the two documents, costs by NumPy."""
+    import ot
+
+    costs = Costs(pairs)
+    both = list(zip(masses(pairs.first), masses(pairs.second), strict=True))
+
+    def run() -> list[float]:
+        return [ot.emd2(a, b, costs(i, j)) for (i, a), (j, b) in both]
+
+    return run
+
+
+def pyemd_emd(pairs: Pairs) -> Contender:
+    """pyemd's ``emd`` on histograms over the words of both documents, costs by NumPy.
+
+    Its interface asks for the costs between all words of the union. Version 1.1 calls POT by
+    default, and that is timed; its older C++ code misses the exact answer by up to 1e-4.
+    """  # noqa: D403 (the name is written so)
+    import pyemd
+
+    costs = Costs(pairs)
+    both = list(zip(masses(pairs.first), masses(pairs.second), strict=True))
+
+    def distance(
+        i: NDArray[np.int32], a: NDArray[np.float64], j: NDArray[np.int32], b: NDArray[np.float64]
+    ) -> float:
+        union = np.union1d(i, j)
+        first, second = np.zeros(len(union)), np.zeros(len(union))
+        first[np.searchsorted(union, i)] = a
+        second[np.searchsorted(union, j)] = b
+        return pyemd.emd(first, second, costs(union, union))
+
+    return lambda: [distance(*first, *second) for first, second in both]
+
+
+class Costs:
+    """Euclidean distances between words in NumPy: one matrix product in float64."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._vectors = pairs.vectors.astype(np.float64)
+        self._squares = np.einsum("ij,ij->i", self._vectors, self._vectors)
+
+    def __call__(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the distance of each word of `i` to each of `j`."""
+        squares = self._vectors[i] @ self._vectors[j].T
+        squares *= -2
+        squares += self._squares[i][:, np.newaxis]
+        squares += self._squares[j]
+        np.maximum(squares, 0, out=squares)
+        return np.sqrt(squares, out=squares)
+
+
+def masses(bags) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    """Return the words of each document and their shares, which sum to one."""
+    return [(words, counts / counts.sum()) for words, counts in documents(bags)]
+
+
+TEXTKIN = {
+    "textkin_distance": textkin_distance,
+    "textkin_batch": textkin_batch,
+    "textkin_batch_2": textkin_batch_2,
+}
+PEERS = {
+    "gensim": gensim_wmdistance,
+    "POT": pot_emd2,
+    "pyemd": pyemd_emd,
+}
+
+
+def prepare(pairs: Pairs) -> dict[str, Contender]:
+    """Return the contenders that are installed, each prepared for the pairs."""
+    ready = {name: build(pairs) for name, build in TEXTKIN.items()}
+    for name, build in PEERS.items():
+        try:
+            ready[name] = build(pairs)
+        except ImportError:
+            continue
+    return ready

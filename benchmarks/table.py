@@ -1,0 +1,129 @@
+"""Show the result of pairs.py as a Markdown table, or put it into a file between two markers.
+
+In the repository root::
+
+    python benchmarks/table.py
+    python benchmarks/table.py --write README.md
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from environment import RESULTS
+
+BEGIN = "<!-- benchmark: begin -->"
+END = "<!-- benchmark: end -->"
+OURS = {
+    "textkin_distance": "textkin `distance`",
+    "textkin_batch": "textkin batch",
+    "textkin_batch_2": "textkin batch, 2 threads",
+}
+PEERS = {
+    "gensim": "gensim `wmdistance`",
+    "POT": "POT `emd2` + NumPy costs",
+    "pyemd": "pyemd + NumPy costs",
+}
+
+
+def number(value: float) -> str:
+    """Return microseconds or a ratio: one decimal below ten, none above."""
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def our_cell(contender) -> str:
+    """Return the time of one of textkin's ways."""
+    return number(contender["microseconds"]["median"])
+
+
+def peer_cell(contender) -> str:
+    """Return the time of a peer, and how many times textkin's that is."""
+    if contender is None:
+        return "not installed"
+    slower = contender["times_slower_than"]
+    single, batch = (slower[base]["median"] for base in ("textkin_distance", "textkin_batch"))
+    return f"{our_cell(contender)} ({number(single)}x, {number(batch)}x)"
+
+
+def row(workload) -> str:
+    """Return the line of one workload."""
+    contenders = workload["contenders"]
+    kind = f"{workload['documents']}, {workload['unique_words']['mean']:.0f} words"
+    cells = [
+        f"{workload['name']} ({kind})",
+        *(our_cell(contenders[name]) for name in OURS),
+        *(peer_cell(contenders.get(name)) for name in PEERS),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def caption(result) -> str:
+    """Return what the numbers are, and where and with what they were measured."""
+    versions = ", ".join(
+        f"{name} {result[name]}"
+        for name in ("textkin", *PEERS, "numpy", "python")
+        if result[name] is not None
+    )
+    worst = max(
+        contender["largest_relative_difference"]
+        for workload in result["workloads"]
+        for contender in workload["contenders"].values()
+    )
+    counts = sorted({workload["pairs"] for workload in result["workloads"]})
+    return (
+        f"Microseconds for one exact distance (median of {result['rounds']} interleaved rounds of "
+        f"{' to '.join(map(str, counts))} pairs, one thread unless said; mean number of different "
+        "words a document). In brackets: how many times slower than textkin's `distance`, and "
+        "than textkin's batch, in the same rounds. Largest relative difference of an answer from "
+        f"textkin's: {worst:.0e}. {result['machine']}; {versions}; instruction set of the core: "
+        f"{result['instruction_set']}; commit {result['commit']}; `{result['command']}`."
+    )
+
+
+def render(result) -> str:
+    """Return the table with its caption as Markdown."""
+    heads = ["documents", *OURS.values(), *PEERS.values()]
+    lines = [
+        f"| {' | '.join(heads)} |",
+        f"| --- |{' ---: |' * (len(heads) - 1)}",
+        *(row(workload) for workload in result["workloads"]),
+        "",
+        caption(result),
+    ]
+    return "\n".join(lines)
+
+
+def put_between_markers(text: str, table: str) -> str:
+    """Return the text with the table in place of what stood between the markers."""
+    lines = text.splitlines()
+    places = [
+        [at for at, line in enumerate(lines) if line.strip() == mark] for mark in (BEGIN, END)
+    ]
+    if [len(found) for found in places] != [1, 1] or places[0][0] > places[1][0]:
+        raise ValueError(f"the file must have one line {BEGIN} and, below it, one line {END}")
+    (begin,), (end,) = places
+    return "\n".join([*lines[: begin + 1], table, *lines[end:]]) + "\n"
+
+
+def main() -> None:
+    """Print the table or write it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--result", type=Path, default=RESULTS / "pairs.json")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace between its markers")
+    arguments = parser.parse_args()
+    table = render(json.loads(arguments.result.read_text(encoding="utf-8")))
+    if arguments.write is None:
+        print(table)
+        return
+    try:
+        text = put_between_markers(arguments.write.read_text(encoding="utf-8"), table)
+    except ValueError as error:
+        sys.exit(f"table.py: {arguments.write}: {error}.")
+    arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

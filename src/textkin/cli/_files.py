@@ -1,0 +1,63 @@
+"""Texts and files of the command line."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+__all__ = ["named_text", "write_whole"]
+
+_LOOKS_LIKE_A_FILE = re.compile(r"\S*(?:[/\\]\S+|\S\.[A-Za-z]\w{0,4})")
+
+
+def named_text(argument: str, *, as_text: bool) -> str:
+    """Return the text that an argument stands for: a file's, standard input's, or itself.
+
+    An argument that names a file is that file. One that only looks like a path is refused, so
+    that a slip of the pen is not compared as if it were a text.
+    """
+    if as_text:
+        return argument
+    if argument == "-":
+        return _decoded(sys.stdin.buffer.read(), "standard input")
+    try:
+        exists = os.path.lexists(argument)
+    except ValueError:  # a NUL byte: no path
+        exists = False
+    if exists:
+        return _decoded(Path(argument).read_bytes(), argument)
+    if _LOOKS_LIKE_A_FILE.fullmatch(argument):
+        raise FileNotFoundError(
+            f"There is no file {argument!r}. To compare it as a text, add --text."
+        )
+    return argument
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} is not UTF-8 text (byte {error.start}); convert it first, as with iconv."
+        ) from None
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Write a file whole or not at all, replacing what was there."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(folder)!r} to write {path.name!r} to.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; name a file to write.")
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

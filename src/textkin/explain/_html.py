@@ -1,0 +1,124 @@
+"""A flow as a page of its own: the picture, the numbers and every move in a table."""
+
+from collections.abc import Iterable, Iterator
+
+from textkin.explain._flow import Flow
+from textkin.explain._svg import flow_svg
+from textkin.explain._words import markup
+
+__all__ = ["flow_html"]
+
+_STYLE = """
+:root{color-scheme:light dark;--ground:#fff;--ink:#1b1b22;--muted:#5c5c68;--line:#dcdce3}
+@media (prefers-color-scheme:dark){
+:root{--ground:#17171c;--ink:#ececf1;--muted:#a5a5b2;--line:#3a3a44}}
+body{font:16px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;background:var(--ground);
+color:var(--ink);max-width:820px;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.4rem}
+svg{max-width:100%;height:auto}
+blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:3px solid var(--line);
+white-space:pre-wrap;overflow-wrap:anywhere;max-height:12rem;overflow:auto}
+table{border-collapse:collapse;width:100%;margin:1rem 0}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line);
+overflow-wrap:anywhere}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+th[scope=row]{white-space:nowrap;vertical-align:top}
+caption{text-align:left;color:var(--muted);padding:.3rem 0}
+"""
+
+
+def flow_html(
+    flow: Flow,
+    *,
+    title: str,
+    source_text: str = "",
+    target_text: str = "",
+    facts: Iterable[tuple[str, str]] = (),
+    limit: int = 20,
+) -> str:
+    """Return a page with a flow: picture, facts and all moves; it needs nothing from outside.
+
+    Parameters
+    ----------
+    flow : Flow
+        Any flow.
+    title : str
+        The heading.
+    source_text, target_text : str, optional
+        What the two columns come from, shown whole.
+    facts : iterable of (str, str)
+        Further lines: a name and what is to be said.
+    limit : int, default=20
+        How many moves the picture shows; the table has them all.
+
+    Returns
+    -------
+    str
+        An HTML document without scripts. Texts are escaped.
+
+    Examples
+    --------
+    >>> from textkin.explain import Flow
+    >>> flow = Flow.of([("<b>", 1.0)], [("press", 1.0)], [(0, 0, 1.0, 2.5)])
+    >>> page = flow_html(flow, title="Two words")
+    >>> "<td>&lt;b&gt;</td>" in page
+    True
+    """
+    picture = flow_svg(
+        flow, title=title, source_title=source_text, target_title=target_text, limit=limit
+    )
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{markup(title)}</title>",
+            f"<style>{_STYLE}</style>",
+            "</head>",
+            "<body>",
+            f"<h1>{markup(title)}</h1>",
+            *(
+                f"<blockquote>{_whole(text)}</blockquote>"
+                for text in (source_text, target_text)
+                if text
+            ),
+            picture,
+            *_facts(facts),
+            *_moves(flow),
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def _whole(text: str) -> str:
+    return "\n".join(markup(line) for line in text.splitlines())
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = [f'<tr><th scope="row">{markup(k)}</th><td>{markup(v)}</td></tr>' for k, v in facts]
+    if rows:
+        yield "<table>"
+        yield from rows
+        yield "</table>"
+
+
+def _moves(flow: Flow) -> Iterator[str]:
+    yield "<table>"
+    yield f"<caption>All {len(flow.moves)} moves; what they add sums to {flow.score:.6g}.</caption>"
+    heads = ("mass", "cost", "adds", "share")
+    numbers = "".join(f'<th scope="col" class="number">{head}</th>' for head in heads)
+    yield f'<tr><th scope="col">from</th><th scope="col">to</th>{numbers}</tr>'
+    for move in flow.moves:
+        values = (
+            f"{100 * move.mass:.2f} %",
+            f"{move.cost:.4f}",
+            f"{move.contribution:.4f}",
+            f"{100 * flow.share(move):.1f} %",
+        )
+        cells = "".join(f'<td class="number">{value}</td>' for value in values)
+        yield f"<tr><td>{markup(move.source)}</td><td>{markup(move.target)}</td>{cells}</tr>"
+    yield "</table>"

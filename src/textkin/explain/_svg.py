@@ -1,0 +1,230 @@
+"""A flow drawn as a picture: two columns of words and ribbons between them."""
+
+import math
+from collections.abc import Iterator
+
+from textkin._validation import integer
+from textkin.explain._colour import DARK, LEVELS, LIGHT, CostScale, hexadecimal
+from textkin.explain._flow import Flow
+from textkin.explain._layout import Node, Picture, Ribbon, lay_out
+from textkin.explain._words import markup, shortened
+
+__all__ = ["flow_svg"]
+
+_LABELS = 190.0  # width of a column of words
+_BAR = 8.0  # width of a node
+_MARGIN = 14.0
+_SWATCH = 20  # width of a colour of the legend
+_LEFT_LETTERS, _RIGHT_LETTERS = 16, 21  # of a word; on the left a number follows
+_TITLE_LETTERS = 44
+_LABEL_HEIGHT = 12.0  # a ribbon at least so thick has room for its number
+
+
+def flow_svg(
+    flow: Flow,
+    *,
+    title: str = "",
+    source_title: str = "",
+    target_title: str = "",
+    limit: int = 20,
+    width: int = 780,
+) -> str:
+    """Draw a flow as SVG: ribbons as thick as the mass, coloured by cost, with what they add.
+
+    Light or dark with the reader's setting; the colours, blue to orange, can be told apart with
+    any colour vision. The text alternative says the same in words.
+
+    Parameters
+    ----------
+    flow : Flow
+        Any flow.
+    title : str, optional
+        Above the picture, and the name of its text alternative.
+    source_title, target_title : str, optional
+        Above the two columns.
+    limit : int, default=20
+        How many moves to draw, the largest contributions first; the rest is summed up.
+    width : int, default=780
+        In pixels; the picture scales.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element, complete in itself. Texts are escaped.
+
+    Examples
+    --------
+    >>> from textkin.explain import Flow
+    >>> flow = Flow.of([("media", 1.0)], [("press", 1.0)], [(0, 0, 1.0, 2.5)])
+    >>> flow_svg(flow, title="2.5").startswith("<svg")
+    True
+    """
+    integer(1).check("limit", limit)
+    integer(500).check("width", width)
+    picture = lay_out(flow, limit)
+    decimals = _decimals(max((node.contribution for node in picture.left), default=0.0))
+    top = _MARGIN + (30 if title else 0) + (32 if source_title or target_title else 0)
+    height = top + picture.height + 2 * _MARGIN + 34
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="textkin-flow" role="img" '
+        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}">',
+        f"<title>{markup(title or f'Flow with a score of {flow.score:.4g}')}</title>",
+        f"<desc>{markup(_in_words(flow, picture))}</desc>",
+        f"<style>{_STYLE}</style>",
+        f'<rect class="ground" width="{width}" height="{height:.0f}" rx="6"/>',
+        *_titles(title, source_title, target_title, width),
+        f'<g transform="translate(0 {top:.1f})">',
+        *(_ribbon(ribbon, flow, width) for ribbon in picture.ribbons),
+        *(_bar(node, x) for node, x in _places(picture, width)),
+        *_numbers(picture, decimals),
+        *(_left_label(node, decimals) for node in picture.left),
+        *(_right_label(node, width) for node in picture.right),
+        "</g>",
+        *_legend(picture, width, height - _MARGIN - 12),
+        "</svg>",
+    ]
+    return "\n".join(lines)
+
+
+def _rules(colours: tuple[tuple[int, int, int], ...], **named: str) -> str:
+    levels = "".join(
+        f".textkin-flow .q{level}{{fill:{hexadecimal(colour)}}}"
+        for level, colour in enumerate(colours)
+    )
+    return levels + "".join(
+        f".textkin-flow .{name}{{fill:{value}}}" for name, value in named.items()
+    )
+
+
+_STYLE = (
+    ".textkin-flow text{font:14px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
+    "unicode-bidi:isolate}"
+    ".textkin-flow .title{font-size:17px;font-weight:600}"
+    ".textkin-flow .head{font-style:italic}"
+    ".textkin-flow .small{font-size:12px}"
+    ".textkin-flow .ribbon{opacity:.62}"
+    ".textkin-flow .ribbon:hover{opacity:.9}"
+    + _rules(LIGHT, ground="#ffffff", ink="#1b1b22", muted="#5c5c68", bar="#4a4a55", free="#c9c9d1")
+    + "@media (prefers-color-scheme:dark){"
+    + _rules(DARK, ground="#17171c", ink="#ececf1", muted="#a5a5b2", bar="#b8b8c4", free="#4a4a55")
+    + "}"
+)
+
+
+def _text(x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{classes}">{content}</text>'
+    )
+
+
+def _titles(title: str, source: str, target: str, width: int) -> Iterator[str]:
+    y = _MARGIN + 16
+    if title:
+        yield _text(width / 2, y, markup(title), anchor="middle", classes="ink title")
+        y += 30
+    if source:
+        yield _text(_MARGIN, y, markup(shortened(source, _TITLE_LETTERS)), classes="muted head")
+    if target:
+        content = markup(shortened(target, _TITLE_LETTERS))
+        yield _text(width - _MARGIN, y, content, anchor="end", classes="muted head")
+
+
+def _places(picture: Picture, width: int) -> Iterator[tuple[Node, float]]:
+    for node in picture.left:
+        yield node, _LABELS
+    for node in picture.right:
+        yield node, width - _LABELS - _BAR
+
+
+def _bar(node: Node, x: float) -> str:
+    return (
+        f'<rect class="bar" x="{x:.1f}" y="{node.y:.1f}" width="{_BAR:.0f}" '
+        f'height="{max(node.height, 1):.1f}" rx="2"/>'
+    )
+
+
+def _ribbon(ribbon: Ribbon, flow: Flow, width: int) -> str:
+    x0, x1 = _LABELS + _BAR, width - _LABELS - _BAR
+    middle = (x0 + x1) / 2
+    y0, y1, thick = ribbon.y0, ribbon.y1, ribbon.thickness
+    path = (
+        f"M{x0:.1f} {y0:.1f}C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+        f"V{y1 + thick:.1f}"
+        f"C{middle:.1f} {y1 + thick:.1f} {middle:.1f} {y0 + thick:.1f} {x0:.1f} {y0 + thick:.1f}Z"
+    )
+    colour = "free" if ribbon.level is None else f"q{ribbon.level}"
+    hint = markup(_move_in_words(ribbon, flow.score))
+    return f'<path class="ribbon {colour}" d="{path}"><title>{hint}</title></path>'
+
+
+def _decimals(largest: float) -> int:
+    """Return how many decimals give the largest number three digits."""
+    return max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
+
+
+def _numbers(picture: Picture, decimals: int) -> Iterator[str]:
+    """Write what a ribbon adds beside its source, where the source has several and there is room.
+
+    Beside the source, ribbons lie one below the other and never cross, so numbers never collide.
+    """
+    split = {id(r.source) for r in picture.ribbons if r.mass < r.source.mass * (1 - 1e-9)}
+    for ribbon in picture.ribbons:
+        has_room = ribbon.thickness >= _LABEL_HEIGHT and ribbon.contribution > 0
+        if id(ribbon.source) in split and has_room:
+            y = ribbon.y0 + ribbon.thickness / 2 + 4
+            number = f"{ribbon.contribution:.{decimals}f}"
+            yield _text(_LABELS + _BAR + 6, y, number, classes="ink small")
+
+
+def _left_label(node: Node, decimals: int) -> str:
+    y = node.y + node.height / 2 + 5
+    adds = f'<tspan class="muted small">+{node.contribution:.{decimals}f}</tspan>'
+    letters = _RIGHT_LETTERS if node.summed else _LEFT_LETTERS
+    content = f"{_word(node.label, letters)} {adds}"
+    return _text(_LABELS - 8, y, content, anchor="end", classes=_ink(node))
+
+
+def _right_label(node: Node, width: int) -> str:
+    y = node.y + node.height / 2 + 5
+    return _text(width - _LABELS + 8, y, _word(node.label, _RIGHT_LETTERS), classes=_ink(node))
+
+
+def _word(label: str, letters: int) -> str:
+    """Return a word that keeps its own direction of writing to itself."""
+    return f"\u2068{markup(shortened(label, letters))}\u2069"
+
+
+def _ink(node: Node) -> str:
+    return "muted small" if node.summed else "ink"
+
+
+def _legend(picture: Picture, width: int, y: float) -> Iterator[str]:
+    scale: CostScale = picture.scale
+    words = "ribbon: mass that moves · number: what it adds"
+    if any(node.summed for node in picture.left):
+        words += " · grey: summed up, not to scale"
+    yield _text(_MARGIN, y, words, classes="muted small")
+    if scale.high <= 0:
+        return
+    left = width - _MARGIN - 40 - LEVELS * _SWATCH
+    yield _text(left - 8, y, f"cost {scale.low:.3g}", anchor="end", classes="muted small")
+    for level in range(LEVELS):
+        place = f'x="{left + level * _SWATCH:.1f}" y="{y - 10:.1f}" width="{_SWATCH}" height="12"'
+        yield f'<rect class="ribbon q{level}" {place}/>'
+    yield _text(left + LEVELS * _SWATCH + 8, y, f"{scale.high:.3g}", classes="muted small")
+
+
+def _move_in_words(ribbon: Ribbon, score: float) -> str:
+    mass = f"{100 * ribbon.mass:.3g} % of the mass"
+    if ribbon.cost is None:
+        return f"{ribbon.source.label}: {mass}, adding {ribbon.contribution:.4g}"
+    way = f"{ribbon.source.label} to {ribbon.target.label}: {mass}"
+    if ribbon.contribution <= 0:
+        return f"{way} at no cost"
+    share = 100 * ribbon.contribution / score
+    return f"{way} at {ribbon.cost:.4g} adds {ribbon.contribution:.4g} ({share:.0f} %)"
+
+
+def _in_words(flow: Flow, picture: Picture) -> str:
+    moves = "; ".join(_move_in_words(ribbon, flow.score) for ribbon in picture.ribbons)
+    return f"Contributions sum to {flow.score:.6g}. {moves}."

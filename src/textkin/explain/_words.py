@@ -1,0 +1,61 @@
+"""Words as they may be shown: whatever they hold, they cannot break the picture."""
+
+import unicodedata
+from xml.sax.saxutils import escape
+
+__all__ = ["clean", "columns", "markup", "padded", "shortened"]
+
+_REPLACEMENT = "\ufffd"
+# Control characters (escape sequences of terminals among them), surrogates, unassigned, private
+# use; and the format characters that turn the direction of what follows.
+_HIDDEN_CATEGORIES = {"Cc", "Cs", "Cn", "Co"}
+_TURNING = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean(text: str) -> str:
+    """Return `text` on one line, with all that does not show or turns the line replaced."""
+    text = " ".join(text.split())
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        _REPLACEMENT
+        if character in _TURNING or unicodedata.category(character) in _HIDDEN_CATEGORIES
+        else character
+        for character in text
+    )
+
+
+def shortened(text: str, width: int) -> str:
+    """Return `text`, clean and at most so many columns wide; an ellipsis marks a cut."""
+    text = clean(text)
+    if columns(text) <= width:
+        return text
+    kept = ""
+    for character in text:
+        if columns(kept + character) > width - 1:
+            break
+        kept += character
+    return kept.rstrip() + "\u2026"
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal `text` takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_columns(character) for character in text)
+
+
+def padded(text: str, width: int) -> str:
+    """Return `text` with spaces after it up to a width."""
+    return text + " " * (width - columns(text))
+
+
+def markup(text: str) -> str:
+    """Return `text`, clean and escaped for SVG and HTML, attributes included."""
+    return escape(clean(text), {'"': "&quot;", "'": "&#39;"})
+
+
+def _character_columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,209 @@
+"""The benchmarks run, compare equal answers and say what they measured. Nothing is timed here."""
+
+import importlib
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+N_PAIRS, ROUNDS = 6, 2
+
+
+def load(name):
+    """Import one of the scripts, which find each other in their own folder."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+workloads, contenders = load("workloads"), load("contenders")
+pairs, table = load("pairs"), load("table")
+
+
+@pytest.fixture(scope="module")
+def language():
+    return workloads.Language()
+
+
+# ---------------------------------------------------------------------- workloads
+
+
+def test_synthetic_words_have_distinct_unit_vectors(language):
+    assert language.vectors.shape == (30_000, 300)
+    assert language.vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(language.vectors, axis=1), 1, atol=1e-6)
+    spectrum = np.linalg.svd(language.vectors[:3000], compute_uv=False)
+    assert spectrum[0] > 3 * spectrum[-1]
+
+
+@pytest.mark.parametrize(("name", "mean"), [("news", 71), ("reut", 37), ("twit", 10)])
+def test_documents_have_the_stated_numbers_of_different_words(name, mean):
+    lengths = workloads.SYNTHETIC[name]
+    drawn = lengths.draw(np.random.default_rng(1), 100_000)
+    assert drawn.mean() == pytest.approx(mean, rel=0.02)
+    assert drawn.min() >= 2
+    assert drawn.max() <= lengths.longest
+
+
+def test_a_synthetic_document_has_exactly_the_words_asked_for(language):
+    lengths = np.array([2, 3, 40, 500])
+    bags = language.bags(np.random.default_rng(1), lengths)
+    assert bags.shape == (4, 30_000)
+    np.testing.assert_array_equal(np.diff(bags.indptr), lengths)
+    assert bags.has_canonical_format
+    assert bags.data.min() >= 1
+    assert bags.data.max() > 1
+
+
+def test_synthetic_pairs_follow_from_the_seed(language):
+    first = workloads.synthetic_pairs("twit", 20, language=language)
+    again = workloads.synthetic_pairs("twit", 20)
+    other = workloads.synthetic_pairs("twit", 20, seed=8, language=language)
+    np.testing.assert_array_equal(first.vectors, again.vectors)
+    assert (first.first != again.first).nnz == 0
+    assert (first.second != again.second).nnz == 0
+    assert (first.first != other.first).nnz > 0
+
+
+def test_tokens_are_the_words_as_often_as_they_count(language):
+    found = workloads.synthetic_pairs("reut", 5, language=language)
+    for tokens, (columns, counts) in zip(
+        found.tokens(found.first), workloads.documents(found.first), strict=True
+    ):
+        assert len(tokens) == counts.sum()
+        assert set(tokens) == {f"w{column}" for column in columns}
+
+
+def test_real_pairs_are_bags_over_unit_vectors(shared_data):
+    found = workloads.real_pairs("r8", 20)
+    assert len(found) == 20
+    assert found.unique_words().min() >= 1
+    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, atol=1e-6)
+    again = workloads.real_pairs("r8", 20)
+    assert (found.first != again.first).nnz == 0
+
+
+def test_real_pairs_are_left_out_aloud_where_there_are_no_data(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(workloads, "DATA", tmp_path)
+    assert workloads.real_pairs("r8", 20) is None
+    assert "r8 is left out" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- measuring
+
+
+def run(script, *arguments):
+    return subprocess.run(
+        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def result_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("benchmark") / "pairs.json"
+    sizes = ["--pairs", N_PAIRS, "--rounds", ROUNDS, "--workloads", "reut", "twit"]
+    done = run("pairs.py", "--quick", *sizes, "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "| reut (synthetic" in done.stdout
+    return path
+
+
+def test_a_result_says_where_and_how_it_was_measured(result_file):
+    result = json.loads(result_file.read_text())
+    assert result["command"] == (
+        f"python benchmarks/pairs.py --pairs {N_PAIRS} --rounds {ROUNDS} --workloads reut twit"
+    )
+    for key in ("date", "machine", "python", "numpy", "scipy", "textkin", "commit"):
+        assert result[key]
+    assert result["instruction_set"]
+    assert str(Path.home()) not in result_file.read_text()
+    assert str(result_file.parent) not in result_file.read_text()
+
+
+def test_all_installed_contenders_give_equal_answers(result_file):
+    result = json.loads(result_file.read_text())
+    modules = {"gensim": "gensim", "POT": "ot", "pyemd": "pyemd"}
+    missing = [name for name, module in modules.items() if not importlib.util.find_spec(module)]
+    assert result["absent_peers"] == missing
+    assert [workload["name"] for workload in result["workloads"]] == ["reut", "twit"]
+    for workload in result["workloads"]:
+        assert workload["pairs"] == N_PAIRS
+        assert workload["mean_pivots"] > 0
+        assert set(modules) - set(missing) <= set(workload["contenders"])
+        assert len(workload["contenders"]) == 6 - len(missing)
+        for contender in workload["contenders"].values():
+            assert contender["largest_relative_difference"] < 1e-6
+            assert len(contender["rounds"]) == ROUNDS
+            assert contender["microseconds"]["median"] > 0
+        ours = workload["contenders"]["textkin_distance"]
+        assert ours["times_slower_than"]["textkin_distance"]["median"] == 1
+
+
+@pytest.mark.parametrize("wrong", [1.001, np.nan])
+def test_unequal_answers_stop_the_benchmark(wrong):
+    answers = {"textkin_distance": lambda: [1.0, 1.0], "other": lambda: [1.0, wrong]}
+    with pytest.raises(pairs.UnequalAnswersError, match="news, pair 1: other gives"):
+        pairs.differences(answers, "news")
+
+
+def test_a_peer_that_cannot_be_imported_is_left_out(language, monkeypatch):
+    for module in ("gensim.models", "ot", "pyemd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    few = workloads.synthetic_pairs("twit", 3, language=language)
+    assert list(contenders.prepare(few)) == list(contenders.TEXTKIN)
+
+
+def test_every_contender_comes_first_and_last_some_time():
+    names = list("abcdef")
+    orders = [pairs.turn(names, number) for number in range(12)]
+    assert all(sorted(order) == names for order in orders)
+    assert len({tuple(order) for order in orders}) >= 6
+
+
+# ---------------------------------------------------------------------- table
+
+
+def test_the_table_replaces_what_is_between_the_markers(result_file, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    for _ in range(2):  # the second time gives the same page
+        done = run("table.py", "--result", result_file, "--write", page)
+        assert done.returncode == 0, done.stderr
+        lines = page.read_text().splitlines()
+        assert lines[:2] == ["before", table.BEGIN]
+        assert lines[-2:] == [table.END, "after"]
+        assert "old" not in lines
+        assert sum(line.startswith("| twit (synthetic, ") for line in lines) == 1
+        assert "times slower than textkin's `distance`" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    "text", ["no markers", f"{table.BEGIN}\n", f"{table.END}\n{table.BEGIN}\n"]
+)
+def test_a_page_without_both_markers_is_refused_and_left_alone(result_file, tmp_path, text):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    done = run("table.py", "--result", result_file, "--write", page)
+    assert done.returncode != 0
+    assert "must have one line <!-- benchmark: begin -->" in done.stderr
+    assert page.read_text() == text
+
+
+def test_a_peer_that_is_not_installed_is_said_so(result_file):
+    result = json.loads(result_file.read_text())
+    result["pyemd"] = None
+    for workload in result["workloads"]:
+        workload["contenders"].pop("pyemd", None)
+    shown = table.render(result)
+    assert "not installed" in shown
+    assert "pyemd None" not in shown

@@ -1,0 +1,161 @@
+"""``textkin compare`` as people call it: texts, files, standard input, pictures, mistakes."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import textkin as tk
+from textkin.cli import main
+
+A = "Obama speaks to the media in Illinois"
+B = "The President greets the press in Chicago"
+
+
+def test_two_texts(capsys):
+    assert main(["compare", A, B]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    for part in (
+        "distance  5.00511",
+        "relaxed 5.00511 (one-sided 5.00511 and 5.00511), centroid 2.63353",
+        "coverage  100 % and 100 %",
+        "proof     no plan is cheaper by more than",
+        "obama    ━━━▶ president   25.0 % × 5.588 = 1.397",
+    ):
+        assert part in captured.out
+
+
+def test_files_and_standard_input(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "a.txt"
+    file.write_text(A, encoding="utf-8-sig")  # a byte order mark is no word
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(B.encode())))
+    assert main(["compare", str(file), "-", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["distance"] == tk.compare(A, B).distance
+
+
+def test_options_reach_the_library(capsys):
+    options = ["--masses", "sif", "--cost", "cosine", "--unit", "--keep-stop-words", "--json"]
+    assert main(["compare", A, B, *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = tk.compare(A, B, masses="sif", cost="cosine", unit=True, stop_words=None)
+    assert found == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_pictures_are_written(tmp_path, capsys):
+    svg, html = tmp_path / "flow.svg", tmp_path / "flow.html"
+    svg.write_text("old")
+    assert main(["compare", A, B, "--svg", str(svg), "--html", str(html), "--top", "1"]) == 0
+    ElementTree.fromstring(svg.read_text())
+    assert "All 4 moves" in html.read_text()
+    assert "… 3 smaller moves" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flow.html", "flow.svg"]
+    assert svg.stat().st_mode & 0o777 == 0o666 & ~current_umask()
+
+
+def current_umask():
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["notes.txt", B], "There is no file 'notes.txt'. To compare it as a text, add --text."),
+        (["some/where", B], "There is no file 'some/where'"),
+        ([A, "the of and"], "B cannot be compared: it is empty, or has nothing but stop words."),
+        (["qwertzish", B], "A cannot be compared: none of its words has a vector (coverage 0)"),
+        (["", B], "A cannot be compared: it is empty"),
+        (["-", "-"], "Standard input can be only one of the two texts."),
+        ([A], "Missing argument"),
+        ([A, B, "--cost", "manhattan"], "'manhattan' is not one of"),
+        ([A, B, "--top", "0"], "--top"),
+        ([A, B, "--svg", "nowhere/flow.svg"], "There is no folder 'nowhere'"),
+        ([A, B, "--svg", "."], "is a folder"),
+    ],
+)
+def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    assert line.startswith("textkin: ")
+    assert message in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_and_a_binary_file(tmp_path, capsys):
+    assert main(["compare", str(tmp_path), B]) == 2
+    assert "Is a directory" in capsys.readouterr().err
+    file = tmp_path / "picture.png"
+    file.write_bytes(b"\x89PNG\xff")
+    assert main(["compare", str(file), B]) == 2
+    assert "is not UTF-8 text (byte 0)" in capsys.readouterr().err
+
+
+def test_text_that_looks_like_a_file(capsys):
+    assert main(["compare", "press.media", "press media", "--text", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["distance"] == 0
+    assert main(["compare", "Ends with a full stop.", "A stop."]) == 0
+    assert main(["compare", "and/or press", "media"]) == 0
+
+
+def test_a_terminal_gets_colours_and_a_pipe_does_not(tmp_path):
+    command = [sys.executable, "-X", "utf8", "-m", "textkin", "compare", A, B]
+    piped = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+    assert "\x1b" not in piped.stdout + piped.stderr
+
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "90", "LINES": "40"}
+    environment.pop("NO_COLOR", None)
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        command, stdout=follower, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+        assert process.wait(60) == 0
+    os.close(leader)
+    assert b"\x1b[38;2;" in shown
+
+
+def test_a_stream_that_knows_only_ascii():
+    done = subprocess.run(
+        [sys.executable, "-m", "textkin", "compare", A, B],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"obama    ---> president   25.0 % x 5.588 = 1.397" in done.stdout
+
+
+def test_completion_is_offered():
+    done = subprocess.run(
+        [sys.executable, "-m", "textkin"],
+        env={
+            **os.environ,
+            "_TEXTKIN_COMPLETE": "complete_bash",
+            "COMP_WORDS": "textkin co",
+            "COMP_CWORD": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "compare" in done.stdout

@@ -1,0 +1,94 @@
+"""Two texts compared in one call; the comparison shows itself."""
+
+import json
+import pickle
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import textkin as tk
+
+A = "Obama speaks to the media in Illinois"
+B = "The President greets the press in Chicago"
+
+
+@pytest.fixture(scope="module")
+def found():
+    return tk.compare(A, B)
+
+
+def test_it_is_what_the_mover_says(found):
+    assert found.distance == tk.WordMover().distance(A, B)
+    assert tk.compare(A, B, unit=True, masses="sif").distance == (
+        tk.WordMover(unit=True, masses="sif").distance(A, B)
+    )
+
+
+def test_bags_and_tokens_too():
+    assert tk.compare(["press"], ["media"]).distance > 0
+    matrix = np.eye(2, dtype=np.float32)
+    found = tk.compare(np.array([1, 0]), np.array([0, 1]), vectors=matrix)
+    assert found.distance == pytest.approx(np.sqrt(2))
+    assert found.source_text == ""
+
+
+def test_masses_of_a_corpus_need_one():
+    with pytest.raises(NotFittedError, match="call fit"):
+        tk.compare(A, B, masses="tfidf")
+
+
+def test_the_representation_draws_the_flow(found):
+    lines = repr(found).splitlines()
+    assert lines[0].startswith("Comparison: distance 5.005, at least 5.005 (relaxed) and 2.634")
+    assert any(line.startswith("obama    ━━━▶ president   25.0 % × 5.588") for line in lines)
+
+
+def test_notebooks_show_the_picture(found):
+    shown = found._repr_html_()
+    assert shown == found.to_svg()
+    words = "".join(ElementTree.fromstring(shown).itertext())
+    for word in ("obama", "president", "Word Mover's Distance 5.005", A, B):
+        assert word in words
+
+
+def test_the_page_has_the_facts(found):
+    page = found.to_html()
+    assert "no plan is cheaper by more than" in page
+    assert "relaxed 5.00511" in page
+    assert A in page
+
+
+def test_plain_types_for_json(found):
+    record = json.loads(json.dumps(found.to_dict()))
+    assert record["distance"] == found.distance
+    assert sum(move["contribution"] for move in record["flow"]) == pytest.approx(found.distance)
+    assert sum(move["share"] for move in record["flow"]) == pytest.approx(1)
+    assert record["proof"]["gap"] <= record["proof"]["allowed"]
+    assert record["coverage"]["source"] == {"share": 1.0, "known": 4.0, "total": 4.0, "unknown": {}}
+
+
+def test_unknown_words_are_said():
+    facts = dict(tk.compare("press qwertzish", "media").facts())
+    assert facts["coverage"] == "50 % (unknown: 'qwertzish') and 100 %"
+
+
+def test_comparisons_can_be_sent_elsewhere(found):
+    again = pickle.loads(pickle.dumps(found))
+    assert again.moves == found.moves
+    again.verify()
+
+
+def test_an_error_can_be_sent_elsewhere():
+    with pytest.raises(tk.EmptyDocumentError) as caught:
+        tk.compare("", "press")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.rows, again.argument) == (str(caught.value), (0,), "a")
+
+
+def test_equal_texts():
+    found = tk.compare(A, A)
+    assert found.distance == 0
+    assert "at no cost" in repr(found)
+    ElementTree.fromstring(found.to_svg())
