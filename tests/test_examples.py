@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from textkin.cli import main
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -35,3 +37,12 @@ def test_the_readme_names_the_two_commands():
     readme = (ROOT / "README.md").read_text()
     assert "make demo" in readme
     assert "make test" in readme
+
+
+def test_the_picture_of_the_readme_is_what_its_command_draws(tmp_path):
+    [arguments] = re.findall(
+        r'textkin compare "(.*)" "(.*)" --svg', (ROOT / "README.md").read_text()
+    )
+    target = tmp_path / "flow.svg"
+    assert main(["compare", *arguments, "--svg", str(target)]) == 0
+    assert target.read_text() == (ROOT / "docs" / "images" / "flow.svg").read_text()
