@@ -3,30 +3,26 @@
 #include "textkin/kernels.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace textkin {
 namespace {
 
-// The largest |x| of all numbers of these words, compared as bits: for numbers that are not NaN
-// the order is the same, and the loop is one of whole numbers that any compiler makes wide.
 float largest_magnitude(const VectorTable& table, std::span<const std::int32_t> words) {
-    std::int32_t largest = 0;
+    float largest = 0;
     for (const std::int32_t word : words) {
         const float* x = table.row(word);
         for (std::size_t k = 0; k < table.dimension; ++k)
-            largest = std::max(largest, std::bit_cast<std::int32_t>(x[k]) & 0x7fffffff);
+            largest = std::max(largest, std::fabs(x[k]));
     }
-    return std::bit_cast<float>(largest);
+    return largest;
 }
 
-// A power of two that brings vectors of extreme size to about 1, so that the squares of float
-// differences neither overflow nor vanish; 1 for all ordinary vectors.
-int extreme_exponent(float largest) {
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    return std::abs(exponent) > 20 && largest > 0 ? -exponent : 0;
+// Squares of float differences neither overflow nor vanish where the largest cost is this far from
+// both; what is lost beside it is below 1e-10 of it.
+bool is_ordinary(Cost cost, float largest) {
+    const float root = cost == Cost::euclidean ? largest : std::sqrt(largest);
+    return root > 0x1p-30F && root < 0x1p30F;
 }
 
 void finish(Cost cost, const double* squares, float* out) {
@@ -47,32 +43,43 @@ void finish(Cost cost, const double* squares, float* out) {
 
 void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
                          std::span<const std::int32_t> columns, CostMatrix& out) {
-    const Kernels& run = kernels();
-    const std::size_t d = table.dimension;
     out.rows = rows.size();
     out.columns = columns.size();
     out.stride = padded(columns.size());
-    out.largest = 0;
     if (out.values.size() < out.rows * out.stride) out.values.resize(out.rows * out.stride);
+    fill(table, cost, rows, columns, 0, out);
+    if (is_ordinary(cost, out.largest)) return;
+    // Vectors of extreme size, or all the same: again, with vectors brought to about 1 by a power
+    // of two, which changes no digit.
+    int exponent = 0;
+    std::frexp(std::max(largest_magnitude(table, rows), largest_magnitude(table, columns)),
+               &exponent);
+    fill(table, cost, rows, columns, std::clamp(-exponent, -120, 120), out);
+}
+
+void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
+                      std::span<const std::int32_t> columns, int exponent, CostMatrix& out) {
+    const Kernels& run = kernels();
+    const std::size_t d = table.dimension;
+    const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
     if (packed_.size() < d * kLanes) packed_.resize(d * kLanes);
     if (point_.size() < d) point_.resize(d);
-
-    const int exponent = extreme_exponent(
-        std::max(largest_magnitude(table, rows), largest_magnitude(table, columns)));
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
+    out.largest = 0;
 
     double squares[kLanes];
     for (std::size_t j = 0; j < columns.size(); j += kLanes) {
         const std::size_t lanes = std::min(kLanes, columns.size() - j);
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const float* y = table.row(columns[j + std::min(lane, lanes - 1)]);
-            for (std::size_t k = 0; k < d; ++k)
-                packed_[k * kLanes + lane] = exponent == 0 ? y[k] : std::ldexp(y[k], exponent);
-        }
+        const float* y[kLanes];
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            y[lane] = table.row(columns[j + std::min(lane, lanes - 1)]);
+        for (std::size_t k = 0; k < d; ++k)
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                packed_[k * kLanes + lane] = y[lane][k] * scale;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const float* x = table.row(rows[i]);
             if (exponent != 0) {
-                for (std::size_t k = 0; k < d; ++k) point_[k] = std::ldexp(x[k], exponent);
+                for (std::size_t k = 0; k < d; ++k) point_[k] = x[k] * scale;
                 x = point_.data();
             }
             run.squared_distances(x, packed_.data(), d, squares);

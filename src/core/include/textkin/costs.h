@@ -48,6 +48,9 @@ class CostKernel {
 
   private:
     std::vector<float> packed_, point_;
+
+    void fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
+              std::span<const std::int32_t> columns, int exponent, CostMatrix& out);
 };
 
 } // namespace textkin
