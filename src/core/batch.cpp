@@ -57,7 +57,7 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
         Bounds bounds{kInfinity, kInfinity, kInfinity};
         if (!x.empty() && !y.empty()) {
             PairSolver& solver = local_pair_solver();
-            bounds = solver.bounds(space.table, space.cost, x, y);
+            bounds = solver.bounds(space.table, space.cost, x, y, stop);
             solver.trim();
         }
         out[item] = bounds.centroid;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace textkin {
 namespace {
@@ -42,23 +44,31 @@ void finish(Cost cost, const double* squares, float* out) {
 } // namespace
 
 void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
-                         std::span<const std::int32_t> columns, CostMatrix& out) {
+                         std::span<const std::int32_t> columns, Stop& stop, CostMatrix& out) {
+    if (rows.size() * padded(columns.size()) > kMostWordPairs)
+        throw std::length_error(
+            "Documents with " + std::to_string(rows.size()) + " and " +
+            std::to_string(columns.size()) +
+            " different words are too long for an exact comparison, which takes time and memory "
+            "for every pair of words: at most " +
+            std::to_string(kMostWordPairs) + " pairs. Cut them, as with max_words_per_document.");
     out.rows = rows.size();
     out.columns = columns.size();
     out.stride = padded(columns.size());
     if (out.values.size() < out.rows * out.stride) out.values.resize(out.rows * out.stride);
-    fill(table, cost, rows, columns, 0, out);
+    fill(table, cost, rows, columns, 0, stop, out);
     if (is_ordinary(cost, out.largest)) return;
     // Vectors of extreme size, or all the same: again, with vectors brought to about 1 by a power
     // of two, which changes no digit.
     int exponent = 0;
     std::frexp(std::max(largest_magnitude(table, rows), largest_magnitude(table, columns)),
                &exponent);
-    fill(table, cost, rows, columns, std::clamp(-exponent, -120, 120), out);
+    fill(table, cost, rows, columns, std::clamp(-exponent, -120, 120), stop, out);
 }
 
 void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
-                      std::span<const std::int32_t> columns, int exponent, CostMatrix& out) {
+                      std::span<const std::int32_t> columns, int exponent, Stop& stop,
+                      CostMatrix& out) {
     const Kernels& run = kernels();
     const std::size_t d = table.dimension;
     const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
@@ -69,6 +79,7 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
 
     double squares[kLanes];
     for (std::size_t j = 0; j < columns.size(); j += kLanes) {
+        stop.throw_if_requested();
         const std::size_t lanes = std::min(kLanes, columns.size() - j);
         const float* y[kLanes];
         for (std::size_t lane = 0; lane < kLanes; ++lane)

@@ -126,7 +126,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
     solution_.pivots = 0;
     solution_.method = Method::narrow_simplex;
     if (a_.size() == 0) return 0;
-    kernel_.compute(table, cost, a_.words, b_.words, costs_);
+    kernel_.compute(table, cost, a_.words, b_.words, stop, costs_);
     if (a_.size() == 1 || b_.size() == 1) {
         ship_directly();
     } else {
@@ -165,10 +165,10 @@ std::vector<double> PairSolver::column_potentials() const {
 // The best that the words of `of` can have under the potentials of b's words: min_j cost - v[j].
 std::vector<double> PairSolver::best_potentials(const VectorTable& table, Cost cost,
                                                 std::span<const std::int32_t> of,
-                                                const std::vector<double>& v) {
+                                                const std::vector<double>& v, Stop& stop) {
     std::vector<double> best(of.size(), 0.0);
     if (v.empty()) return best;
-    kernel_.compute(table, cost, of, b_.words, costs_);
+    kernel_.compute(table, cost, of, b_.words, stop, costs_);
     for (std::size_t i = 0; i < of.size(); ++i) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < v.size(); ++j)
@@ -204,9 +204,9 @@ Explanation PairSolver::explain(const VectorTable& table, Cost cost, const Docum
     // Under a metric one function f of the words proves the distance (Kantorovich and Rubinstein):
     // it is f on the one side and -f on the other, so words that stay cost nothing.
     const std::vector<double> v = column_potentials();
-    out.source_potentials = best_potentials(table, cost, a.words, v);
+    out.source_potentials = best_potentials(table, cost, a.words, v, stop);
     if (is_metric(cost)) {
-        out.target_potentials = best_potentials(table, cost, b.words, v);
+        out.target_potentials = best_potentials(table, cost, b.words, v, stop);
         for (double& value : out.target_potentials) value = -value;
     } else {
         out.target_potentials = v;
@@ -223,10 +223,10 @@ Explanation PairSolver::explain(const VectorTable& table, Cost cost, const Docum
     return out;
 }
 
-Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a,
-                          const Document& b) {
+Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b,
+                          Stop& stop) {
     Bounds out;
-    kernel_.compute(table, cost, a.words, b.words, costs_);
+    kernel_.compute(table, cost, a.words, b.words, stop, costs_);
     std::vector<float> nearest(b.size(), std::numeric_limits<float>::infinity());
     for (std::size_t i = 0; i < a.size(); ++i) {
         float least = std::numeric_limits<float>::infinity();

@@ -32,7 +32,8 @@ Words range(std::int32_t begin, std::int32_t end) {
 CostMatrix compute(const Table& table, Cost cost, const Words& rows, const Words& columns) {
     CostKernel kernel;
     CostMatrix out;
-    kernel.compute(table.view(), cost, rows, columns, out);
+    Stop stop;
+    kernel.compute(table.view(), cost, rows, columns, stop, out);
     return out;
 }
 
@@ -171,10 +172,32 @@ TEST(cost_kernel_memory_keeps_nothing) {
     const Table small = random_table(8, 9, 3);
     CostKernel kernel;
     CostMatrix costs;
-    kernel.compute(large.view(), Cost::euclidean, range(0, 30), range(30, 60), costs);
-    kernel.compute(small.view(), Cost::euclidean, range(0, 4), range(4, 9), costs);
+    Stop stop;
+    kernel.compute(large.view(), Cost::euclidean, range(0, 30), range(30, 60), stop, costs);
+    kernel.compute(small.view(), Cost::euclidean, range(0, 4), range(4, 9), stop, costs);
     const CostMatrix fresh = compute(small, Cost::euclidean, range(0, 4), range(4, 9));
     CHECK(same_bits(costs.largest, fresh.largest));
     for (std::size_t i = 0; i < 4; ++i)
         for (std::size_t j = 0; j < 5; ++j) CHECK(same_bits(costs.at(i, j), fresh.at(i, j)));
+}
+
+TEST(costs_of_documents_that_are_too_long_are_refused_before_memory_is_asked_for) {
+    const Table table = random_table(9, 1, 2);
+    const Words words(std::size_t{1} << 15 | 1, 0); // a little over 2^30 pairs
+    CostKernel kernel;
+    CostMatrix costs;
+    Stop stop;
+    CHECK_THROWS(std::length_error,
+                 kernel.compute(table.view(), Cost::euclidean, words, words, stop, costs));
+    CHECK(costs.values.empty());
+}
+
+TEST(costs_can_be_stopped) {
+    const Table table = random_table(10, 40, 2);
+    CostKernel kernel;
+    CostMatrix costs;
+    Stop stop;
+    stop.request();
+    CHECK_THROWS(Stopped, kernel.compute(table.view(), Cost::euclidean, range(0, 20), range(20, 40),
+                                         stop, costs));
 }

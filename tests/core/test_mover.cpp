@@ -52,7 +52,7 @@ void check_example(const Example& e) {
     PairSolver solver;
     Stop stop;
     CHECK_NEAR(solver.distance(table, Cost::euclidean, both[0], both[1], stop), e.distance, 1e-12);
-    const Bounds bounds = solver.bounds(table, Cost::euclidean, both[0], both[1]);
+    const Bounds bounds = solver.bounds(table, Cost::euclidean, both[0], both[1], stop);
     CHECK_NEAR(bounds.centroid, e.centroid, 1e-12);
     CHECK_NEAR(bounds.source, e.source, 1e-12);
     CHECK_NEAR(bounds.target, e.target, 1e-12);
@@ -283,7 +283,8 @@ TEST(mover_bounds_of_single_words_are_the_cost) {
     const double expected[] = {3, 9, 4.5};
     for (const Cost cost : kCosts) {
         PairSolver solver;
-        const Bounds bounds = solver.bounds(table.view(), cost, both[0], both[1]);
+        Stop stop;
+        const Bounds bounds = solver.bounds(table.view(), cost, both[0], both[1], stop);
         const double truth = expected[static_cast<std::size_t>(cost)];
         CHECK_NEAR(bounds.centroid, truth, 1e-12);
         CHECK_NEAR(bounds.source, truth, 1e-12);
@@ -300,10 +301,10 @@ TEST(mover_bounds_are_below_the_distance) {
             PairSolver solver;
             Stop stop;
             const double d = solver.distance(table.view(), cost, both[0], both[1], stop);
-            const Bounds there = solver.bounds(table.view(), cost, both[0], both[1]);
+            const Bounds there = solver.bounds(table.view(), cost, both[0], both[1], stop);
             const double limit = d * (1 + 1e-6);
             CHECK(there.centroid <= limit && there.source <= limit && there.target <= limit);
-            const Bounds back = solver.bounds(table.view(), cost, both[1], both[0]);
+            const Bounds back = solver.bounds(table.view(), cost, both[1], both[0], stop);
             CHECK_NEAR(back.centroid, there.centroid, 1e-12);
             CHECK_NEAR(back.source, there.target, 1e-12);
             CHECK_NEAR(back.target, there.source, 1e-12);

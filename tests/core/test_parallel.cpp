@@ -241,13 +241,14 @@ TEST(bound_matrices_equal_the_bounds_of_pairs) {
     const Library library = Library::make(Cost::euclidean);
     const std::size_t n = library.documents.size();
     PairSolver solver;
+    Stop stop;
     std::vector<double> expected(3 * n * n, std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < n; ++j) {
             const Document a = library.documents[i];
             const Document b = library.documents[j];
             if (a.empty() || b.empty()) continue;
-            const Bounds bounds = solver.bounds(library.table.view(), Cost::euclidean, a, b);
+            const Bounds bounds = solver.bounds(library.table.view(), Cost::euclidean, a, b, stop);
             expected[i * n + j] = bounds.centroid;
             expected[n * n + i * n + j] = bounds.source;
             expected[2 * n * n + i * n + j] = bounds.target;
@@ -255,7 +256,6 @@ TEST(bound_matrices_equal_the_bounds_of_pairs) {
     }
     for (const unsigned threads : kThreads) {
         std::vector<double> out(expected.size(), -1);
-        Stop stop;
         bound_matrices({library.table.view()}, library.documents, library.documents, threads, stop,
                        out);
         CHECK(same_bits(out, expected));

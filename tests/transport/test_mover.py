@@ -296,6 +296,20 @@ def test_a_huge_text():
     assert mover.distance("press " * 100_000, "press") == 0
 
 
+def test_documents_too_long_for_memory_are_refused():
+    n_words = 33_000
+    matrix = np.arange(1, 2 * n_words + 1, dtype=np.float32)[:, np.newaxis]
+    a, b = np.zeros((2, 2 * n_words))
+    a[:n_words] = 1
+    b[n_words:] = 1
+    with pytest.raises(
+        ValueError, match="33000 and 33000 different words are too long for an exact"
+    ):
+        WordMover(matrix).distance(a, b)
+    # what they have in common need not be moved
+    assert WordMover(matrix).distance(a, a) == 0
+
+
 # ---------------------------------------------------------------- wrong input
 
 

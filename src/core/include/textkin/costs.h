@@ -1,6 +1,8 @@
 // The cost of moving each word of one document to each word of another.
 #pragma once
 
+#include "textkin/stop.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +29,10 @@ struct VectorTable {
     }
 };
 
+// Pairs of words that two documents may have: 2^30 of them take 8 GiB, and hours. More is refused
+// before memory is asked for.
+inline constexpr std::size_t kMostWordPairs = std::size_t{1} << 30;
+
 // A rows x columns matrix of costs; a row begins every `stride` numbers, a multiple of kLanes. The
 // cost is value x unit: the unit keeps vectors of any size inside the range of float.
 struct CostMatrix {
@@ -44,13 +50,13 @@ struct CostMatrix {
 class CostKernel {
   public:
     void compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
-                 std::span<const std::int32_t> columns, CostMatrix& out);
+                 std::span<const std::int32_t> columns, Stop& stop, CostMatrix& out);
 
   private:
     std::vector<float> packed_, point_;
 
     void fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
-              std::span<const std::int32_t> columns, int exponent, CostMatrix& out);
+              std::span<const std::int32_t> columns, int exponent, Stop& stop, CostMatrix& out);
 };
 
 } // namespace textkin

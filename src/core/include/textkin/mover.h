@@ -40,7 +40,8 @@ class PairSolver {
                     Stop& stop);
     Explanation explain(const VectorTable& table, Cost cost, const Document& source,
                         const Document& target, Stop& stop);
-    Bounds bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b);
+    Bounds bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b,
+                  Stop& stop);
 
     // Gives back memory that an unusually large pair took.
     void trim();
@@ -79,7 +80,7 @@ class PairSolver {
     [[nodiscard]] std::vector<double> column_potentials() const;
     [[nodiscard]] std::vector<double> best_potentials(const VectorTable& table, Cost cost,
                                                       std::span<const std::int32_t> of,
-                                                      const std::vector<double>& v);
+                                                      const std::vector<double>& v, Stop& stop);
 };
 
 } // namespace textkin
