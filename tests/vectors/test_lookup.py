@@ -12,13 +12,15 @@ from numpy.testing import assert_array_equal
 
 from textkin.vectors import WordVectors
 
-short_words = st.text(alphabet="abABß_'", min_size=1, max_size=3)
+short_words = st.text(alphabet="asAS\u00df_'", min_size=1, max_size=4)
 
 
 def slow_row(words, word):
-    for form in (word, word.lower(), word.title()):
-        if form in words:
-            return words.index(form)
+    stems = [word, word[:-2]] if word[-2:].lower() == "'s" else [word]
+    for stem in stems:
+        for form in (stem, stem.lower(), stem.title()):
+            if form in words:
+                return words.index(form)
     return -1
 
 
@@ -38,6 +40,18 @@ def test_as_written_comes_before_lower_and_title_case():
 
 def test_title_case_reaches_phrases(tiny):
     assert tiny.lookup(["new_york", "PARIS", ""]).tolist() == [4, 3, -1]
+
+
+def test_a_possessive_is_found_without_its_ending(tiny):
+    assert tiny.lookup(["Cat's", "PARIS'S", "cat\u2019s", "dogs'", "'s"]).tolist() == [
+        0,
+        3,
+        0,
+        -1,
+        -1,
+    ]
+    own = WordVectors(["cat's", "cat"], np.eye(2))
+    assert own.lookup(["cat's", "Cat's"]).tolist() == [0, 0]
 
 
 def test_lookup_of_nothing(tiny):

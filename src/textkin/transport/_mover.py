@@ -102,7 +102,7 @@ class WordMover(BaseEstimator):
     exchanged. Every distance can be proven, see `explain`.
 
     A document is a text, a list of tokens or a row of bags. Words of texts are looked up as
-    written, then in lower case, then in title case.
+    written, then in lower case, then in title case; possessives also without their ending.
 
     References
     ----------

@@ -5,11 +5,24 @@ from difflib import get_close_matches
 
 __all__ = ["find_row", "unknown_word"]
 
+_POSSESSIVE = ("'s", "'S", "\u2019s", "\u2019S")
+
 
 def find_row(rows: Mapping[str, int], word: str) -> int:
-    """Return the row of a word as written, else in lower case, else in title case, else -1."""
+    """Return the row of a word, in the first spelling that has one, else -1.
+
+    As written, else in lower case, else in title case; for a possessive (``Obama's``) that is
+    nowhere, the same without its ending.
+    """
     if not isinstance(word, str):
         raise TypeError(f"a word must be a string; got {type(word).__name__} {word!r}.")
+    row = _row_of_spelling(rows, word)
+    if row < 0 and word.endswith(_POSSESSIVE):
+        row = _row_of_spelling(rows, word[:-2])
+    return row
+
+
+def _row_of_spelling(rows: Mapping[str, int], word: str) -> int:
     row = rows.get(word)
     if row is None:
         row = rows.get(word.lower())

@@ -25,8 +25,8 @@ class WordVectors:
     """A table of words and their vectors, read-only.
 
     A word is found as it is written, else in lower case, else in title case (`str.title`, so
-    that ``new_york`` finds ``New_York``): the same rule in `lookup`, ``in``, ``[]`` and every
-    method that takes a word.
+    that ``new_york`` finds ``New_York``), and a possessive such as ``Obama's`` else without its
+    ending: the same rule in `lookup`, ``in``, ``[]`` and every method that takes a word.
 
     Parameters
     ----------
@@ -171,6 +171,8 @@ class WordVectors:
 
     def lookup(self, words: Sequence[str]) -> Int32Array:
         """Return the row of each word: as written, else in lower case, else in title case.
+
+        A possessive that is nowhere is looked up without its ending.
 
         Parameters
         ----------
