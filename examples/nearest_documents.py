@@ -25,4 +25,5 @@ for masses in ("nbow", "sif"):
 bags_of_words = tk.BagOfWords()
 bags = bags_of_words.fit_transform(CORPUS)
 matrix = tk.WordVectors.builtin().align(bags_of_words.vocabulary_)
-print("two bags:", round(tk.WordMover(matrix).distance(bags[0], bags[4]), 3))
+found = tk.WordMover(matrix).explain(bags[0], bags[4], words=bags_of_words.vocabulary_.words)
+print(f"two bags: {found.distance:.3f}, mostly {found.moves[0].source} -> {found.moves[0].target}")

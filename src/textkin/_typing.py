@@ -37,3 +37,11 @@ class WordLookup(Protocol):
     def lookup(self, words: Sequence[str]) -> Int32Array:
         """Return the column of each word, -1 where there is none."""
         ...
+
+
+class HasFeatureNames(Protocol):
+    """A fitted scikit-learn transformer that names its columns."""
+
+    def get_feature_names_out(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
+        """Return the word of each column."""
+        ...

@@ -10,21 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from support import ROOT, load_script
+
+BENCHMARKS = ROOT / "benchmarks"
 N_PAIRS, ROUNDS = 6, 2
 
 
-def load(name):
-    """Import one of the scripts, which find each other in their own folder."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-
-
-workloads, contenders = load("workloads"), load("contenders")
-pairs, table = load("pairs"), load("table")
+workloads, contenders, pairs, table = (
+    load_script(f"benchmarks/{name}.py") for name in ("workloads", "contenders", "pairs", "table")
+)
 
 
 @pytest.fixture(scope="module")

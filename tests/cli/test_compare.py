@@ -45,7 +45,8 @@ def test_options_reach_the_library(capsys):
     assert main(["compare", A, B, *options]) == 0
     found = json.loads(capsys.readouterr().out)
     expected = tk.compare(A, B, masses="sif", cost="cosine", unit=True, stop_words=None)
-    assert found == json.loads(json.dumps(expected.to_dict()))
+    chosen = {"masses": "sif", "cost": "cosine", "unit": True, "stop_words": None}
+    assert found == {"options": chosen, **json.loads(json.dumps(expected.to_dict()))}
 
 
 def test_pictures_are_written(tmp_path, capsys):
@@ -70,15 +71,17 @@ def current_umask():
     [
         (["notes.txt", B], "There is no file 'notes.txt'. To compare it as a text, add --text."),
         (["some/where", B], "There is no file 'some/where'"),
-        ([A, "the of and"], "B cannot be compared: it is empty, or has nothing but stop words."),
+        ([A, "the of and"], "B cannot be compared: it has no words, or nothing but stop words."),
         (["qwertzish", B], "A cannot be compared: none of its words has a vector (coverage 0)"),
-        (["", B], "A cannot be compared: it is empty"),
+        (["", B], "A cannot be compared: it has no words"),
+        (["-5 degrees", B], "put -- before a text that begins with a dash"),
         (["-", "-"], "Standard input can be only one of the two texts."),
         ([A], "Missing argument"),
         ([A, B, "--cost", "manhattan"], "'manhattan' is not one of"),
         ([A, B, "--top", "0"], "--top"),
         ([A, B, "--svg", "nowhere/flow.svg"], "There is no folder 'nowhere'"),
         ([A, B, "--svg", "."], "is a folder"),
+        ([A, B, "--html", "-"], "written to a file"),
     ],
 )
 def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
@@ -94,11 +97,14 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, m
 
 def test_a_folder_and_a_binary_file(tmp_path, capsys):
     assert main(["compare", str(tmp_path), B]) == 2
-    assert "Is a directory" in capsys.readouterr().err
-    file = tmp_path / "picture.png"
-    file.write_bytes(b"\x89PNG\xff")
+    assert "is a folder; name a file" in capsys.readouterr().err
+    file = tmp_path / "latin.txt"
+    file.write_bytes("caf\u00e9".encode("latin-1"))
     assert main(["compare", str(file), B]) == 2
-    assert "is not UTF-8 text (byte 0)" in capsys.readouterr().err
+    assert "is not UTF-8 text (byte 3)" in capsys.readouterr().err
+    file.write_bytes(b"\x89PNG\0")
+    assert main(["compare", str(file), B]) == 2
+    assert "looks like a binary file" in capsys.readouterr().err
 
 
 def test_text_that_looks_like_a_file(capsys):
@@ -106,6 +112,7 @@ def test_text_that_looks_like_a_file(capsys):
     assert json.loads(capsys.readouterr().out)["distance"] == 0
     assert main(["compare", "Ends with a full stop.", "A stop."]) == 0
     assert main(["compare", "and/or press", "media"]) == 0
+    assert main(["compare", "--", "-5 degrees", "cold weather"]) == 0
 
 
 def test_a_terminal_gets_colours_and_a_pipe_does_not(tmp_path):

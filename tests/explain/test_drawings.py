@@ -64,6 +64,7 @@ def test_text_groups_the_partners_of_a_word():
         [(0, 0, 0.5, 2.0), (0, 1, 0.3, 1.0), (0, 2, 0.2, 0.0)],
     )
     lines = flow_text(flow).splitlines()
+    assert lines[0] == "                     mass × cost  = adds"
     assert lines[1].startswith("media ┳━━▶ press   50.0 % × 2.000 = 1.000  ")
     assert lines[1].endswith(" 77 %")
     assert lines[2].startswith("      ┣━━▶ news ")
@@ -202,6 +203,7 @@ def test_html_needs_nothing_from_outside_and_runs_nothing():
 def test_html_has_every_move():
     page = flow_html(random_flow(200), title="many")
     assert page.count("<tr>") == 201
+    assert page.count("<h1>") == 1
     assert "All 200 moves" in page
 
 

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 import textkin as tk
 
@@ -35,7 +34,7 @@ def test_bags_and_tokens_too():
 
 
 def test_masses_of_a_corpus_need_one():
-    with pytest.raises(NotFittedError, match="call fit"):
+    with pytest.raises(ValueError, match=r"WordMover\(masses='tfidf'\).fit\(corpus\).explain"):
         tk.compare(A, B, masses="tfidf")
 
 
@@ -70,8 +69,10 @@ def test_plain_types_for_json(found):
 
 
 def test_unknown_words_are_said():
-    facts = dict(tk.compare("press qwertzish", "media").facts())
-    assert facts["coverage"] == "50 % (unknown: 'qwertzish') and 100 %"
+    found = tk.compare("press qwertzish", "media")
+    assert dict(found.facts())["coverage"] == "50 % (unknown: 'qwertzish') and 100 %"
+    assert repr(found).endswith("left out, without a vector: 'qwertzish'")
+    assert "left out, without a vector: &#39;qwertzish&#39;" in found.to_svg()
 
 
 def test_comparisons_can_be_sent_elsewhere(found):

@@ -241,9 +241,10 @@ def test_unknown_words_can_be_refused(vectors):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "it is empty, or has nothing but stop words"),
-        ("the of and", "it is empty, or has nothing but stop words"),
-        ("zyx 漢字 แมว", "none of its words has a vector .coverage 0.: 'zyx', '漢字', 'แมว'"),
+        ("", "it has no words, or nothing but stop words"),
+        ("😀 !?", "it has no words, or nothing but stop words"),
+        ("the of and", "it has no words, or nothing but stop words"),
+        ("zyx", "none of its words has a vector .coverage 0.; not among the 5 words: 'zyx'"),
     ],
 )
 def test_an_empty_document_is_an_error_that_says_why(vectors, text, reason):
@@ -252,6 +253,23 @@ def test_an_empty_document_is_an_error_that_says_why(vectors, text, reason):
         mover.distance("press", text)
     with pytest.raises(EmptyDocumentError, match="Document a cannot be compared"):
         mover.distance(text, text)
+
+
+@pytest.mark.parametrize(
+    ("document", "way_out"),
+    [
+        ("zyx", "Load vectors that have them, as with WordVectors.load"),
+        ("漢字", "Scripts without spaces are not split into words: pass lists of tokens"),
+        ("แมวกินปลา", "Scripts without spaces"),
+        (["press and media"], "A list holds tokens: pass a text as it is"),
+    ],
+)
+def test_an_error_about_unknown_words_says_the_way_out(vectors, document, way_out):
+    with pytest.raises(EmptyDocumentError, match=f"{way_out}.*, or pass empty='inf'"):
+        WordMover(vectors).distance("press", document)
+    with pytest.raises(EmptyDocumentError, match=way_out) as caught:
+        WordMover(vectors).explain("press", document)
+    assert "empty=" not in str(caught.value)  # no choice there
 
 
 def test_empty_documents_in_a_batch_are_named_by_row(vectors):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
+from support import load_script
 from textkin.vectors import WordVectors
 from textkin.vectors._builtin import BUILTIN_PATH, read_packed
 from textkin.vectors._quantise import dequantise, quantise
@@ -78,15 +79,15 @@ def test_file_is_the_one_the_readme_describes():
     assert f"Size: {len(data):,} bytes" in readme
 
 
-def test_script_makes_the_same_bytes_again(shared_data, script, tmp_path):
-    make = script(MAKE)
+def test_script_makes_the_same_bytes_again(shared_data, tmp_path):
+    make = load_script(MAKE)
     words, matrix = make.read_source(shared_data / "vectors" / "glove6b-100d.npz")
     make.write_packed(tmp_path / "again.npz", words, matrix)
     assert (tmp_path / "again.npz").read_bytes() == BUILTIN_PATH.read_bytes()
 
 
-def test_script_reads_back_and_refuses_newlines(script, tmp_path):
-    make = script(MAKE)
+def test_script_reads_back_and_refuses_newlines(tmp_path):
+    make = load_script(MAKE)
     matrix = np.float32([[1, 2], [3, -4]])
     restored = make.write_packed(tmp_path / "two.npz", ["a", "ß"], matrix)
     words, read = read_packed(tmp_path / "two.npz")
@@ -123,8 +124,8 @@ def test_a_packed_file_is_never_unpickled(tmp_path):
         read_packed(tmp_path / "odd.npz")
 
 
-def test_one_byte_a_number_ranks_word_pairs_as_the_source_does(shared_data, script):
-    rows = script("benchmarks/wordsim.py").measure(shared_data)
+def test_one_byte_a_number_ranks_word_pairs_as_the_source_does(shared_data):
+    rows = load_script("benchmarks/wordsim.py").measure(shared_data)
     assert [row["set"] for row in rows] == ["ws353", "men", "simlex999", "rw", "mturk771"]
     for row in rows:
         assert row["int8"] == pytest.approx(row["float"], abs=0.002), row["set"]

@@ -95,11 +95,6 @@ def test_align_gives_nan_rows_to_words_without_vector(tiny, kind):
     assert_array_equal(aligned, [[4, 3], [np.nan, np.nan], [0, -2], [4, 3]])
 
 
-def test_align_refuses_a_string(tiny):
-    with pytest.raises(TypeError, match="sequence of strings"):
-        tiny.align("dog")
-
-
 def test_pickle_keeps_everything(tiny):
     tiny.nearest("cat")  # with its cache filled
     again = pickle.loads(pickle.dumps(tiny))
@@ -124,3 +119,31 @@ def test_from_gensim_takes_keyed_vectors_by_their_shape():
 def test_from_gensim_refuses_the_model_itself():
     with pytest.raises(TypeError, match=r"pass its \.wv"):
         WordVectors.from_gensim(SimpleNamespace(wv=None))
+
+
+def test_align_takes_whatever_names_columns_in_their_order(tiny):
+    expected = tiny.align(["cat", "unicorn", "dog"])
+    vectoriser = SimpleNamespace(get_feature_names_out=lambda: np.array(["cat", "unicorn", "dog"]))
+    assert_array_equal(tiny.align(vectoriser), expected)
+    # scikit-learn's vocabulary_ says the column of each word, in any order
+    assert_array_equal(tiny.align({"dog": 2, "cat": 0, "unicorn": 1}), expected)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "error", "message"),
+    [
+        ({"cat", "dog"}, TypeError, "must name the columns in their order.*got set"),
+        ("cat", TypeError, "must name the columns in their order"),
+        (7, TypeError, "must name the columns in their order.*got int"),
+        ({"cat": 1, "dog": 2}, ValueError, "must say the column of each word"),
+    ],
+)
+def test_align_refuses_what_has_no_order(tiny, vocabulary, error, message):
+    with pytest.raises(error, match=message):
+        tiny.align(vocabulary)
+
+
+@pytest.mark.parametrize("words", [{"a", "b"}, {"a": 0, "b": 1}])
+def test_words_must_be_in_the_order_of_the_rows(words):
+    with pytest.raises(TypeError, match="words must be in the order of the rows"):
+        WordVectors(words, np.eye(2))

@@ -65,7 +65,10 @@ def _textkin(
 @app.command(epilog="Example: textkin demo --json")
 def demo(json: JsonOption = False) -> None:
     """See what textkin does: no input, no download."""
-    from textkin.cli._demo import run_demo
+    from textkin.run import working
+
+    with working("Loading"):
+        from textkin.cli._demo import run_demo
 
     run_demo(as_json=json)
 
@@ -97,7 +100,10 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Say how near two texts are, and why: the Word Mover's Distance."""
-    from textkin.cli._compare import run_compare
+    from textkin.run import working
+
+    with working("Loading"):
+        from textkin.cli._compare import run_compare
 
     run_compare(
         a,
@@ -139,13 +145,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(error, "format_message"):  # usage: unknown command, option or value
             context = getattr(error, "ctx", None)
             where = context.command_path if context is not None else "textkin"
-            return _fail(f"{error.format_message().rstrip('.')}. Try '{where} --help'.")
+            return _fail(f"{_usage(error.format_message())} Try '{where} --help'.")
         if isinstance(error, ValueError | TypeError | OSError | ImportError):
             return _fail(str(error))
         raise
     if result == _INTERRUPTED:  # what Typer itself makes of Ctrl-C
         _complain("interrupted")
     return result if isinstance(result, int) else 0
+
+
+def _usage(message: str) -> str:
+    """Tidy what the parser says: one sentence, and the way out for texts that begin with a dash."""
+    message = message.replace("Value error, ", "").strip()
+    if message.startswith("No such option"):
+        message += " (put -- before a text that begins with a dash)"
+    return message if message.endswith(("?", ".")) else f"{message}."
 
 
 def _fail(message: str) -> int:

@@ -46,7 +46,9 @@ def run_compare(
         if path is not None:
             write_whole(path, content())
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        options = {"masses": masses, "cost": cost, "unit": unit, "stop_words": stop_words}
+        record = {"options": options, **found.to_dict()}
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
         return
     for name, value in facts:
         typer.echo(f"{name:<9} {value}")

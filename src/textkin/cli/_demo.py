@@ -1,13 +1,17 @@
 """The demo: what textkin is, in a few seconds, without input."""
 
 import json
+import shutil
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
 
 from textkin.cli._drawing import drawn
+from textkin.explain import shortened
 from textkin.run import progress_bar, working
 from textkin.text import Docstring, standard_library_docstrings
 from textkin.transport import Comparison, WordMover
@@ -76,7 +80,8 @@ def _show_comparisons(comparisons: list[tuple[str, Comparison]]) -> None:
         typer.echo(drawn(comparison, limit=12, indent=4))
     near, _ = min(comparisons, key=lambda found: found[1].distance)
     gap = max(comparison.verify().gap for _, comparison in comparisons)
-    typer.echo(f"\n  The nearer one is {near!r}:\n  not a word is shared, the meaning is.")
+    typer.echo(f"\n  The nearer one is {near!r}:")
+    typer.echo("  stop words aside, they share no word, but they share the meaning.")
     typer.echo(f"  Both distances are proven optimal: no plan is cheaper by more than {gap:.0e}.\n")
 
 
@@ -86,19 +91,26 @@ def _show_answers(corpus: list[Docstring], answers: list[_Answer]) -> None:
     for answer in answers:
         typer.echo(f"\n  {answer.question}")
         for docstring, distance in answer.hits:
-            typer.echo(f"    {distance:.3f}  {docstring.name:<28} {_shortened(docstring.text)}")
+            typer.echo(f"    {distance:.3f}  {docstring.name}")
+            typer.echo(f"           {shortened(docstring.text, 68)}")
         typer.echo("    why the first one:")
         typer.echo(drawn(answer.best, limit=5, indent=6))
+    command = _command()
     typer.echo("\nWhat to try next:")
-    typer.echo(
-        "  python -c \"import textkin as tk; print(tk.WordMover().explain('cats', 'dogs'))\""
-    )
+    typer.echo(f"  {command} compare 'My cat sleeps' 'A kitten naps' --html why.html")
+    typer.echo(f"  {command} --help")
     typer.echo("  the ten lines of Python in README.md, with texts of your own")
-    typer.echo("  textkin --help")
 
 
-def _shortened(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."
+def _command() -> str:
+    """Return what to type for textkin here: its path, if the shell would not find it."""
+    if shutil.which("textkin"):
+        return "textkin"
+    beside = Path(sys.executable).with_name("textkin")
+    try:
+        return str(beside.relative_to(Path.cwd())) if beside.exists() else "python -m textkin"
+    except ValueError:  # elsewhere
+        return str(beside)
 
 
 def _as_records(

@@ -8,7 +8,7 @@ from textkin.transport import Comparison
 
 __all__ = ["drawn"]
 
-_PIPE_WIDTH = 100
+_PIPE_WIDTH = 80
 
 
 def drawn(comparison: Comparison, *, limit: int, indent: int = 0) -> str:

@@ -26,6 +26,8 @@ def named_text(argument: str, *, as_text: bool) -> str:
     except ValueError:  # a NUL byte: no path
         exists = False
     if exists:
+        if os.path.isdir(argument):
+            raise IsADirectoryError(f"{argument!r} is a folder; name a file, or add --text.")
         return _decoded(Path(argument).read_bytes(), argument)
     if _LOOKS_LIKE_A_FILE.fullmatch(argument):
         raise FileNotFoundError(
@@ -35,6 +37,8 @@ def named_text(argument: str, *, as_text: bool) -> str:
 
 
 def _decoded(content: bytes, name: str) -> str:
+    if b"\0" in content:
+        raise ValueError(f"{name} looks like a binary file, not like text.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -46,6 +50,8 @@ def _decoded(content: bytes, name: str) -> str:
 def write_whole(path: Path, content: str) -> None:
     """Write a file whole or not at all, replacing what was there."""
     folder = path.parent
+    if str(path) == "-":
+        raise ValueError("A picture is written to a file; name one in place of '-'.")
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {str(folder)!r} to write {path.name!r} to.")
     if path.is_dir():

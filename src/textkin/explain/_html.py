@@ -19,8 +19,10 @@ svg{max-width:100%;height:auto}
 blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:3px solid var(--line);
 white-space:pre-wrap;overflow-wrap:anywhere;max-height:12rem;overflow:auto}
 table{border-collapse:collapse;width:100%;margin:1rem 0}
-th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line);
-overflow-wrap:anywhere}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line)}
+td.words{overflow-wrap:anywhere}
+.wide{overflow-x:auto}
+.wide svg{min-width:560px}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 th[scope=row]{white-space:nowrap;vertical-align:top}
 caption{text-align:left;color:var(--muted);padding:.3rem 0}
@@ -64,9 +66,7 @@ def flow_html(
     >>> "<td>&lt;b&gt;</td>" in page
     True
     """
-    picture = flow_svg(
-        flow, title=title, source_title=source_text, target_title=target_text, limit=limit
-    )
+    picture = flow_svg(flow, source_title=source_text, target_title=target_text, limit=limit)
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -84,9 +84,11 @@ def flow_html(
                 for text in (source_text, target_text)
                 if text
             ),
-            picture,
+            f'<div class="wide">{picture}</div>',
             *_facts(facts),
+            '<div class="wide">',
             *_moves(flow),
+            "</div>",
             "</body>",
             "</html>",
             "",
@@ -99,7 +101,10 @@ def _whole(text: str) -> str:
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    rows = [f'<tr><th scope="row">{markup(k)}</th><td>{markup(v)}</td></tr>' for k, v in facts]
+    rows = [
+        f'<tr><th scope="row">{markup(k)}</th><td class="words">{markup(v)}</td></tr>'
+        for k, v in facts
+    ]
     if rows:
         yield "<table>"
         yield from rows

@@ -17,6 +17,7 @@ _MARGIN = 14.0
 _SWATCH = 20  # width of a colour of the legend
 _LEFT_LETTERS, _RIGHT_LETTERS = 16, 21  # of a word; on the left a number follows
 _TITLE_LETTERS = 44
+_NOTE_LETTERS = 105
 _LABEL_HEIGHT = 12.0  # a ribbon at least so thick has room for its number
 
 
@@ -26,6 +27,7 @@ def flow_svg(
     title: str = "",
     source_title: str = "",
     target_title: str = "",
+    note: str = "",
     limit: int = 20,
     width: int = 780,
 ) -> str:
@@ -42,6 +44,8 @@ def flow_svg(
         Above the picture, and the name of its text alternative.
     source_title, target_title : str, optional
         Above the two columns.
+    note : str, optional
+        Below the picture.
     limit : int, default=20
         How many moves to draw, the largest contributions first; the rest is summed up.
     width : int, default=780
@@ -64,10 +68,11 @@ def flow_svg(
     picture = lay_out(flow, limit)
     decimals = _decimals(max((node.contribution for node in picture.left), default=0.0))
     top = _MARGIN + (30 if title else 0) + (32 if source_title or target_title else 0)
-    height = top + picture.height + 2 * _MARGIN + 34
+    height = top + picture.height + 2 * _MARGIN + 34 + (22 if note else 0)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="textkin-flow" role="img" '
-        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}">',
+        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
+        'style="max-width:100%;height:auto">',
         f"<title>{markup(title or f'Flow with a score of {flow.score:.4g}')}</title>",
         f"<desc>{markup(_in_words(flow, picture))}</desc>",
         f"<style>{_STYLE}</style>",
@@ -80,7 +85,8 @@ def flow_svg(
         *(_left_label(node, decimals) for node in picture.left),
         *(_right_label(node, width) for node in picture.right),
         "</g>",
-        *_legend(picture, width, height - _MARGIN - 12),
+        *_legend(picture, width, height - _MARGIN - 12 - (22 if note else 0)),
+        *_note(note, height - _MARGIN - 10),
         "</svg>",
     ]
     return "\n".join(lines)
@@ -178,9 +184,10 @@ def _numbers(picture: Picture, decimals: int) -> Iterator[str]:
 
 def _left_label(node: Node, decimals: int) -> str:
     y = node.y + node.height / 2 + 5
-    adds = f'<tspan class="muted small">+{node.contribution:.{decimals}f}</tspan>'
     letters = _RIGHT_LETTERS if node.summed else _LEFT_LETTERS
-    content = f"{_word(node.label, letters)} {adds}"
+    content = _word(node.label, letters)
+    if node.contribution > 0:
+        content += f' <tspan class="muted small">+{node.contribution:.{decimals}f}</tspan>'
     return _text(_LABELS - 8, y, content, anchor="end", classes=_ink(node))
 
 
@@ -212,6 +219,11 @@ def _legend(picture: Picture, width: int, y: float) -> Iterator[str]:
         place = f'x="{left + level * _SWATCH:.1f}" y="{y - 10:.1f}" width="{_SWATCH}" height="12"'
         yield f'<rect class="ribbon q{level}" {place}/>'
     yield _text(left + LEVELS * _SWATCH + 8, y, f"{scale.high:.3g}", classes="muted small")
+
+
+def _note(note: str, y: float) -> Iterator[str]:
+    if note:
+        yield _text(_MARGIN, y, markup(shortened(note, _NOTE_LETTERS)), classes="muted small")
 
 
 def _move_in_words(ribbon: Ribbon, score: float) -> str:

@@ -51,7 +51,7 @@ def flow_text(
     ...     moves=[(0, 0, 0.75, 2.0), (0, 1, 0.25, 0.0)],
     ... )
     >>> print(flow_text(flow, unicode=False, width=60))
-                       mass x cost  = adds
+                         mass x cost  = adds
     media +--> press   75.0 % x 2.000 = 1.500  ########### 100 %
           `--> media   25.0 % at no cost
     """
@@ -82,8 +82,8 @@ class _Lines:
 
     def draw(self) -> Iterator[str]:
         if self.shown:
-            mass = " " * (self.from_width + self.to_width + 9)
-            yield f"{mass}{f'mass {self.times} cost':<{self.digits + 7}} = adds"
+            indent = " " * (self.from_width + self.to_width + 8)
+            yield f"{indent}{'mass':>7} {self.times} {'cost':<{self.digits}} = adds"
         for moves in self._by_source():
             for position, move in enumerate(moves):
                 yield self._move(move, position, len(moves))

@@ -26,7 +26,13 @@ def clean(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text`, clean and at most so many columns wide; an ellipsis marks a cut."""
+    """Return `text`, clean and at most so many columns wide; an ellipsis marks a cut.
+
+    Examples
+    --------
+    >>> shortened("one two three", 8)
+    'one two…'
+    """
     text = clean(text)
     if columns(text) <= width:
         return text

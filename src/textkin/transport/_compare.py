@@ -46,6 +46,8 @@ def compare(
     ------
     EmptyDocumentError
         If a document has no word with a vector.
+    ValueError
+        If the masses need a corpus.
 
     See Also
     --------
@@ -62,5 +64,10 @@ def compare(
     >>> round(found.distance, 3), found.moves[0].source, found.moves[0].target
     (5.02, 'obama', 'president')
     """
+    if isinstance(masses, str) and masses == "tfidf":
+        raise ValueError(
+            "masses='tfidf' needs a corpus, which compare has not: call "
+            "WordMover(masses='tfidf').fit(corpus).explain(a, b)."
+        )
     mover = WordMover(vectors, masses=masses, cost=cost, unit=unit, stop_words=stop_words)
     return mover.explain(a, b)

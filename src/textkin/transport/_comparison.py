@@ -8,7 +8,7 @@ from textkin import _core
 from textkin.explain import Flow, Move, flow_html, flow_svg, flow_text
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Coverage, Encoded
+from textkin.transport._encode import Coverage, Encoded, listed
 from textkin.transport._space import Space
 
 __all__ = ["Bounds", "Comparison", "bounds_of_rows", "compare_rows"]
@@ -66,7 +66,7 @@ class Comparison:
     >>> import textkin as tk
     >>> tk.compare("Obama speaks to the media", "The President greets the press")
     Comparison: distance 5.02, at least 5.02 (relaxed) and 2.917 (centroid)
-                            mass × cost  = adds
+                              mass × cost  = adds
     obama  ━━━▶ president   33.3 % × 5.588 = 1.863  ████████████████  37 %
     speaks ━━━▶ greets      33.3 % × 5.377 = 1.792  ███████████████▍  36 %
     media  ━━━▶ press       33.3 % × 4.094 = 1.365  ███████████▊      27 %
@@ -103,7 +103,7 @@ class Comparison:
                 f"{self.bounds.target:.6g}), centroid {self.bounds.centroid:.6g}",
             ),
             ("coverage", f"{self.source_coverage} and {self.target_coverage}"),
-            ("proof", f"no plan is cheaper by more than {verification.gap:.1e}"),
+            ("proof", _proof(verification.gap)),
         ]
 
     def to_text(
@@ -119,6 +119,7 @@ class Comparison:
             title=self._title,
             source_title=self.source_text,
             target_title=self.target_text,
+            note=self._left_out,
             limit=limit,
         )
 
@@ -173,15 +174,25 @@ class Comparison:
     def _title(self) -> str:
         return f"Word Mover's Distance {self.distance:.4g}"
 
+    @property
+    def _left_out(self) -> str:
+        unknown = {**self.source_coverage.unknown, **self.target_coverage.unknown}
+        return f"left out, without a vector: {listed(unknown, 8)}" if unknown else ""
+
     def __repr__(self) -> str:
-        return (
+        head = (
             f"Comparison: distance {self.distance:.4g}, at least {self.bounds.relaxed:.4g} "
-            f"(relaxed) and {self.bounds.centroid:.4g} (centroid)\n{self.to_text()}"
+            f"(relaxed) and {self.bounds.centroid:.4g} (centroid)"
         )
+        return "\n".join(part for part in (head, self.to_text(), self._left_out) if part)
 
     def _repr_html_(self) -> str:
         """Show the picture in notebooks."""
         return self.to_svg()
+
+
+def _proof(gap: float) -> str:
+    return f"no plan is cheaper by more than {gap:.1e}" if gap > 0 else "no plan is cheaper"
 
 
 def bounds_of_rows(space: Space, a: _core.Documents, b: _core.Documents, cost: CostName) -> Bounds:

@@ -491,7 +491,7 @@ class WordMover(BaseEstimator):
         if (empty or self.empty) == "error":
             rows = documents.empty_rows()
             if rows.size:
-                raise empty_document_error(encoded, rows.tolist(), name)
+                raise empty_document_error(encoded, rows.tolist(), name, choice=empty is None)
         return documents
 
 

@@ -1,9 +1,15 @@
 """What is said about documents that cannot be compared, or words that have no vector."""
 
+import re
+from collections.abc import Iterable
+
 from textkin.exceptions import EmptyDocumentError
 from textkin.transport._encode import Encoded, listed
 
 __all__ = ["empty_document_error", "refuse_unknown"]
+
+# Thai, Lao, Burmese, Khmer; kana and Chinese characters.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def refuse_unknown(encoded: Encoded, name: str) -> None:
@@ -16,8 +22,13 @@ def refuse_unknown(encoded: Encoded, name: str) -> None:
             )
 
 
-def empty_document_error(encoded: Encoded, rows: list[int], name: str) -> EmptyDocumentError:
-    """Say which documents have nothing to compare, why the first has not, and the way out."""
+def empty_document_error(
+    encoded: Encoded, rows: list[int], name: str, *, choice: bool
+) -> EmptyDocumentError:
+    """Say which documents have nothing to compare, why the first has not, and the way out.
+
+    `choice` says whether the caller may choose infinity instead.
+    """
     first = rows[0]
     coverage = encoded.coverage(first)
     if coverage.known > 0:
@@ -25,21 +36,30 @@ def empty_document_error(encoded: Encoded, rows: list[int], name: str) -> EmptyD
         way_out = "Choose masses='nbow'"
     elif coverage.unknown:
         reason = (
-            f"none of its words has a vector (coverage 0): {listed(coverage.unknown)} are not "
-            f"among the {encoded.columns} words"
+            "none of its words has a vector (coverage 0); not among the "
+            f"{encoded.columns} words: {listed(coverage.unknown)}"
         )
-        way_out = "Load vectors that have them, as with WordVectors.load(path)"
+        way_out = _way_out(coverage.unknown)
     else:
-        reason = "it is empty, or has nothing but stop words"
+        reason = "it has no words, or nothing but stop words"
         way_out = "Leave it out, or pass stop_words=None"
     if len(encoded) == 1:
         subject = f"Document {name} cannot be compared"
     else:
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         subject = f"Document {first}{more} of {name} cannot be compared"
-    return EmptyDocumentError(
-        f"{subject}: {reason}. {way_out}, or pass empty='inf' for an infinite distance.",
-        rows,
-        name,
-        reason,
-    )
+    last = ", or pass empty='inf' for an infinite distance" if choice else ""
+    message = f"{subject}: {reason}. {way_out}{last}."
+    return EmptyDocumentError(message, rows, name, reason)
+
+
+def _way_out(unknown: Iterable[str]) -> str:
+    words = list(unknown)
+    if any(" " in word for word in words):
+        return "A list holds tokens: pass a text as it is, not in a list"
+    if any(_UNSPACED.search(word) for word in words):
+        return (
+            "Scripts without spaces are not split into words: pass lists of tokens, and vectors "
+            "that have them"
+        )
+    return "Load vectors that have them, as with WordVectors.load(path)"

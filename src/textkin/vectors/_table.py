@@ -1,13 +1,14 @@
 """What a table of word vectors must be: distinct words, one finite row of float32 each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textkin._typing import Float32Array, Float64Array
 
-__all__ = ["checked_matrix", "checked_vector", "checked_words", "row_blocks"]
+__all__ = ["checked_matrix", "checked_vector", "checked_words", "column_names", "row_blocks"]
 
 _BLOCK_NUMBERS = 2**20
 
@@ -16,6 +17,10 @@ def checked_words(words: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]
     """Return the words as a tuple, and the row of each; raise unless they are distinct strings."""
     if isinstance(words, str):
         raise TypeError(f"words must be a sequence of strings; got the single string {words!r}.")
+    if isinstance(words, Mapping | Set):
+        raise TypeError(
+            f"words must be in the order of the rows; got {type(words).__name__}. Pass a list."
+        )
     given = tuple(words)
     for position, word in enumerate(given):
         if not isinstance(word, str):
@@ -36,6 +41,32 @@ def checked_words(words: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]
                     "Keep one row for each word."
                 )
     return kept, rows
+
+
+def column_names(vocabulary: Any) -> Sequence[str]:  # noqa: ANN401 (whatever names columns)
+    """Return the words of the columns, in their order, from whatever names them.
+
+    That is a `Vocabulary`, a fitted scikit-learn vectoriser, its ``vocabulary_`` (which says the
+    column of each word), or the words themselves.
+    """
+    names: Any = getattr(vocabulary, "words", None)
+    if names is None and hasattr(vocabulary, "get_feature_names_out"):
+        names = vocabulary.get_feature_names_out()
+    if names is None:
+        names = vocabulary
+    if isinstance(names, Mapping):
+        if sorted(names.values()) != list(range(len(names))):
+            raise ValueError(
+                "vocabulary must say the column of each word, 0 to the number of words less one; "
+                "got a mapping with other values."
+            )
+        names = sorted(names, key=names.__getitem__)
+    if isinstance(names, str | Set) or not isinstance(names, Iterable):
+        raise TypeError(
+            "vocabulary must name the columns in their order: a list of words, a Vocabulary or a "
+            f"fitted vectoriser; got {type(vocabulary).__name__}."
+        )
+    return names if isinstance(names, Sequence) else list(names)
 
 
 def checked_matrix(words: tuple[str, ...], matrix: ArrayLike) -> Float32Array:

@@ -1,6 +1,6 @@
 """`WordVectors`: words and their vectors, looked up, compared, post-processed and kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
@@ -9,14 +9,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float32Array, Float64Array, Int32Array, WordLookup
+from textkin._typing import (
+    Float32Array,
+    Float64Array,
+    HasFeatureNames,
+    Int32Array,
+    WordLookup,
+)
 from textkin._validation import integer
 from textkin.vectors._builtin import BUILTIN_PATH, read_packed
 from textkin.vectors._cosine import cosines, largest, row_lengths
 from textkin.vectors._lookup import find_row, unknown_word
 from textkin.vectors._postprocess import remove_components, unit_rows
 from textkin.vectors._store import read_folder, write_folder
-from textkin.vectors._table import checked_matrix, checked_vector, checked_words
+from textkin.vectors._table import checked_matrix, checked_vector, checked_words, column_names
 
 __all__ = ["WordVectors"]
 
@@ -195,14 +201,16 @@ class WordVectors:
             raise TypeError(f"words must be a sequence of strings; got the string {words!r}.")
         return np.fromiter((find_row(self._rows, word) for word in words), np.int32, len(words))
 
-    def align(self, vocabulary: WordLookup | Sequence[str]) -> Float32Array:
+    def align(
+        self, vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames
+    ) -> Float32Array:
         """Return one row for each column of a vocabulary, for methods that take bags.
 
         Parameters
         ----------
-        vocabulary : Vocabulary, or sequence of str
-            Whatever names the columns: an object with `words`, or the words themselves, such
-            as the ``get_feature_names_out()`` of a scikit-learn vectoriser.
+        vocabulary : Vocabulary, sequence of str, or scikit-learn vectoriser
+            Whatever names the columns in their order: an object with `words`, the words
+            themselves, a fitted ``CountVectorizer``, or its ``vocabulary_``.
 
         Returns
         -------
@@ -216,8 +224,7 @@ class WordVectors:
         array([[ 4.,  3.],
                [nan, nan]], dtype=float32)
         """
-        words: Any = getattr(vocabulary, "words", vocabulary)
-        rows = self.lookup(words)
+        rows = self.lookup(column_names(vocabulary))
         aligned = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         found = rows >= 0
         aligned[found] = self._matrix[rows[found]]
