@@ -66,7 +66,8 @@ def flow_svg(
     integer(1).check("limit", limit)
     integer(500).check("width", width)
     picture = lay_out(flow, limit)
-    decimals = _decimals(max((node.contribution for node in picture.left), default=0.0))
+    single = (node.contribution for node in picture.left if not node.summed)
+    decimals = _decimals(max(single, default=0.0))
     top = _MARGIN + (30 if title else 0) + (32 if source_title or target_title else 0)
     height = top + picture.height + 2 * _MARGIN + 34 + (22 if note else 0)
     lines = [
