@@ -11,17 +11,28 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double distance(const Space& space, const Document& a, const Document& b, Stop& stop) {
     if (a.empty() || b.empty()) return kInfinity;
-    PairSolver& solver = local_pair_solver();
-    const double result = solver.distance(space.table, space.cost, a, b, stop);
-    solver.trim();
-    return result;
+    return SolverLease()->distance(space.table, space.cost, a, b, stop);
 }
 
 } // namespace
 
-PairSolver& local_pair_solver() {
-    static thread_local PairSolver solver;
-    return solver;
+SolverLease::SolverLease() {
+    static thread_local PairSolver kept;
+    static thread_local bool taken = false;
+    if (taken) {
+        own_ = std::make_unique<PairSolver>();
+        solver_ = own_.get();
+    } else {
+        taken = true;
+        taken_ = &taken;
+        solver_ = &kept;
+    }
+}
+
+SolverLease::~SolverLease() {
+    if (taken_ == nullptr) return;
+    solver_->trim();
+    *taken_ = false;
 }
 
 void distance_matrix(const Space& space, const Documents& a, const Documents& b, bool symmetric,
@@ -56,9 +67,7 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
         const Document y = b[item % columns];
         Bounds bounds{kInfinity, kInfinity, kInfinity};
         if (!x.empty() && !y.empty()) {
-            PairSolver& solver = local_pair_solver();
-            bounds = solver.bounds(space.table, space.cost, x, y, stop);
-            solver.trim();
+            bounds = SolverLease()->bounds(space.table, space.cost, x, y, stop);
         }
         out[item] = bounds.centroid;
         out[pairs + item] = bounds.source;

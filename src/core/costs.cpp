@@ -1,11 +1,10 @@
 #include "textkin/costs.h"
 
 #include "textkin/kernels.h"
+#include "textkin/rounded.h"
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 namespace textkin {
 namespace {
@@ -45,13 +44,7 @@ void finish(Cost cost, const double* squares, float* out) {
 
 void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
                          std::span<const std::int32_t> columns, Stop& stop, CostMatrix& out) {
-    if (rows.size() * padded(columns.size()) > kMostWordPairs)
-        throw std::length_error(
-            "Documents with " + std::to_string(rows.size()) + " and " +
-            std::to_string(columns.size()) +
-            " different words are too long for an exact comparison, which takes time and memory "
-            "for every pair of words: at most " +
-            std::to_string(kMostWordPairs) + " pairs. Cut them, as with max_words_per_document.");
+    check_size(rows.size(), columns.size());
     out.rows = rows.size();
     out.columns = columns.size();
     out.stride = padded(columns.size());

@@ -11,7 +11,7 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kNumbersKept = std::size_t{1} << 22; // 16 MiB of costs
+constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two pairs
 
 // Which document gives the rows: the shorter one, and of two equally long ones the same one
 // whichever way round they come.
@@ -30,6 +30,18 @@ std::vector<double> shares(std::span<const std::int64_t> masses, std::int64_t to
         return static_cast<double>(mass) / static_cast<double>(total);
     });
     return out;
+}
+
+double precise_cost(const VectorTable& table, Cost cost, std::int32_t a, std::int32_t b) {
+    const float* x = table.row(a);
+    const float* y = table.row(b);
+    double square = 0;
+    for (std::size_t k = 0; k < table.dimension; ++k) {
+        const double d = static_cast<double>(x[k]) - static_cast<double>(y[k]);
+        square += d * d;
+    }
+    if (cost == Cost::euclidean) return std::sqrt(square);
+    return cost == Cost::cosine ? square / 2 : square;
 }
 
 std::vector<double> centroid(const VectorTable& table, const Document& document) {
@@ -104,21 +116,6 @@ double PairSolver::cost_of(const Shipment& shipment) const {
                                          static_cast<std::size_t>(shipment.column)));
 }
 
-void PairSolver::round_costs() {
-    const double scale =
-        costs_.largest > 0 ? static_cast<double>(kLargestCost) / static_cast<double>(costs_.largest)
-                           : 0;
-    if (whole_costs_.size() < costs_.rows * costs_.stride)
-        whole_costs_.resize(costs_.rows * costs_.stride);
-    for (std::size_t i = 0; i < costs_.rows; ++i) {
-        const float* from = costs_.row(i);
-        std::int32_t* to = whole_costs_.data() + i * costs_.stride;
-        for (std::size_t j = 0; j < costs_.columns; ++j)
-            to[j] = static_cast<std::int32_t>(static_cast<double>(from[j]) * scale + 0.5);
-        std::fill(to + costs_.columns, to + costs_.stride, kPadding);
-    }
-}
-
 // Solves what split() left to move; the shipments stay in solution_.
 double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
     solved_ = false;
@@ -126,17 +123,21 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
     solution_.pivots = 0;
     solution_.method = Method::narrow_simplex;
     if (a_.size() == 0) return 0;
+    held_ = std::max(held_, bytes_needed(a_.size(), b_.size()));
     kernel_.compute(table, cost, a_.words, b_.words, stop, costs_);
+    double sum = 0;
     if (a_.size() == 1 || b_.size() == 1) {
         ship_directly();
+        for (const Shipment& s : solution_.shipments)
+            sum += static_cast<double>(s.mass) * cost_of(s);
     } else {
-        round_costs();
-        transport_.solve({a_.masses, b_.masses, whole_costs_.data(), costs_.stride}, solution_,
-                         stop);
+        const auto cost_at = [this](std::size_t i, std::size_t j) {
+            return static_cast<double>(costs_.at(i, j));
+        };
+        sum = transport_.solve(a_.masses, b_.masses, cost_at, static_cast<double>(costs_.largest),
+                               solution_, stop);
         solved_ = true;
     }
-    double sum = 0;
-    for (const Shipment& s : solution_.shipments) sum += static_cast<double>(s.mass) * cost_of(s);
     return sum / static_cast<double>(total_) * costs_.unit;
 }
 
@@ -147,33 +148,44 @@ double PairSolver::distance(const VectorTable& table, Cost cost, const Document&
     return solve(table, cost, stop);
 }
 
-// The potentials of b's words that are left to move.
-std::vector<double> PairSolver::column_potentials() const {
+// The potentials of b's words that are left to move, for costs in float64: the proof is checked
+// against those, and costs of float32 would leave a gap of 1e-7 of the largest one.
+std::vector<double> PairSolver::column_potentials(const VectorTable& table, Cost cost, Stop& stop) {
     std::vector<double> v(b_.size(), 0.0);
-    if (solved_) {
-        const double unit =
-            static_cast<double>(costs_.largest) * costs_.unit / static_cast<double>(kLargestCost);
-        for (std::size_t j = 0; j < v.size(); ++j)
-            v[j] = static_cast<double>(solution_.column_potential[j]) * unit;
-    } else if (a_.size() == 1) {
-        for (std::size_t j = 0; j < v.size(); ++j)
-            v[j] = static_cast<double>(costs_.at(0, j)) * costs_.unit;
+    if (a_.size() == 0) return v;
+    if (!solved_) {
+        if (a_.size() == 1)
+            for (std::size_t j = 0; j < v.size(); ++j)
+                v[j] = precise_cost(table, cost, a_.words[0], b_.words[j]);
+        return v;
     }
+    std::vector<double> costs(a_.size() * b_.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+        stop.throw_if_requested();
+        for (std::size_t j = 0; j < b_.size(); ++j) {
+            double& value = costs[i * b_.size() + j];
+            value = precise_cost(table, cost, a_.words[i], b_.words[j]);
+            largest = std::max(largest, value);
+        }
+    }
+    const auto cost_at = [&](std::size_t i, std::size_t j) { return costs[i * b_.size() + j]; };
+    Solution proof;
+    transport_.solve(a_.masses, b_.masses, cost_at, largest, proof, stop);
+    for (std::size_t j = 0; j < v.size(); ++j) v[j] = transport_.column_potential(proof, j);
     return v;
 }
 
 // The best that the words of `of` can have under the potentials of b's words: min_j cost - v[j].
+// In float64: the triangle inequality, on which the proof rests, must hold far beyond float32.
 std::vector<double> PairSolver::best_potentials(const VectorTable& table, Cost cost,
                                                 std::span<const std::int32_t> of,
-                                                const std::vector<double>& v, Stop& stop) {
-    std::vector<double> best(of.size(), 0.0);
-    if (v.empty()) return best;
-    kernel_.compute(table, cost, of, b_.words, stop, costs_);
+                                                const std::vector<double>& v, Stop& stop) const {
+    std::vector<double> best(of.size(), v.empty() ? 0.0 : std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < of.size(); ++i) {
-        double least = std::numeric_limits<double>::infinity();
+        stop.throw_if_requested();
         for (std::size_t j = 0; j < v.size(); ++j)
-            least = std::min(least, static_cast<double>(costs_.at(i, j)) * costs_.unit - v[j]);
-        best[i] = least;
+            best[i] = std::min(best[i], precise_cost(table, cost, of[i], b_.words[j]) - v[j]);
     }
     return best;
 }
@@ -203,7 +215,7 @@ Explanation PairSolver::explain(const VectorTable& table, Cost cost, const Docum
 
     // Under a metric one function f of the words proves the distance (Kantorovich and Rubinstein):
     // it is f on the one side and -f on the other, so words that stay cost nothing.
-    const std::vector<double> v = column_potentials();
+    const std::vector<double> v = column_potentials(table, cost, stop);
     out.source_potentials = best_potentials(table, cost, a.words, v, stop);
     if (is_metric(cost)) {
         out.target_potentials = best_potentials(table, cost, b.words, v, stop);
@@ -226,6 +238,7 @@ Explanation PairSolver::explain(const VectorTable& table, Cost cost, const Docum
 Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b,
                           Stop& stop) {
     Bounds out;
+    held_ = std::max(held_, bytes_needed(a.size(), b.size()));
     kernel_.compute(table, cost, a.words, b.words, stop, costs_);
     std::vector<float> nearest(b.size(), std::numeric_limits<float>::infinity());
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -254,7 +267,7 @@ Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a
 }
 
 void PairSolver::trim() {
-    if (costs_.values.capacity() > kNumbersKept) *this = PairSolver{};
+    if (held_ > kBytesKept) *this = PairSolver{};
 }
 
 } // namespace textkin

@@ -14,7 +14,7 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 // nearest column that can still take `unit`, and the potentials follow, so that both stay true.
 class Search {
   public:
-    explicit Search(const Instance& instance)
+    explicit Search(const Instance<std::int64_t>& instance)
         : problem_(instance), n_(instance.rows()), m_(instance.columns()), u_(n_), v_(m_),
           flow_(n_ * m_), supply_(instance.supply.begin(), instance.supply.end()),
           demand_(instance.demand.begin(), instance.demand.end()), row_distance_(n_),
@@ -49,7 +49,7 @@ class Search {
     }
 
   private:
-    Instance problem_;
+    Instance<std::int64_t> problem_;
     std::size_t n_, m_;
     std::vector<std::int64_t> u_, v_, flow_, supply_, demand_, row_distance_, column_distance_;
     std::vector<std::size_t> column_of_row_, row_of_column_; // where a search came from
@@ -121,7 +121,8 @@ class Search {
 
 } // namespace
 
-void solve_by_shortest_paths(const Instance& instance, Solution& solution, Stop& stop) {
+void solve_by_shortest_paths(const Instance<std::int64_t>& instance, Solution& solution,
+                             Stop& stop) {
     Search search(instance);
     search.run(stop);
     search.read(solution);

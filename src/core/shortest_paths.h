@@ -7,6 +7,7 @@
 
 namespace textkin {
 
-void solve_by_shortest_paths(const Instance& instance, Solution& solution, Stop& stop);
+void solve_by_shortest_paths(const Instance<std::int64_t>& instance, Solution& solution,
+                             Stop& stop);
 
 } // namespace textkin

@@ -12,13 +12,16 @@ namespace {
 constexpr std::size_t kRowsPriced = 8; // rows looked at for an entering arc before one is taken
 constexpr std::int64_t kPivotsUnasked = 64; // pivots between two looks at the stop
 
+// Above every cost, and far enough from the largest number.
+template <class Number> constexpr Number kClosed = std::numeric_limits<Number>::max() / 2 + 1;
+
 // The least of cost[j] - potential[j]; padding never wins.
 std::int64_t minimum_reduced(const std::int32_t* cost, const std::int32_t* potential,
                              std::size_t columns) {
     return kernels().minimum_reduced(cost, potential, padded(columns));
 }
 
-std::int64_t minimum_reduced(const std::int32_t* cost, const std::int64_t* potential,
+std::int64_t minimum_reduced(const std::int64_t* cost, const std::int64_t* potential,
                              std::size_t columns) {
     std::int64_t least = cost[0] - potential[0];
     for (std::size_t j = 1; j < columns; ++j) least = std::min(least, cost[j] - potential[j]);
@@ -31,7 +34,7 @@ std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* potential
     return kernels().find_reduced(cost, potential, static_cast<std::int32_t>(value));
 }
 
-std::size_t find_reduced(const std::int32_t* cost, const std::int64_t* potential,
+std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* potential,
                          std::int64_t value) {
     std::size_t j = 0;
     while (cost[j] - potential[j] != value) ++j;
@@ -44,7 +47,7 @@ template <class Value> void grow(std::vector<Value>& values, std::size_t size) {
 
 } // namespace
 
-template <class Potential> void Simplex<Potential>::prepare(const Instance& instance) {
+template <class Number> void Simplex<Number>::prepare(const Instance<Number>& instance) {
     problem_ = instance;
     rows_ = instance.rows();
     columns_ = instance.columns();
@@ -64,7 +67,7 @@ template <class Potential> void Simplex<Potential>::prepare(const Instance& inst
     grow(closed_, padded(columns_));
     grow(order_, nodes_);
     grow(first_arc_, nodes_);
-    std::fill_n(potential_.begin(), nodes_, Potential{0});
+    std::fill_n(potential_.begin(), nodes_, Number{0});
     std::fill_n(parent_.begin(), nodes_, kNone);
 
     const auto scale = static_cast<std::int64_t>(rows_) + 1;
@@ -76,16 +79,16 @@ template <class Potential> void Simplex<Potential>::prepare(const Instance& inst
 // A first tree: the rows take turns, each sending all it can to the cheapest column that still has
 // room. Every shipment closes either its row or its column, never both before the last one, so
 // there are rows + columns - 1 of them and they form a tree.
-template <class Potential> void Simplex<Potential>::start() {
+template <class Number> void Simplex<Number>::start() {
     arcs_.clear();
     open_rows_.resize(rows_);
     for (std::size_t i = 0; i < rows_; ++i) open_rows_[i] = static_cast<Node>(i);
-    std::fill_n(closed_.begin(), padded(columns_), Potential{0});
+    std::fill_n(closed_.begin(), padded(columns_), Number{0});
     while (!open_rows_.empty()) {
         std::size_t kept = 0;
         for (const Node row : open_rows_) {
             const auto i = static_cast<std::size_t>(row);
-            const std::int32_t* cost = problem_.row(i);
+            const Number* cost = problem_.row(i);
             const std::size_t j =
                 find_reduced(cost, closed_.data(), minimum_reduced(cost, closed_.data(), columns_));
             const std::int64_t mass = std::min(supply_[i], demand_[j]);
@@ -93,14 +96,14 @@ template <class Potential> void Simplex<Potential>::start() {
             demand_[j] -= mass;
             arcs_.push_back({row, static_cast<std::int32_t>(j), mass});
             if (supply_[i] == 0) continue;
-            closed_[j] = -kPadding;
+            closed_[j] = -kClosed<Number>;
             open_rows_[kept++] = row;
         }
         open_rows_.resize(kept);
     }
 }
 
-template <class Potential> bool Simplex<Potential>::build_tree(std::int64_t potential_limit) {
+template <class Number> bool Simplex<Number>::build_tree(std::int64_t potential_limit) {
     // Arcs of a node as a linked list; arc e seen from its row is 2e, from its column 2e + 1.
     std::fill_n(first_arc_.begin(), nodes_, kNone);
     next_arc_.resize(2 * arcs_.size());
@@ -127,7 +130,7 @@ template <class Potential> bool Simplex<Potential>::build_tree(std::int64_t pote
             const std::int64_t value = arc_cost(x, y) - static_cast<std::int64_t>(potential(x));
             reach_ = std::max(reach_, std::abs(value));
             if (reach_ > potential_limit) return false;
-            potential(y) = static_cast<Potential>(value);
+            potential(y) = static_cast<Number>(value);
             order_[found++] = y;
         }
     }
@@ -145,10 +148,10 @@ template <class Potential> bool Simplex<Potential>::build_tree(std::int64_t pote
 }
 
 // The most negative reduced cost among the next few rows that have one.
-template <class Potential>
-bool Simplex<Potential>::price(std::size_t& next_row, std::size_t& row, std::size_t& column,
-                               std::int64_t& reduced) const {
-    const Potential* columns = potential_.data() + first_column_;
+template <class Number>
+bool Simplex<Number>::price(std::size_t& next_row, std::size_t& row, std::size_t& column,
+                            std::int64_t& reduced) const {
+    const Number* columns = potential_.data() + first_column_;
     for (std::size_t seen = 0; seen < rows_;) {
         const std::size_t end = std::min(rows_, next_row + kRowsPriced);
         std::int64_t best = 0;
@@ -173,8 +176,8 @@ bool Simplex<Potential>::price(std::size_t& next_row, std::size_t& row, std::siz
 }
 
 // Sends flow around the cycle that the arc closes, until the first tree arc runs dry and leaves.
-template <class Potential>
-void Simplex<Potential>::pivot(std::size_t row, std::size_t column, std::int64_t reduced) {
+template <class Number>
+void Simplex<Number>::pivot(std::size_t row, std::size_t column, std::int64_t reduced) {
     const Node from = static_cast<Node>(row);
     const Node to = column_node(column);
     const std::size_t to_word = static_cast<std::size_t>(to) / 64;
@@ -235,7 +238,7 @@ void Simplex<Potential>::pivot(std::size_t row, std::size_t column, std::int64_t
         x = next;
     }
     // Bring the entering arc's reduced cost to zero.
-    const auto shift = static_cast<Potential>(is_row(root) ? reduced : -reduced);
+    const auto shift = static_cast<Number>(is_row(root) ? reduced : -reduced);
     for (std::size_t w = 0; w < words_; ++w) {
         for (Word bits = moved_[w]; bits != 0; bits &= bits - 1) {
             const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
@@ -245,8 +248,8 @@ void Simplex<Potential>::pivot(std::size_t row, std::size_t column, std::int64_t
     ++pivots_;
 }
 
-template <class Potential>
-bool Simplex<Potential>::potentials_fit(std::int64_t shift, std::int64_t limit) {
+template <class Number>
+bool Simplex<Number>::potentials_fit(std::int64_t shift, std::int64_t limit) {
     if (reach_ + shift > limit) {
         reach_ = 0;
         for (std::size_t x = 0; x < nodes_; ++x)
@@ -256,10 +259,9 @@ bool Simplex<Potential>::potentials_fit(std::int64_t shift, std::int64_t limit) 
     return reach_ <= limit;
 }
 
-template <class Potential>
-typename Simplex<Potential>::Outcome
-Simplex<Potential>::solve(const Instance& instance, std::int64_t pivot_limit,
-                          std::int64_t potential_limit, Stop& stop) {
+template <class Number>
+Outcome Simplex<Number>::solve(const Instance<Number>& instance, std::int64_t pivot_limit,
+                               std::int64_t potential_limit, Stop& stop) {
     prepare(instance);
     start();
     if (!build_tree(potential_limit)) return Outcome::potential_too_large;
@@ -278,7 +280,7 @@ Simplex<Potential>::solve(const Instance& instance, std::int64_t pivot_limit,
 
 // A tree arc carries the surplus of the nodes below it. That surplus of the added units is
 // (rows below) - (rows, if the last column is below), so what remains divides by rows + 1.
-template <class Potential> void Simplex<Potential>::read(Solution& solution) const {
+template <class Number> void Simplex<Number>::read(Solution& solution) const {
     const auto scale = static_cast<std::int64_t>(rows_) + 1;
     const std::size_t last = first_column_ + columns_ - 1;
     solution.pivots = pivots_;

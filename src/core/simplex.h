@@ -19,33 +19,35 @@
 
 namespace textkin {
 
-template <class Potential> class Simplex {
-  public:
-    enum class Outcome : std::uint8_t { optimal, potential_too_large, pivot_limit };
+enum class Outcome : std::uint8_t { optimal, potential_too_large, pivot_limit };
 
-    Outcome solve(const Instance& instance, std::int64_t pivot_limit, std::int64_t potential_limit,
-                  Stop& stop);
+// Number: what costs and potentials are kept in.
+template <class Number> class Simplex {
+  public:
+    Outcome solve(const Instance<Number>& instance, std::int64_t pivot_limit,
+                  std::int64_t potential_limit, Stop& stop);
     void read(Solution& solution) const;
+    [[nodiscard]] std::int64_t pivots() const { return pivots_; }
 
   private:
     using Word = std::uint64_t;
     using Node = std::int32_t;
     static constexpr Node kNone = -1;
 
-    Instance problem_{};
+    Instance<Number> problem_{};
     std::size_t rows_ = 0, columns_ = 0;
     std::size_t first_column_ = 0, nodes_ = 0; // columns' nodes start at a multiple of kLanes
     std::size_t words_ = 0;                    // 64-bit words in a bitset
     std::int64_t pivots_ = 0;
     std::int64_t reach_ = 0; // no |potential| is larger
 
-    std::vector<Potential> potential_;
+    std::vector<Number> potential_;
     std::vector<Node> parent_;
     std::vector<std::int64_t> flow_; // of the arc to the parent
     std::vector<Word> below_, moved_, previous_;
     // For the start only.
     std::vector<std::int64_t> supply_, demand_;
-    std::vector<Potential> closed_;
+    std::vector<Number> closed_;
     std::vector<Node> order_, open_rows_, first_arc_, next_arc_;
     std::vector<Shipment> arcs_;
 
@@ -62,7 +64,7 @@ template <class Potential> class Simplex {
     [[nodiscard]] const Word* below(Node x) const {
         return below_.data() + static_cast<std::size_t>(x) * words_;
     }
-    Potential& potential(Node x) { return potential_[static_cast<std::size_t>(x)]; }
+    Number& potential(Node x) { return potential_[static_cast<std::size_t>(x)]; }
     Node& parent(Node x) { return parent_[static_cast<std::size_t>(x)]; }
     std::int64_t& flow(Node x) { return flow_[static_cast<std::size_t>(x)]; }
     [[nodiscard]] std::int64_t arc_cost(Node a, Node b) const {
@@ -70,7 +72,7 @@ template <class Potential> class Simplex {
         return problem_.row(static_cast<std::size_t>(a))[column_of(b)];
     }
 
-    void prepare(const Instance& instance);
+    void prepare(const Instance<Number>& instance);
     void start();
     [[nodiscard]] bool build_tree(std::int64_t potential_limit);
     [[nodiscard]] bool price(std::size_t& next_row, std::size_t& row, std::size_t& column,

@@ -3,9 +3,19 @@
 #include "shortest_paths.h"
 #include "simplex.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace textkin {
+
+namespace {
+
+template <class Number>
+std::int64_t most_pivots(const Instance<Number>& instance, const TransportLimits& limits) {
+    if (limits.pivots >= 0) return limits.pivots;
+    return 1000 + 100 * static_cast<std::int64_t>(instance.rows() + instance.columns());
+}
+
+} // namespace
 
 struct TransportSolver::Workspace {
     Simplex<std::int32_t> narrow;
@@ -17,30 +27,36 @@ TransportSolver::TransportSolver(TransportSolver&&) noexcept = default;
 TransportSolver& TransportSolver::operator=(TransportSolver&&) noexcept = default;
 TransportSolver::~TransportSolver() = default;
 
-void TransportSolver::solve(const Instance& instance, Solution& solution, Stop& stop,
+void TransportSolver::solve(const Instance<std::int32_t>& instance, Solution& solution, Stop& stop,
                             const TransportLimits& limits) {
-    using Narrow = Simplex<std::int32_t>;
-    using Wide = Simplex<std::int64_t>;
-    const auto size = static_cast<std::int64_t>(instance.rows() + instance.columns());
-    const std::int64_t pivots = limits.pivots >= 0 ? limits.pivots : 1000 + 100 * size;
-
-    const auto narrow = workspace_->narrow.solve(instance, pivots, limits.narrow_potential, stop);
-    if (narrow == Narrow::Outcome::optimal) {
-        workspace_->narrow.read(solution);
+    Simplex<std::int32_t>& narrow = workspace_->narrow;
+    if (narrow.solve(instance, most_pivots(instance, limits), limits.narrow_potential, stop) ==
+        Outcome::optimal) {
+        narrow.read(solution);
         solution.method = Method::narrow_simplex;
         return;
     }
-    if (narrow == Narrow::Outcome::potential_too_large) {
-        // A tree of all nodes reaches at most size x the largest cost: far inside 64 bits.
-        const std::int64_t enough = (size + 1) * kLargestCost;
-        if (workspace_->wide.solve(instance, pivots, enough, stop) == Wide::Outcome::optimal) {
-            workspace_->wide.read(solution);
-            solution.method = Method::wide_simplex;
-            return;
-        }
+    std::vector<std::int64_t> costs(instance.rows() * instance.columns());
+    for (std::size_t i = 0; i < instance.rows(); ++i)
+        std::copy_n(instance.row(i), instance.columns(),
+                    costs.begin() + static_cast<std::ptrdiff_t>(i * instance.columns()));
+    solve(
+        Instance<std::int64_t>{instance.supply, instance.demand, costs.data(), instance.columns()},
+        solution, stop, limits);
+}
+
+void TransportSolver::solve(const Instance<std::int64_t>& instance, Solution& solution, Stop& stop,
+                            const TransportLimits& limits) {
+    Simplex<std::int64_t>& wide = workspace_->wide;
+    // Costs are chosen so that the potentials of any tree fit.
+    constexpr std::int64_t no_limit = std::int64_t{1} << 61;
+    if (wide.solve(instance, most_pivots(instance, limits), no_limit, stop) == Outcome::optimal) {
+        wide.read(solution);
+        solution.method = Method::wide_simplex;
+        return;
     }
     solve_by_shortest_paths(instance, solution, stop);
-    solution.pivots = pivots;
+    solution.pivots = wide.pivots();
     solution.method = Method::shortest_paths;
 }
 

@@ -100,6 +100,8 @@ def _is_real(value: object) -> bool:
 
 
 def _same(value: object, choice: object) -> bool:
+    if isinstance(value, np.bool_):  # as grids of parameters have them
+        value = bool(value)
     if value is None or choice is None or isinstance(choice, bool):
         return value is choice
     return isinstance(value, type(choice)) and value == choice

@@ -82,6 +82,8 @@ def current_umask():
         ([A, B, "--svg", "nowhere/flow.svg"], "There is no folder 'nowhere'"),
         ([A, B, "--svg", "."], "is a folder"),
         ([A, B, "--html", "-"], "written to a file"),
+        ([A, B, "--html", "x", "--svg", "x"], "must name different files"),
+        (["caf\udce9", B], "not valid UTF-8"),
     ],
 )
 def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
@@ -93,6 +95,39 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, m
     assert line.startswith("textkin: ")
     assert message in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_links_and_pipes_are_written_to_not_replaced(tmp_path):
+    target, link = tmp_path / "flow.svg", tmp_path / "link.svg"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert main(["compare", A, B, "--svg", str(link)]) == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("<svg")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "textkin", "compare", A, B, "--svg", str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert pipe.read_text().startswith("<svg")
+        assert process.wait(60) == 0
+    assert not pipe.is_file()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams_are_no_catastrophe(closed):
+    command = f'"{sys.executable}" -m textkin compare - dog {closed}'
+    if closed != "<&-":
+        command = f"echo cat | {command}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (2 if closed == "<&-" else 0)
+
+
+def test_a_reader_that_leaves_early():
+    command = f'"{sys.executable}" -m textkin demo | head -n 1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("How near are two texts?")
+    assert done.stderr == ""
 
 
 def test_a_folder_and_a_binary_file(tmp_path, capsys):

@@ -33,7 +33,9 @@ struct Problem {
     [[nodiscard]] std::int32_t at(std::size_t i, std::size_t j) const {
         return cost[i * stride + j];
     }
-    [[nodiscard]] Instance instance() const { return {supply, demand, cost.data(), stride}; }
+    [[nodiscard]] Instance<std::int32_t> instance() const {
+        return {supply, demand, cost.data(), stride};
+    }
 };
 
 // The problem with cost_of(i, j) as costs.

@@ -273,3 +273,31 @@ TEST(distance_matrix_can_be_stopped_and_run_again) {
     CHECK(same_bits(library.matrix(Cost::euclidean, false, 1),
                     library.matrix(Cost::euclidean, false, 4)));
 }
+
+// A poll may run Python, which may call textkin again in the middle of a pair.
+TEST(a_poll_that_solves_another_pair_disturbs_nothing) {
+    std::mt19937_64 random(5);
+    const corpus::Table table = corpus::random_table(random, 300, 8, Cost::euclidean);
+    std::vector<corpus::Weights> rows;
+    for (int i = 0; i < 4; ++i) rows.push_back(corpus::random_document(random, 300, 0.6, false));
+    const Documents documents = corpus::documents(rows);
+    const Space space{table.view(), Cost::euclidean};
+    const auto solve = [&](Stop& stop) {
+        std::vector<double> out(16);
+        distance_matrix(space, documents, documents, false, 1, stop, out);
+        return out;
+    };
+    Stop quiet;
+    const std::vector<double> expected = solve(quiet);
+    int polls = 0;
+    Stop nested(
+        [&](std::size_t) {
+            ++polls;
+            Stop inner;
+            CHECK(same_bits(solve(inner), expected));
+            return false;
+        },
+        std::chrono::microseconds(20));
+    CHECK(same_bits(solve(nested), expected));
+    CHECK(polls > 16); // in the middle of pairs too
+}

@@ -1,6 +1,7 @@
 #include "problems.h"
 #include "shortest_paths.h"
 #include "simplex.h"
+#include "textkin/rounded.h"
 
 using namespace problems;
 using namespace textkin;
@@ -44,10 +45,10 @@ Objective check_methods_agree(const Problem& p) {
 
 Masses ones(std::size_t count) { return Masses(count, 1); }
 
-// A problem whose start is a path with costs kLargestCost - 1 and 0 in turn, along which potentials
-// grow by kLargestCost - 1 a row. Row k shares column B(k-1) with the row before it and B(k) with
-// the row after it; to come to B(k-1) only after the row before it, it first fills k - 1 columns of
-// its own, one a turn.
+// A problem whose start is a path with costs kLargestNarrowCost - 1 and 0 in turn, along which
+// potentials grow by kLargestNarrowCost - 1 a row. Row k shares column B(k-1) with the row before
+// it and B(k) with the row after it; to come to B(k-1) only after the row before it, it first fills
+// k - 1 columns of its own, one a turn.
 Problem chain(std::size_t rows) {
     const std::size_t own = (rows - 1) * (rows - 2) / 2;
     Masses supply(rows);
@@ -58,10 +59,10 @@ Problem chain(std::size_t rows) {
     return make(supply, demand, [own](std::size_t k, std::size_t j) {
         if (j >= own) { // B(j - own)
             if (j - own + 1 == k) return 0;
-            return j - own == k ? kLargestCost - 1 : kLargestCost;
+            return j - own == k ? kLargestNarrowCost - 1 : kLargestNarrowCost;
         }
         const std::size_t first = k == 0 ? 0 : (k - 1) * (k - 2) / 2;
-        return k > 1 && j >= first && j < first + k - 1 ? 0 : kLargestCost;
+        return k > 1 && j >= first && j < first + k - 1 ? 0 : kLargestNarrowCost;
     });
 }
 
@@ -79,7 +80,7 @@ TEST(transport_unit_masses_match_all_permutations) {
     Random random(2);
     for (int round = 0; round < 200; ++round) {
         const auto n = static_cast<std::size_t>(1 + below(random, 6));
-        const std::int64_t largest = round % 2 == 0 ? 3 : kLargestCost;
+        const std::int64_t largest = round % 2 == 0 ? 3 : kLargestNarrowCost;
         const Problem p =
             make(ones(n), ones(n), [&](auto, auto) { return below(random, largest + 1); });
         const Solution solution = solve(p);
@@ -93,7 +94,7 @@ TEST(transport_random_problems_match_the_oracle) {
     for (int round = 0; round < 1500; ++round) {
         const auto n = static_cast<std::size_t>(1 + below(random, 12));
         const auto m = static_cast<std::size_t>(1 + below(random, 12));
-        const std::int64_t largest = round % 3 == 0 ? 9 : kLargestCost;
+        const std::int64_t largest = round % 3 == 0 ? 9 : kLargestNarrowCost;
         check_optimal(random_problem(random, n, m, 12 + below(random, 1000), largest));
     }
 }
@@ -103,14 +104,14 @@ TEST(transport_sizes_around_lanes_and_words_match_the_oracle) {
     Random random(4);
     for (const std::size_t n : {1u, 15u, 16u, 17u, 31u, 33u})
         for (const std::size_t m : {1u, 16u, 17u, 32u, 48u})
-            check_optimal(random_problem(random, n, m, 200, kLargestCost));
+            check_optimal(random_problem(random, n, m, 200, kLargestNarrowCost));
 }
 
 TEST(transport_one_row_one_column_or_both) {
     Random random(5);
     for (const std::size_t n : {1u, 2u, 7u, 40u}) {
-        check_optimal(random_problem(random, 1, n, 1000, kLargestCost));
-        check_optimal(random_problem(random, n, 1, 1000, kLargestCost));
+        check_optimal(random_problem(random, 1, n, 1000, kLargestNarrowCost));
+        check_optimal(random_problem(random, n, 1, 1000, kLargestNarrowCost));
     }
     const Problem single = make({5}, {5}, [](auto, auto) { return 7; });
     const Solution solution = check_optimal(single);
@@ -119,7 +120,7 @@ TEST(transport_one_row_one_column_or_both) {
 
 TEST(transport_equal_costs_are_all_ties) {
     Random random(6);
-    for (const std::int32_t value : {0, 1, kLargestCost}) {
+    for (const std::int32_t value : {0, 1, kLargestNarrowCost}) {
         for (const std::size_t n : {1u, 2u, 5u, 9u}) {
             const auto constant = [value](auto, auto) { return value; };
             check_optimal(make(ones(n), ones(n), constant));
@@ -142,7 +143,7 @@ TEST(transport_costs_of_zero_and_the_largest) {
     for (int round = 0; round < 100; ++round) {
         const auto n = static_cast<std::size_t>(2 + below(random, 9));
         check_optimal(make(random_masses(random, n, 40), random_masses(random, 10, 40),
-                           [&](auto, auto) { return below(random, 2) * kLargestCost; }));
+                           [&](auto, auto) { return below(random, 2) * kLargestNarrowCost; }));
     }
 }
 
@@ -170,7 +171,7 @@ TEST(transport_very_uneven_masses) {
     Random random(11);
     const std::int64_t huge = std::int64_t{1} << 40;
     for (int round = 0; round < 50; ++round) {
-        const auto cost = [&](auto, auto) { return below(random, kLargestCost + 1); };
+        const auto cost = [&](auto, auto) { return below(random, kLargestNarrowCost + 1); };
         check_optimal(make({huge, 1, 1, 1}, {1, 1, huge, 1}, cost));
         check_optimal(make({1, huge, 1}, {huge / 2, huge / 2, 2}, cost));
         check_optimal(make({huge, huge, 1, 3}, {1, 1, 1, 1, 2 * huge}, cost));
@@ -181,7 +182,7 @@ TEST(transport_methods_agree_with_the_oracle) {
     Random random(12);
     for (int round = 0; round < 20; ++round) {
         const auto n = static_cast<std::size_t>(8 + below(random, 6));
-        const Problem p = random_problem(random, n, 12, 300, kLargestCost);
+        const Problem p = random_problem(random, n, 12, 300, kLargestNarrowCost);
         CHECK(check_methods_agree(p) == least_cost(p));
     }
 }
@@ -190,8 +191,9 @@ TEST(transport_methods_agree_on_larger_problems) {
     Random random(13);
     for (const std::size_t n : {20u, 40u, 60u})
         for (const std::size_t m : {17u, 60u})
-            check_methods_agree(random_problem(random, n, m, 5000, kLargestCost));
-    check_methods_agree(random_problem(random, 150, 130, std::int64_t{1} << 44, kLargestCost));
+            check_methods_agree(random_problem(random, n, m, 5000, kLargestNarrowCost));
+    check_methods_agree(
+        random_problem(random, 150, 130, std::int64_t{1} << 44, kLargestNarrowCost));
 }
 
 TEST(transport_methods_agree_on_ties_and_unit_masses) {
@@ -206,9 +208,9 @@ TEST(transport_methods_agree_on_ties_and_unit_masses) {
 // In between the narrow simplex gives way, or not, in the middle of its pivots.
 TEST(transport_gives_way_at_any_potential) {
     Random random(15);
-    const Problem p = random_problem(random, 40, 40, 3000, kLargestCost);
+    const Problem p = random_problem(random, 40, 40, 3000, kLargestNarrowCost);
     const Objective least = objective(p, solve(p));
-    for (std::int64_t limit = 0; limit < 4 * kLargestCost; limit += kLargestCost / 8) {
+    for (std::int64_t limit = 0; limit < 4 * kLargestNarrowCost; limit += kLargestNarrowCost / 8) {
         const Solution solution = solve(p, {.narrow_potential = limit, .pivots = -1});
         check_proof(p, solution);
         CHECK(objective(p, solution) == least);
@@ -218,7 +220,7 @@ TEST(transport_gives_way_at_any_potential) {
 
 TEST(transport_gives_way_after_any_number_of_pivots) {
     Random random(16);
-    const Problem p = random_problem(random, 20, 20, 3000, kLargestCost);
+    const Problem p = random_problem(random, 20, 20, 3000, kLargestNarrowCost);
     const Solution best = solve(p);
     for (std::int64_t pivots = 0; pivots <= best.pivots; ++pivots) {
         for (const std::int64_t potential : {std::int64_t{0}, std::int64_t{1} << 29}) {
@@ -239,9 +241,9 @@ TEST(transport_start_potentials_grow_beyond_the_narrow_limit) {
     Narrow simplex;
     Stop stop;
     const Problem small = chain(8);
-    CHECK(simplex.solve(small.instance(), 0, limit, stop) == Narrow::Outcome::pivot_limit);
+    CHECK(simplex.solve(small.instance(), 0, limit, stop) == Outcome::pivot_limit);
     const Problem large = chain(10);
-    CHECK(simplex.solve(large.instance(), 0, limit, stop) == Narrow::Outcome::potential_too_large);
+    CHECK(simplex.solve(large.instance(), 0, limit, stop) == Outcome::potential_too_large);
 }
 
 // This start fits, just, and its pivots do not.
@@ -275,7 +277,7 @@ TEST(transport_is_deterministic_and_memory_keeps_nothing) {
 
 TEST(transport_stopped_before_it_began) {
     Random random(18);
-    const Problem p = random_problem(random, 30, 30, 1000, kLargestCost);
+    const Problem p = random_problem(random, 30, 30, 1000, kLargestNarrowCost);
     TransportSolver solver;
     Solution solution;
     for (const TransportLimits& limits : {TransportLimits{}, kWide, kPaths}) {
@@ -288,12 +290,14 @@ TEST(transport_stopped_before_it_began) {
     }
     Stop stopped;
     stopped.request();
-    CHECK_THROWS(Stopped, solve_by_shortest_paths(p.instance(), solution, stopped));
+    const std::vector<std::int64_t> costs(p.cost.begin(), p.cost.end());
+    const Instance<std::int64_t> wide{p.supply, p.demand, costs.data(), p.stride};
+    CHECK_THROWS(Stopped, solve_by_shortest_paths(wide, solution, stopped));
 }
 
 TEST(transport_stopped_on_its_way) {
     Random random(19);
-    const Problem p = random_problem(random, 100, 100, 100000, kLargestCost);
+    const Problem p = random_problem(random, 100, 100, 100000, kLargestNarrowCost);
     TransportSolver solver;
     Solution solution;
     CHECK(solve(p).pivots > 128); // it looks at the stop more than once
@@ -305,4 +309,40 @@ TEST(transport_stopped_on_its_way) {
         solver.solve(p.instance(), solution, go, limits);
         CHECK(same(solution, solve(p, limits)));
     }
+}
+
+// Costs of which the largest is a million times those that matter: narrow ones cannot tell the
+// others apart, wide ones can.
+TEST(rounded_costs_of_a_wide_range_are_solved_again_with_wide_numbers) {
+    Random random(23);
+    for (int round = 0; round < 20; ++round) {
+        const std::size_t n = 6;
+        std::vector<double> costs(n * n);
+        for (double& c : costs) c = 1.0 + static_cast<double>(below(random, 1000)) / 1000;
+        costs[0] = 1e9;
+        const Masses ones(n, 1);
+        const auto at = [&](std::size_t i, std::size_t j) { return costs[i * n + j]; };
+        double best = 1e300;
+        std::vector<std::size_t> order{0, 1, 2, 3, 4, 5};
+        do {
+            double sum = 0;
+            for (std::size_t i = 0; i < n; ++i) sum += at(i, order[i]);
+            best = std::min(best, sum);
+        } while (std::next_permutation(order.begin(), order.end()));
+        RoundedSolver solver;
+        Solution solution;
+        Stop stop;
+        CHECK_NEAR(solver.solve(ones, ones, at, 1e9, solution, stop), best, 1e-9);
+        CHECK(solution.method == Method::wide_simplex);
+    }
+}
+
+TEST(rounded_costs_that_are_all_zero) {
+    const Masses ones(3, 1);
+    RoundedSolver solver;
+    Solution solution;
+    Stop stop;
+    const auto nothing = [](std::size_t, std::size_t) { return 0.0; };
+    CHECK(solver.solve(ones, ones, nothing, 0, solution, stop) == 0);
+    CHECK(solution.shipments.size() == 3);
 }

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from textkin.run import Progress, effective_jobs, progress_bar
+from textkin.run import effective_jobs, progress_bar, working
 from textkin.run._jobs import usable_cores
 
 
@@ -27,15 +27,6 @@ def test_what_is_no_number_of_threads(asked, error):
         effective_jobs(asked)
 
 
-def test_progress_tells_its_callback():
-    seen = []
-    progress = Progress(3, lambda done, total: seen.append((done, total)))
-    progress.advance()
-    progress.advance(2)
-    assert seen == [(1, 3), (3, 3)]
-    Progress(1).advance()  # nobody listens
-
-
 def test_no_bar_in_a_pipe(monkeypatch):
     monkeypatch.setattr("sys.stderr", io.StringIO())
     with progress_bar("working") as callback:
@@ -52,3 +43,11 @@ def test_a_bar_on_a_terminal(monkeypatch):
     with progress_bar("working") as callback:
         callback(1, 2)
     assert "working" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("stream", [None, io.StringIO()])
+def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch, stream):
+    monkeypatch.setattr("sys.stderr", stream)
+    with progress_bar("working") as callback, working("working"):
+        assert callback is None
+    assert stream is None or stream.getvalue() == ""

@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from textkin import _core
+from textkin.transport import Certificate
+
+MOST_PROVEN, MOST_WORDS = 40, 3000  # pairs of one batch; words of one document
+
 
 @pytest.fixture
 def rng():
@@ -31,3 +36,49 @@ def linear_programme():
         return found.fun * scale
 
     return solve
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_distance_is_proven():
+    """Explain and verify whatever distance a test asks for (of large batches a part, of huge documents none)."""
+    pairs, matrix = _core.distance_pairs, _core.distance_matrix
+
+    def proven_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
+        found = pairs(table, a, a_rows, b, b_rows, cost, threads, progress)
+        for at, i, j in list(zip(found, a_rows, b_rows, strict=True))[:MOST_PROVEN]:
+            prove(table, a, int(i), b, int(j), cost, float(at))
+        return found
+
+    def proven_matrix(table, a, b, cost, threads, progress):
+        found = matrix(table, a, b, cost, threads, progress)
+        for i, j in list(np.ndindex(found.shape))[:MOST_PROVEN]:
+            prove(table, a, i, b, j, cost, float(found[i, j]))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_core, "distance_pairs", proven_pairs)
+        patch.setattr(_core, "distance_matrix", proven_matrix)
+        yield
+
+
+def prove(table, a, i, b, j, cost, distance):
+    if np.isinf(distance):  # an empty document, by choice
+        assert not (len(a.words(i)) and len(b.words(j)))
+        return
+    if len(a.words(i)) > MOST_WORDS:
+        return
+    found = _core.explain(table, a, i, b, j, cost)
+    assert found.distance == distance
+    Certificate(
+        distance,
+        found.source_masses,
+        found.target_masses,
+        found.source,
+        found.target,
+        found.mass,
+        found.source_potentials,
+        found.target_potentials,
+        cost,
+        table[a.words(i)],
+        table[b.words(j)],
+    ).verify()

@@ -77,14 +77,36 @@ def test_potentials_above_a_cost_prove_nothing(certificate):
 
 
 @pytest.mark.parametrize("field", ["source_potentials", "target_potentials", "distance"])
-def test_nan_proves_nothing(certificate, field):
-    with pytest.raises(CertificateError):
-        replace(certificate, **{field: getattr(certificate, field) * np.nan}).verify()
+@pytest.mark.parametrize("factor", [np.nan, np.inf])
+def test_nan_and_infinity_prove_nothing(certificate, field, factor):
+    with np.errstate(invalid="ignore"), pytest.raises(CertificateError):
+        replace(certificate, **{field: getattr(certificate, field) * factor}).verify()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: {"sources": c.sources - 100},
+        lambda c: {"targets": c.targets + 100},
+        lambda c: {"targets": c.targets[:-1]},
+        lambda c: {"masses": c.masses[:0], "sources": c.sources[:0], "targets": c.targets[:0]},
+        lambda c: {"source_potentials": c.source_potentials[:-1]},
+        lambda c: {"target_vectors": c.target_vectors[:-1]},
+    ],
+)
+def test_a_certificate_out_of_shape_is_refused(certificate, change):
+    with pytest.raises(CertificateError, match=r"do not fit the masses|The costs have shape"):
+        replace(certificate, **change(certificate)).verify()
 
 
 def test_another_cost_is_refused(certificate):
     with pytest.raises(CertificateError):
         replace(certificate, cost="sqeuclidean").verify()
+
+
+def test_an_unknown_cost_is_refused(certificate):
+    with pytest.raises(ValueError, match="cost must be one of 'euclidean'"):
+        replace(certificate, cost="manhattan").verify()
 
 
 def test_a_named_cost_needs_vectors(certificate):

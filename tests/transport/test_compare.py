@@ -31,6 +31,8 @@ def test_bags_and_tokens_too():
     found = tk.compare(np.array([1, 0]), np.array([0, 1]), vectors=matrix)
     assert found.distance == pytest.approx(np.sqrt(2))
     assert found.source_text == ""
+    named = tk.compare(np.array([1, 0]), np.array([0, 1]), vectors=matrix, words=["press", "media"])
+    assert named.moves[0].source == "press"
 
 
 def test_masses_of_a_corpus_need_one():

@@ -344,7 +344,7 @@ def test_texts_and_bags_need_the_vectors_that_fit(vectors):
         WordMover(vectors).distance(row(1, 0, 0, 0, 0), row(0, 1, 0, 0, 0))
     with pytest.raises(TypeError, match=r"vectors.align\(vocabulary\)"):
         WordMover().pairwise(sparse.csr_array(np.eye(3)))
-    with pytest.raises(TypeError, match="the vectors are a matrix without words"):
+    with pytest.raises(TypeError, match="which are a matrix without words"):
         WordMover(MATRIX).distance("press", "media")
 
 
@@ -354,6 +354,7 @@ def test_texts_and_bags_need_the_vectors_that_fit(vectors):
         (lambda m: m.pairwise("press"), "X must hold many documents; got one text"),
         (lambda m: m.pairwise(["press", None]), "X must hold texts or lists of tokens; position 1"),
         (lambda m: m.pairwise([b"press"]), "position 0 holds bytes"),
+        (lambda m: m.pairwise({"press": 1}), "X must be a list of documents; got dict"),
         (lambda m: m.distance("press", None), "b must be a text, a list of tokens or one row"),
         (lambda m: m.distance(3, "press"), "a must be a text"),
         (lambda m: m.distance(["press", 3], "press"), "a must hold texts or lists of tokens"),
@@ -450,6 +451,26 @@ def test_changed_parameters_count_at_once(vectors):
     assert mover.set_params(unit=True).distance("press", "band") != raw
     assert mover.set_params(unit=False).distance("press", "band") == raw
     assert mover.set_params(cost="sqeuclidean").distance("press", "band") != raw
+
+
+def test_what_was_learnt_holds_for_what_it_was_learnt_for(vectors):
+    mover = WordMover(vectors).fit(TEXTS)
+    with pytest.raises(NotFittedError, match="again, if masses or vectors have changed"):
+        mover.set_params(masses="tfidf").distance("press band", "media")
+    bags = BagOfWords(vocabulary=WORDS, lowercase=False).transform(TEXTS)
+    mover = WordMover(MATRIX, masses="tfidf").fit(bags)
+    with pytest.raises(NotFittedError):
+        mover.set_params(masses="sif").distance(bags[0], bags[1])
+    mover.set_params(masses="tfidf").distance(bags[0], bags[1])
+    with pytest.raises(NotFittedError):
+        mover.set_params(vectors=MATRIX[:4]).distance(bags[:, :4][0], bags[:, :4][1])
+
+
+def test_every_parameter_is_checked_when_it_changes(vectors):
+    mover = WordMover(vectors)
+    mover.distance("press", "media")
+    with pytest.raises(ValueError, match="stop_words must be"):
+        mover.set_params(stop_words=3).distance("press", "media")
 
 
 def test_refitting_forgets(vectors):

@@ -54,9 +54,10 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
         const nb::gil_scoped_release released;
         work(stop);
     } catch (const Stopped&) {
-        if (error) throw std::move(*error);
-        throw;
+        if (!error) throw;
     }
+    // Also where the work was done before anybody saw the stop.
+    if (error) throw std::move(*error);
     if (!progress.is_none()) progress(total, total);
 }
 

@@ -86,8 +86,7 @@ Explanation explain(const Table& table, const Documents& a, std::size_t a_row, c
     const Space where = space(table, cost);
     Explanation out;
     run(1, nb::none(), [&](Stop& stop) {
-        out = local_pair_solver().explain(where.table, where.cost, a[a_row], b[b_row], stop);
-        local_pair_solver().trim();
+        out = SolverLease()->explain(where.table, where.cost, a[a_row], b[b_row], stop);
     });
     return out;
 }

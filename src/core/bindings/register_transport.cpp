@@ -1,8 +1,7 @@
 #include "bindings.h"
 
 #include "textkin/documents.h"
-#include "textkin/kernels.h"
-#include "textkin/transport.h"
+#include "textkin/rounded.h"
 
 #include <nanobind/stl/tuple.h>
 
@@ -46,8 +45,7 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     const Side columns(b);
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
-    const std::size_t stride = padded(m);
-
+    check_size(n, m);
     const auto at = [&](std::size_t i, std::size_t j) {
         return cost(static_cast<std::size_t>(rows.positions[i]),
                     static_cast<std::size_t>(columns.positions[j]));
@@ -55,21 +53,14 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     double largest = 0;
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < m; ++j) largest = std::max(largest, at(i, j));
-    std::vector<std::int32_t> whole(n * stride, kPadding);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < m; ++j)
-            whole[i * stride + j] =
-                largest > 0
-                    ? static_cast<std::int32_t>(std::lround(at(i, j) / largest * kLargestCost))
-                    : 0;
     TransportLimits limits;
     limits.pivots = pivot_limit;
     if (potential_limit >= 0)
         limits.narrow_potential = std::min(limits.narrow_potential, potential_limit);
     Solution solution;
+    RoundedSolver solver;
     run(1, nb::none(), [&](Stop& stop) {
-        TransportSolver().solve({rows.masses, columns.masses, whole.data(), stride}, solution, stop,
-                                limits);
+        solver.solve(rows.masses, columns.masses, at, largest, solution, stop, limits);
     });
 
     std::vector<std::int32_t> from, to;
@@ -84,8 +75,7 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     std::vector<double> u(source.size(), std::numeric_limits<double>::infinity());
     std::vector<double> v(target.size(), std::numeric_limits<double>::infinity());
     for (std::size_t j = 0; j < m; ++j)
-        v[static_cast<std::size_t>(columns.positions[j])] =
-            static_cast<double>(solution.column_potential[j]) / kLargestCost * largest;
+        v[static_cast<std::size_t>(columns.positions[j])] = solver.column_potential(solution, j);
     for (std::size_t i = 0; i < u.size(); ++i)
         for (std::size_t j = 0; j < m; ++j) {
             const auto column = static_cast<std::size_t>(columns.positions[j]);

@@ -1,6 +1,5 @@
 """The ``textkin`` command: its subcommands, and one clear line when something is wrong."""
 
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -138,14 +137,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(args=arguments, prog_name="textkin", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         result = _INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe left, as `head` does
-        sys.stderr.close()
-        return 0
     except Exception as error:
         if hasattr(error, "format_message"):  # usage: unknown command, option or value
             context = getattr(error, "ctx", None)
             where = context.command_path if context is not None else "textkin"
             return _fail(f"{_usage(error.format_message())} Try '{where} --help'.")
+        if isinstance(error, OSError) and error.strerror:  # without "[Errno 13]"
+            where = f"{error.filename}: " if error.filename else ""
+            return _fail(f"{where}{error.strerror}.")
         if isinstance(error, ValueError | TypeError | OSError | ImportError):
             return _fail(str(error))
         raise

@@ -32,6 +32,8 @@ def run_compare(
     """Compare two texts and show the result in the ways that were asked for."""
     if a == b == "-" and not as_text:
         raise ValueError("Standard input can be only one of the two texts.")
+    if svg is not None and svg == html:
+        raise ValueError("--svg and --html must name different files.")
     first, second = (named_text(argument, as_text=as_text) for argument in (a, b))
     with working("Comparing"):
         try:
@@ -42,9 +44,9 @@ def run_compare(
             name = error.argument.upper()
             raise ValueError(f"{name} cannot be compared: {error.reason}.") from error
         facts = found.facts()
-    for path, content in ((svg, found.to_svg), (html, found.to_html)):
-        if path is not None:
-            write_whole(path, content())
+        for path, content in ((svg, found.to_svg), (html, found.to_html)):
+            if path is not None:
+                write_whole(path, content())
     if as_json:
         options = {"masses": masses, "cost": cost, "unit": unit, "stop_words": stop_words}
         record = {"options": options, **found.to_dict()}

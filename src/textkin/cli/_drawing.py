@@ -13,7 +13,7 @@ _PIPE_WIDTH = 80
 
 def drawn(comparison: Comparison, *, limit: int, indent: int = 0) -> str:
     """Draw a flow as wide as the terminal, in colour if it has any, in ASCII if it must."""
-    terminal = sys.stdout.isatty()
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
     text = comparison.to_text(
         limit=limit,
@@ -26,7 +26,7 @@ def drawn(comparison: Comparison, *, limit: int, indent: int = 0) -> str:
 
 def _can_show(characters: str) -> bool:
     try:
-        characters.encode(sys.stdout.encoding or "ascii")
+        characters.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except UnicodeEncodeError:
         return False
     return True

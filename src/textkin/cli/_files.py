@@ -17,9 +17,13 @@ def named_text(argument: str, *, as_text: bool) -> str:
     An argument that names a file is that file. One that only looks like a path is refused, so
     that a slip of the pen is not compared as if it were a text.
     """
+    if any("\ud800" <= character <= "\udfff" for character in argument):
+        raise ValueError("A text on the command line is not valid UTF-8; put it in a file.")
     if as_text:
         return argument
     if argument == "-":
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed; name a file in place of '-'.")
         return _decoded(sys.stdin.buffer.read(), "standard input")
     try:
         exists = os.path.lexists(argument)
@@ -48,15 +52,24 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Write a file whole or not at all, replacing what was there."""
-    folder = path.parent
+    """Write a file whole or not at all, replacing what was there.
+
+    A link keeps pointing to its file, and what is no ordinary file, such as a pipe or a device, is
+    written to, never replaced.
+    """
     if str(path) == "-":
         raise ValueError("A picture is written to a file; name one in place of '-'.")
-    if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(folder)!r} to write {path.name!r} to.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder {str(path.parent)!r} to write {path.name!r} to."
+        )
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder; name a file to write.")
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(content, encoding="utf-8")
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(content)

@@ -9,7 +9,7 @@ _REPLACEMENT = "\ufffd"
 # Control characters (escape sequences of terminals among them), surrogates, unassigned, private
 # use; and the format characters that turn the direction of what follows.
 _HIDDEN_CATEGORIES = {"Cc", "Cs", "Cn", "Co"}
-_TURNING = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: str) -> str:
@@ -34,10 +34,11 @@ def shortened(text: str, width: int) -> str:
     'one two…'
     """
     text = clean(text)
-    if columns(text) <= width:
+    most = 4 * width  # characters, whatever their columns: marks may be heaped up without end
+    if columns(text) <= width and len(text) <= most:
         return text
     kept = ""
-    for character in text:
+    for character in text[:most]:
         if columns(kept + character) > width - 1:
             break
         kept += character

@@ -1,6 +1,6 @@
 """Where work runs: threads, progress and cancellation."""
 
 from textkin.run._jobs import effective_jobs
-from textkin.run._progress import Progress, ProgressCallback, progress_bar, working
+from textkin.run._progress import ProgressCallback, progress_bar, working
 
-__all__ = ["Progress", "ProgressCallback", "effective_jobs", "progress_bar", "working"]
+__all__ = ["ProgressCallback", "effective_jobs", "progress_bar", "working"]

@@ -5,25 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Progress", "ProgressCallback", "progress_bar", "working"]
+__all__ = ["ProgressCallback", "progress_bar", "working"]
 
 ProgressCallback: TypeAlias = Callable[[int, int], object]
 """Called now and then with (done, total); raising from it stops the work."""
-
-
-class Progress:
-    """A count of finished items that tells a callback, if there is one."""
-
-    def __init__(self, total: int, callback: ProgressCallback | None = None) -> None:
-        self.total = total
-        self.done = 0
-        self._callback = callback
-
-    def advance(self, items: int = 1) -> None:
-        """Count `items` more as finished."""
-        self.done += items
-        if self._callback is not None:
-            self._callback(self.done, self.total)
 
 
 @contextmanager
@@ -35,7 +20,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback | None]:
     label : str
         What is being done, shown left of the bar.
     """
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield None
         return
     from rich.console import Console
@@ -55,10 +40,14 @@ def working(label: str) -> Iterator[None]:
     label : str
         What is being done.
     """
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield
         return
     from rich.console import Console
 
     with Console(stderr=True).status(label):
         yield
+
+
+def _on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

@@ -1,6 +1,6 @@
 """Two documents compared in one call."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ def compare(
     cost: CostName = "euclidean",
     unit: bool = False,
     stop_words: Literal["smart"] | Collection[str] | None = "smart",
+    words: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare two documents: how near they are, and why.
 
@@ -35,6 +36,8 @@ def compare(
     vectors, masses, cost, unit, stop_words
         As in `WordMover`. Masses that are learnt from a corpus need one: fit a `WordMover` and
         call its `explain`.
+    words : sequence of str, optional
+        Names of the columns of bags.
 
     Returns
     -------
@@ -70,4 +73,4 @@ def compare(
             "WordMover(masses='tfidf').fit(corpus).explain(a, b)."
         )
     mover = WordMover(vectors, masses=masses, cost=cost, unit=unit, stop_words=stop_words)
-    return mover.explain(a, b)
+    return mover.explain(a, b, words=words)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from textkin import _core
@@ -38,7 +39,7 @@ class Bounds:
         return max(self.source, self.target)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """The Word Mover's Distance of two documents with its flow, bounds, coverage and proof.
 
@@ -92,9 +93,13 @@ class Comparison:
         """Check the proof of the distance without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
 
+    @cached_property
+    def verification(self) -> Verification:
+        """What `verify` finds with its default tolerance, computed once."""
+        return self.verify()
+
     def facts(self) -> list[tuple[str, str]]:
         """Return what is to be said in words: bounds, coverage, and the proof, verified here."""
-        verification = self.verify()
         return [
             ("distance", f"{self.distance:.6g}"),
             (
@@ -103,7 +108,7 @@ class Comparison:
                 f"{self.bounds.target:.6g}), centroid {self.bounds.centroid:.6g}",
             ),
             ("coverage", f"{self.source_coverage} and {self.target_coverage}"),
-            ("proof", _proof(verification.gap)),
+            ("proof", _proof(self.verification.gap)),
         ]
 
     def to_text(
@@ -136,7 +141,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the vectors in plain types, ready for JSON."""
-        verification = self.verify()
+        verification = self.verification
         return {
             "distance": self.distance,
             "bounds": {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from textkin._typing import Float64Array
+from textkin._validation import one_of
 
 __all__ = ["COSTS", "CostName", "reference_costs"]
 
@@ -37,6 +38,7 @@ def reference_costs(x: ArrayLike, y: ArrayLike, cost: CostName) -> Float64Array:
     array([[3.],
            [5.]])
     """
+    one_of(*COSTS).check("cost", cost)
     rows = np.asarray(x, dtype=np.float64)
     columns = np.asarray(y, dtype=np.float64)
     squares = np.empty((len(rows), len(columns)))

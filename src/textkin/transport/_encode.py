@@ -155,7 +155,8 @@ def rows_of_bags(
     if space.known is None:
         return Encoded(indptr, indices, weights, len(space), (), word_weights)
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    kept = space.known[indices] | ~(weights >= 0)  # what is wrong must reach the check
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    kept = space.known[indices] | wrong  # what is wrong must reach the check
     unknown: tuple[dict[str, float], ...] = tuple({} for _ in range(len(indptr) - 1))
     for row, column, weight in zip(
         rows[~kept].tolist(), indices[~kept].tolist(), weights[~kept].tolist(), strict=True

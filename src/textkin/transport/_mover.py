@@ -1,6 +1,6 @@
 """The Word Mover's Distance as an estimator."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -50,7 +50,7 @@ class WordMover(BaseEstimator):
     vectors : WordVectors, ndarray of shape (n_columns, d) or None, default=None
         Where words lie. None: the built-in vectors. `WordVectors` go with texts; a matrix goes
         with bags, one row a column, and a row of NaN says that a word has no vector.
-        Numbers are used as float32.
+        Numbers are used as float32; leave the matrix unchanged while it is in use.
     masses : {"nbow", "sif", "tfidf"} or ndarray of shape (n_columns,), default="nbow"
         How much of a document each word is. "nbow": its share of the counts, as in the paper.
         "sif": the count times a / (a + p), which gives frequent words less; p is learnt from the
@@ -73,8 +73,8 @@ class WordMover(BaseEstimator):
     stop_words : "smart", None or collection of str, default="smart"
         Words of texts to leave out. Tokens and bags are taken as they are.
     max_words_per_document : int or None, default=None
-        Keep only a text's most frequent words. The time for a pair grows with the square of
-        the number of different words, at least.
+        Keep only the most frequent words of each text or list of tokens. The time for a pair
+        grows with the square of the number of different words, at least.
     n_jobs : int or None, default=None
         Threads for many pairs: None is one, -1 all cores.
 
@@ -97,9 +97,9 @@ class WordMover(BaseEstimator):
         \quad\text{s.t.}\quad \sum_j T_{ij} = d_i,\; \sum_i T_{ij} = d'_j.
 
     The answer is exact: within 1e-6 (relative) of the linear programme over float64 costs of the
-    float32 vectors, or, for nearly identical documents, within 1e-7 of the largest cost. It is
-    the same to the last bit in a batch, on any number of threads and with the documents
-    exchanged. Every distance can be proven, see `explain`.
+    vectors as they are in float32 (after they were brought to unit length, where that is asked
+    for). It is the same to the last bit in a batch, on any number of threads and with the
+    documents exchanged. Every distance can be proven, see `explain`.
 
     A document is a text, a list of tokens or a row of bags. Words of texts are looked up as
     written, then in lower case, then in title case; possessives also without their ending.
@@ -177,6 +177,7 @@ class WordMover(BaseEstimator):
         encoded = self._encode(X, "X", space)
         if len(encoded) == 0:
             raise ValueError("X must have at least one document; got none.")
+        self._learnt_for = self._what_is_learnt(space)
         self.n_documents_ = len(encoded)
         self.word_weights_ = learnt_word_weights(self.masses, space, encoded)
         return self
@@ -407,7 +408,16 @@ class WordMover(BaseEstimator):
 
     def _space(self) -> Space:
         """Return the vector table, made once for the parameters as they are now."""
-        key = (self.vectors, self.masses, self.cost, self.unit, self.empty, self.oov)
+        key = (
+            self.vectors,
+            self.masses,
+            self.cost,
+            self.unit,
+            self.empty,
+            self.oov,
+            self.stop_words,
+            self.max_words_per_document,
+        )
         cached = self.__dict__.get("_cached_space")
         if cached is not None and all(map(_is, cached[0], key)):
             space: Space = cached[1]
@@ -432,11 +442,16 @@ class WordMover(BaseEstimator):
         space = self._space()
         if not needs_corpus(self.masses, space):
             return space, fixed_word_weights(self.masses, space)
-        if not hasattr(self, "n_documents_"):
+        if getattr(self, "_learnt_for", None) != self._what_is_learnt(space):
             raise NotFittedError(
-                f"masses={self.masses!r} uses the frequencies of a corpus: call fit(corpus) first."
+                f"masses={self.masses!r} uses the frequencies of a corpus: call fit(corpus) first "
+                "(again, if masses or vectors have changed)."
             )
         return space, self.word_weights_
+
+    def _what_is_learnt(self, space: Space) -> tuple[str, int]:
+        """Return what the learnt weights depend on; they hold for nothing else."""
+        return (self.masses if isinstance(self.masses, str) else "given", len(space))
 
     def _encode(
         self,
@@ -459,10 +474,12 @@ class WordMover(BaseEstimator):
         else:
             if isinstance(X, str):
                 raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
+            if isinstance(X, Mapping):
+                raise TypeError(f"{name} must be a list of documents; got {type(X).__name__}.")
             if space.lookup is None:
                 raise TypeError(
-                    f"{name} holds texts, but the vectors are a matrix without words: pass "
-                    "WordMover(WordVectors(words, matrix)), or bags with one column for each row."
+                    f"{name} must be bags with one column for each row of the vectors, which are "
+                    "a matrix without words. For texts pass WordMover(WordVectors(words, matrix))."
                 )
             stop_set, most = stop_word_set(self.stop_words), self.max_words_per_document
             encoded = rows_of_texts(X, space, word_weights, stop_set, most, name)

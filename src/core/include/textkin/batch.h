@@ -25,7 +25,22 @@ void distance_pairs(const Space& space, const Documents& a, std::span<const std:
 void bound_matrices(const Space& space, const Documents& a, const Documents& b, unsigned threads,
                     Stop& stop, std::span<double> out);
 
-// The pair solver of this thread, with the memory of its earlier pairs.
-PairSolver& local_pair_solver();
+// The pair solver of this thread, with the memory of its earlier pairs. A poll may run Python, and
+// that may call textkin again on the same thread, in the middle of a pair: it gets a solver of its
+// own.
+class SolverLease {
+  public:
+    SolverLease();
+    ~SolverLease();
+    SolverLease(const SolverLease&) = delete;
+    SolverLease& operator=(const SolverLease&) = delete;
+
+    PairSolver* operator->() { return solver_; }
+
+  private:
+    PairSolver* solver_ = nullptr;
+    bool* taken_ = nullptr;
+    std::unique_ptr<PairSolver> own_;
+};
 
 } // namespace textkin

@@ -29,10 +29,6 @@ struct VectorTable {
     }
 };
 
-// Pairs of words that two documents may have: 2^30 of them take 8 GiB, and hours. More is refused
-// before memory is asked for.
-inline constexpr std::size_t kMostWordPairs = std::size_t{1} << 30;
-
 // A rows x columns matrix of costs; a row begins every `stride` numbers, a multiple of kLanes. The
 // cost is value x unit: the unit keeps vectors of any size inside the range of float.
 struct CostMatrix {

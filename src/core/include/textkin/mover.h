@@ -4,7 +4,7 @@
 
 #include "textkin/costs.h"
 #include "textkin/documents.h"
-#include "textkin/transport.h"
+#include "textkin/rounded.h"
 
 namespace textkin {
 
@@ -62,25 +62,26 @@ class PairSolver {
     };
 
     CostKernel kernel_;
-    TransportSolver transport_;
+    RoundedSolver transport_;
     CostMatrix costs_;
-    std::vector<std::int32_t> whole_costs_;
     std::vector<std::int64_t> a_masses_, b_masses_;
     Side a_, b_;
     std::vector<Kept> kept_;
     Solution solution_;
     std::int64_t total_ = 0;
     bool solved_ = false;
+    std::size_t held_ = 0; // about how many bytes the largest pair so far took
 
     void split(const Document& a, const Document& b, bool cancel_common_mass);
     [[nodiscard]] double solve(const VectorTable& table, Cost cost, Stop& stop);
     void ship_directly();
-    void round_costs();
     [[nodiscard]] double cost_of(const Shipment& shipment) const;
-    [[nodiscard]] std::vector<double> column_potentials() const;
+    [[nodiscard]] std::vector<double> column_potentials(const VectorTable& table, Cost cost,
+                                                        Stop& stop);
     [[nodiscard]] std::vector<double> best_potentials(const VectorTable& table, Cost cost,
                                                       std::span<const std::int32_t> of,
-                                                      const std::vector<double>& v, Stop& stop);
+                                                      const std::vector<double>& v,
+                                                      Stop& stop) const;
 };
 
 } // namespace textkin

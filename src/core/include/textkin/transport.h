@@ -3,6 +3,7 @@
 
 #include "textkin/stop.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,26 +12,30 @@
 
 namespace textkin {
 
-// Costs are whole numbers from 0 to kLargestCost: the pair's largest cost is scaled to it, so that
-// rounding changes a cost by less than 1e-8 of the largest.
-inline constexpr std::int32_t kLargestCost = std::int32_t{1} << 26;
+// Costs are whole numbers from 0 up, the pair's largest cost being scaled to the largest of them.
+// Narrow ones are quick to work with: rounding changes a cost by less than 1e-8 of the largest.
+inline constexpr std::int32_t kLargestNarrowCost = std::int32_t{1} << 26;
 
-// Sum of supplies times (rows + 1) stays below this.
-inline constexpr std::int64_t kLargestMass = std::int64_t{1} << 62;
+// Wide ones are as fine as 64 bits allow: potentials of a tree of `nodes` words stay below 2^60.
+[[nodiscard]] constexpr std::int64_t largest_wide_cost(std::size_t nodes) {
+    return std::int64_t{1} << (60 - std::bit_width(nodes));
+}
 
-// Supplies and demands are positive and have the same sum. Row i of the costs begins at
-// cost + i * stride; stride is a multiple of kLanes, and what pads a row is kPadding.
-struct Instance {
+// What pads a row of narrow costs up to a multiple of kLanes.
+inline constexpr std::int32_t kPadding = std::int32_t{1} << 30;
+
+// Supplies and demands are positive and have the same sum, which stays below 2^62 when multiplied
+// by the number of rows + 1. Row i of the costs begins at cost + i * stride; stride is a multiple
+// of kLanes where costs are narrow.
+template <class Number> struct Instance {
     std::span<const std::int64_t> supply, demand;
-    const std::int32_t* cost = nullptr;
+    const Number* cost = nullptr;
     std::size_t stride = 0;
 
     [[nodiscard]] std::size_t rows() const { return supply.size(); }
     [[nodiscard]] std::size_t columns() const { return demand.size(); }
-    [[nodiscard]] const std::int32_t* row(std::size_t i) const { return cost + i * stride; }
+    [[nodiscard]] const Number* row(std::size_t i) const { return cost + i * stride; }
 };
-
-inline constexpr std::int32_t kPadding = std::int32_t{1} << 30;
 
 struct Shipment {
     std::int32_t row, column;
@@ -38,9 +43,9 @@ struct Shipment {
 };
 
 enum class Method : std::uint8_t {
-    narrow_simplex, // potentials in 32 bits: the usual way
-    wide_simplex,   // potentials in 64 bits: when those of a bad start would not fit
-    shortest_paths, // when the simplex took too many pivots: polynomial, slower
+    narrow_simplex, // 32 bits: the usual way
+    wide_simplex,   // 64 bits: where 32 are too few for the potentials or for the range of costs
+    shortest_paths, // where the simplex took too many pivots: polynomial, slower
 };
 
 // An optimal plan and the potentials that prove it: row + column <= cost for every pair, with
@@ -69,7 +74,9 @@ class TransportSolver {
 
     // Solves to proven optimality or throws Stopped. Deterministic: the same instance gives the
     // same plan, ties included. Keeps its memory between calls.
-    void solve(const Instance& instance, Solution& solution, Stop& stop,
+    void solve(const Instance<std::int32_t>& instance, Solution& solution, Stop& stop,
+               const TransportLimits& limits = {});
+    void solve(const Instance<std::int64_t>& instance, Solution& solution, Stop& stop,
                const TransportLimits& limits = {});
 
   private:
