@@ -40,7 +40,10 @@ def linear_programme():
 
 @pytest.fixture(scope="session", autouse=True)
 def every_distance_is_proven():
-    """Explain and verify whatever distance a test asks for (of large batches a part, of huge documents none)."""
+    """Explain and verify whatever distance a test asks for.
+
+    Of large batches a part, of huge documents none.
+    """
     pairs, matrix = _core.distance_pairs, _core.distance_matrix
 
     def proven_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
