@@ -70,12 +70,18 @@ def caption(result) -> str:
         for workload in result["workloads"]
         for contender in workload["contenders"].values()
     )
+    spread = max(
+        (times["quartile_3"] - times["quartile_1"]) / times["median"]
+        for workload in result["workloads"]
+        for times in (contender["microseconds"] for contender in workload["contenders"].values())
+    )
     counts = sorted({workload["pairs"] for workload in result["workloads"]})
     return (
         f"Microseconds for one exact distance (median of {result['rounds']} interleaved rounds of "
         f"{' to '.join(map(str, counts))} pairs, one thread unless said; mean number of different "
         "words a document). In brackets: how many times slower than textkin's `distance`, and "
-        "than textkin's batch, in the same rounds. Largest relative difference of an answer from "
+        "than textkin's batch, in the same rounds. The quartiles of a time lie at most "
+        f"{100 * spread:.0f} % of it apart. Largest relative difference of an answer from "
         f"textkin's: {worst:.0e}. {result['machine']}; {versions}; instruction set of the core: "
         f"{result['instruction_set']}; commit {result['commit']}; `{result['command']}`."
     )

@@ -50,7 +50,7 @@ class Comparison:
     flow : Flow
         Which word goes where, how much of it, at what cost; contributions sum to `distance`.
     bounds : Bounds
-        What cheaper measures say; none exceeds `distance`.
+        What quicker measures say; none exceeds `distance` beyond rounding.
     source_coverage, target_coverage : Coverage
         How much of the two documents has vectors, and the words that have none.
     certificate : Certificate
@@ -58,7 +58,7 @@ class Comparison:
     pivots : int
         Steps that the solver took; 0 where nothing was left to decide.
     method : str
-        How the solver worked: "narrow_simplex", or a fallback.
+        How the solver worked: "narrow_simplex", or "wide_simplex" where that needed 64 bits.
     source_text, target_text : str
         The documents, where they came as texts; else empty.
 

@@ -30,7 +30,7 @@ class TransportPlan:
     pivots : int
         Steps of the simplex method.
     method : str
-        "narrow_simplex", "wide_simplex" or "shortest_paths": the last two are fallbacks.
+        "narrow_simplex", "wide_simplex" (64 bits) or "shortest_paths" (a fallback).
     """
 
     cost: float
@@ -84,9 +84,11 @@ def optimal_transport(
     .. math:: \min_{T \ge 0} \sum_{ij} T_{ij} c_{ij}
         \quad\text{s.t.}\quad \sum_j T_{ij} = a_i,\; \sum_i T_{ij} = b_j
 
-    Masses are rounded to multiples of 2**-44, costs to 2**-26 of the largest one, and the
-    problem in whole numbers is solved by the network simplex method. The cost of the plan found
-    is then summed up with the costs as given: within 1.5e-8 of the largest cost of the optimum.
+    Masses that are no counts are rounded to multiples of 2**-44, costs to 2**-26 of the largest
+    one, or to about 2**-50 where that is too coarse, and the problem in whole numbers is solved
+    by the network simplex method. The cost of the plan is summed up with the costs as given:
+    within 1e-6 (relative) of the optimum, unless that is below 1e-8 of the largest cost;
+    `TransportPlan.verify` tells.
 
     References
     ----------
