@@ -1,0 +1,146 @@
+"""Documents of any kind, read over word vectors: what `WordMover` does before it measures."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from textkin import _core
+from textkin._typing import Float64Array
+from textkin._validation import check_params
+from textkin.text import stop_word_set
+from textkin.transport._costs import CostName
+from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
+from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
+from textkin.transport._refusals import empty_document_error, refuse_unknown
+from textkin.transport._space import Space, space_of_matrix, space_of_words
+from textkin.vectors import WordVectors
+
+__all__ = ["ReadsDocuments"]
+
+
+class ReadsDocuments(BaseEstimator):
+    """An estimator that has vectors and masses, and reads texts, tokens or bags over them."""
+
+    vectors: WordVectors | NDArray[np.floating[Any]] | None
+    masses: Masses
+    cost: CostName
+    unit: bool
+    empty: Literal["error", "inf"]
+    oov: Literal["drop", "error"]
+    stop_words: Literal["smart"] | Collection[str] | None
+    max_words_per_document: int | None
+    n_documents_: int
+    word_weights_: Float64Array | None
+
+    def _space(self) -> Space:
+        """Return the vector table, made once for the parameters as they are now."""
+        key = (
+            self.vectors,
+            self.masses,
+            self.cost,
+            self.unit,
+            self.empty,
+            self.oov,
+            self.stop_words,
+            self.max_words_per_document,
+        )
+        cached = self.__dict__.get("_cached_space")
+        if cached is not None and all(map(_is, cached[0], key)):
+            space: Space = cached[1]
+            return space
+        check_params(self)
+        unit = self.unit or self.cost == "cosine"
+        if isinstance(self.vectors, np.ndarray):
+            space = space_of_matrix(self.vectors, unit=unit)
+        else:
+            named = WordVectors.builtin() if self.vectors is None else self.vectors
+            space = space_of_words(named, unit=unit)
+        self._cached_space = (key, space)
+        return space
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_cached_space", None)
+        return state
+
+    def _setting(self) -> tuple[Space, Float64Array | None]:
+        """Return the vector table, and what each word's count is multiplied by (None is 1)."""
+        space = self._space()
+        if not needs_corpus(self.masses, space):
+            return space, fixed_word_weights(self.masses, space)
+        if getattr(self, "_learnt_for", None) != self._what_is_learnt(space):
+            raise NotFittedError(
+                f"masses={self.masses!r} uses the frequencies of a corpus: call fit(corpus) first "
+                "(again, if masses or vectors have changed)."
+            )
+        return space, self.word_weights_
+
+    def _what_is_learnt(self, space: Space) -> tuple[str, int]:
+        """Return what the learnt weights depend on; they hold for nothing else."""
+        return (self.masses if isinstance(self.masses, str) else "given", len(space))
+
+    def _encode(
+        self,
+        X: Any,  # noqa: ANN401 (texts, tokens or any kind of bags)
+        name: str,
+        space: Space,
+        word_weights: Float64Array | None = None,
+        *,
+        oov: str | None = None,
+    ) -> Encoded:
+        """Bring documents of any kind into rows over the vector table."""
+        if is_bag(X):
+            if space.lookup is not None:
+                raise TypeError(
+                    f"{name} is a bag, but the vectors are named by words, and columns of bags "
+                    "are not: pass WordMover(vectors.align(vocabulary)), a matrix with one row "
+                    "for each column."
+                )
+            encoded = rows_of_bags(X, space, word_weights, name)
+        else:
+            if isinstance(X, str):
+                raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
+            if isinstance(X, Mapping):
+                raise TypeError(f"{name} must be a list of documents; got {type(X).__name__}.")
+            if space.lookup is None:
+                raise TypeError(
+                    f"{name} must be bags with one column for each row of the vectors, which are "
+                    "a matrix without words. For texts pass WordMover(WordVectors(words, matrix))."
+                )
+            stop_set, most = stop_word_set(self.stop_words), self.max_words_per_document
+            encoded = rows_of_texts(X, space, word_weights, stop_set, most, name)
+        if (oov or self.oov) == "error":
+            refuse_unknown(encoded, name)
+        return encoded
+
+    def _single(
+        self, document: Document, name: str, space: Space, word_weights: Float64Array | None
+    ) -> Encoded:
+        """Encode one document."""
+        if is_bag(document):
+            encoded = self._encode(document, name, space, word_weights)
+            if len(encoded) != 1:
+                raise ValueError(f"{name} must be one document; got {len(encoded)} rows.")
+            return encoded
+        if not isinstance(document, str | Sequence):
+            raise TypeError(
+                f"{name} must be a text, a list of tokens or one row of bags; got "
+                f"{type(document).__name__}."
+            )
+        return self._encode([document], name, space, word_weights)
+
+    def _documents(self, encoded: Encoded, name: str, empty: str | None = None) -> _core.Documents:
+        documents = encoded.documents()
+        if (empty or self.empty) == "error":
+            rows = documents.empty_rows()
+            if rows.size:
+                raise empty_document_error(encoded, rows.tolist(), name, choice=empty is None)
+        return documents
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
