@@ -96,6 +96,18 @@ def test_text_in_colour_says_the_same():
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == flow_text(flow)
 
 
+@pytest.mark.parametrize(("scale", "shown"), [(1e-12, "2e-12 = 1e-12"), (1e12, "2e+12 = 1e+12")])
+def test_costs_of_any_size_have_digits(scale, shown):
+    flow = Flow.of([("a", 0.5), ("b", 0.5)], [("c", 1.0)], [(0, 0, 0.5, 2.0), (1, 0, 0.5, 1.0)])
+    scaled = Flow.of(flow.sources, flow.targets, [(0, 0, 0.5, 2 * scale), (1, 0, 0.5, scale)])
+    assert shown in flow_text(scaled)
+    assert "2.000 = 1.000" in flow_text(flow)
+
+
+def test_a_heap_of_marks_is_cut():
+    assert len(shortened("a" + "\u0301" * 3000, 20)) <= 82
+
+
 def test_hostile_words_cannot_drive_the_terminal():
     drawn = flow_text(hostile_flow(), limit=50)
     assert "\x1b" not in drawn

@@ -72,7 +72,10 @@ class _Lines:
         self.times = "\u00d7" if unicode else "x"
         self.from_width = self._widest(move.source for move in self.shown)
         self.to_width = self._widest(move.target for move in self.shown)
-        self.digits = max((len(f"{move.cost:.3f}") for move in self.shown), default=5)
+        # Three decimals, unless the costs are too small or too large for them.
+        self.form = ".3f" if 0.1 <= self.scale.high < 1e5 or self.scale.high == 0 else ".3g"
+        numbers = [number for move in self.shown for number in (move.cost, move.contribution)]
+        self.digits = max((len(f"{number:{self.form}}") for number in numbers), default=5)
         used = self.from_width + self.to_width + 2 * self.digits + 29
         self.bar_width = min(_WIDEST_BAR, max(0, width - used))
 
@@ -117,7 +120,7 @@ class _Lines:
         mass = f"{100 * move.mass:5.1f} %"
         if move.contribution <= 0:
             return f"{mass} at no cost"
-        cost, adds = f"{move.cost:.3f}", f"{move.contribution:.3f}"
+        cost, adds = f"{move.cost:{self.form}}", f"{move.contribution:{self.form}}"
         product = f"{mass} {self.times} {cost:>{self.digits}} = {adds:<{self.digits}}"
         return f"{product}  {self._bar(move)}{100 * self.flow.share(move):3.0f} %"
 
@@ -128,7 +131,7 @@ class _Lines:
         if rest.contribution <= 0:
             return line
         gap = " " * (self.digits + 3)
-        adds = f"{rest.contribution:.3f}"
+        adds = f"{rest.contribution:{self.form}}"
         share = f"{100 * self.flow.share(rest):3.0f} %"
         return f"{line}{gap} = {adds:<{self.digits}}  {self._bar(rest)}{share}"
 
