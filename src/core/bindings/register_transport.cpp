@@ -46,13 +46,17 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
     check_size(n, m);
-    const auto at = [&](std::size_t i, std::size_t j) {
+    const auto given = [&](std::size_t i, std::size_t j) {
         return cost(static_cast<std::size_t>(rows.positions[i]),
                     static_cast<std::size_t>(columns.positions[j]));
     };
     double largest = 0;
     for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < m; ++j) largest = std::max(largest, at(i, j));
+        for (std::size_t j = 0; j < m; ++j) largest = std::max(largest, given(i, j));
+    // In parts of the largest, so that costs of any size can be rounded.
+    const auto part = [&](std::size_t i, std::size_t j) {
+        return largest > 0 ? given(i, j) / largest : 0;
+    };
     TransportLimits limits;
     limits.pivots = pivot_limit;
     if (potential_limit >= 0)
@@ -60,7 +64,7 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     Solution solution;
     RoundedSolver solver;
     run(1, nb::none(), [&](Stop& stop) {
-        solver.solve(rows.masses, columns.masses, at, largest, solution, stop, limits);
+        solver.solve(rows.masses, columns.masses, part, 1, solution, stop, limits);
     });
 
     std::vector<std::int32_t> from, to;
@@ -75,7 +79,8 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     std::vector<double> u(source.size(), std::numeric_limits<double>::infinity());
     std::vector<double> v(target.size(), std::numeric_limits<double>::infinity());
     for (std::size_t j = 0; j < m; ++j)
-        v[static_cast<std::size_t>(columns.positions[j])] = solver.column_potential(solution, j);
+        v[static_cast<std::size_t>(columns.positions[j])] =
+            solver.column_potential(solution, j) * largest;
     for (std::size_t i = 0; i < u.size(); ++i)
         for (std::size_t j = 0; j < m; ++j) {
             const auto column = static_cast<std::size_t>(columns.positions[j]);

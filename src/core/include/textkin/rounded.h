@@ -9,8 +9,7 @@
 
 namespace textkin {
 
-// Pairs of words that two documents may have, counted by the memory of their solution; see
-// check_size.
+// The most memory that the solution of one problem may take.
 inline constexpr std::size_t kMostBytes = std::size_t{8} << 30;
 
 // Bytes that a problem takes: its costs twice over, and a set of nodes for each node.

@@ -60,8 +60,8 @@ struct Solution {
 struct TransportLimits {
     // |potential| beyond which the narrow simplex gives way to the wide one.
     std::int64_t narrow_potential = std::int64_t{1} << 29;
-    // Pivots beyond which the simplex gives way to shortest paths; negative: as many as the size of
-    // the problem ever needed, tenfold.
+    // Pivots beyond which the simplex gives way to shortest paths; negative: 1000 and 100 more for
+    // each row and column, several times what any problem has needed so far.
     std::int64_t pivots = -1;
 };
 
