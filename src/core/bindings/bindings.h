@@ -63,6 +63,7 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
 
 void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
+void register_text(nb::module_& module);
 void register_transport(nb::module_& module);
 
 } // namespace textkin::bindings

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
         "instruction_set", [] { return textkin::kernels().name; },
         "Name of the kernels in use on this processor.");
     register_documents(module);
+    register_text(module);
     register_transport(module);
     register_mover(module);
 }

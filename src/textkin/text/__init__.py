@@ -5,12 +5,14 @@ from textkin.text._counting import Counted, count_words
 from textkin.text._docstrings import Docstring, standard_library_docstrings
 from textkin.text._stop_words import remove_stop_words, smart_words, stop_word_set
 from textkin.text._tokenise import tokenize
+from textkin.text._tokens import Tokens
 from textkin.text._vocabulary import Vocabulary
 
 __all__ = [
     "BagOfWords",
     "Counted",
     "Docstring",
+    "Tokens",
     "Vocabulary",
     "count_words",
     "remove_stop_words",

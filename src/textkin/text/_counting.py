@@ -1,44 +1,100 @@
 """From tokens to bags."""
 
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from textkin._typing import Bags, WordLookup
+from textkin import _core
+from textkin._typing import Bags, Int32Array, Int64Array, WordLookup
 from textkin._validation import integer, one_of
+from textkin.text._terms import TermReader
 
-__all__ = ["MAX_WORDS", "Counted", "count_words"]
+__all__ = ["MAX_WORDS", "ColumnFinder", "Counted", "RowWords", "count_words", "counted_blocks"]
 
 MAX_WORDS = one_of(None) | integer(1)
 """What `max_words_per_document` may be."""
 
+_UNKNOWN = -1  # as in the core: a word without a column
+
+_Rows: TypeAlias = tuple[Int64Array, Int32Array, NDArray[np.float32]]
+
+
+class RowWords(Sequence[dict[str, int]]):
+    """For each document some of its words and how often they occur, as dicts made on demand.
+
+    Parameters
+    ----------
+    offsets, keys, counts : ndarray
+        Row d has the entries from ``offsets[d]`` to ``offsets[d + 1]``.
+    names : list of str
+        The word of each key.
+    """
+
+    def __init__(
+        self, offsets: Int64Array, keys: Int32Array, counts: NDArray[np.float32], names: list[str]
+    ) -> None:
+        self._offsets, self._keys, self._counts, self._names = offsets, keys, counts, names
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> dict[str, int]: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[dict[str, int]]: ...
+    def __getitem__(self, row: int | slice) -> dict[str, int] | list[dict[str, int]]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        row = range(len(self))[row]
+        part = slice(self._offsets[row], self._offsets[row + 1])
+        names = (self._names[key] for key in self._keys[part].tolist())
+        return dict(zip(names, map(int, self._counts[part].tolist()), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(dict.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"RowWords({list(self)!r})"
+
+    def any_rows(self) -> Int64Array:
+        """Return the documents that have any such word."""
+        return np.flatnonzero(np.diff(self._offsets)).astype(np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Documents as bags, and the words that found no column.
+    """Documents as bags, and the words that are not in them.
 
     Attributes
     ----------
     bags : csr_array of shape (n_documents, n_columns), float32
         How often each word occurs in each document; int32 indices, sorted, no explicit zeros.
-    unknown : tuple of dict
+    unknown : sequence of dict
         For each document the words without a column and how often they occur, in the order of
         the document.
+    cut : sequence of dict
+        For each document the words that `max_words_per_document` left out, by the name of their
+        column, and how often they occur.
 
     Examples
     --------
     >>> from textkin.text import Vocabulary
     >>> counted = count_words([["a", "b", "a"]], Vocabulary(["a"]))
-    >>> counted.bags.toarray(), counted.unknown
-    (array([[2.]], dtype=float32), ({'b': 1},))
+    >>> counted.bags.toarray(), counted.unknown[0]
+    (array([[2.]], dtype=float32), {'b': 1})
     """
 
     bags: Bags
-    unknown: tuple[dict[str, int], ...]
+    unknown: Sequence[dict[str, int]]
+    cut: Sequence[dict[str, int]] = field(default=())
 
 
 def count_words(
@@ -63,7 +119,7 @@ def count_words(
     Returns
     -------
     Counted
-        The bags, and the words that found no column.
+        The bags, the words that found no column and those that were cut.
 
     Raises
     ------
@@ -93,43 +149,109 @@ def count_words(
     >>> counted.bags.toarray()
     array([[3., 2., 1.],
            [0., 0., 0.]], dtype=float32)
-    >>> counted.unknown
-    ({'d': 1}, {})
+    >>> counted.unknown[0]
+    {'d': 1}
     >>> capped = count_words(documents, Vocabulary(["a", "b", "c"]), max_words_per_document=2)
-    >>> capped.bags.toarray()[0]
-    array([3., 2., 0.], dtype=float32)
+    >>> capped.bags.toarray()[0], capped.cut[0]
+    (array([3., 2., 0.], dtype=float32), {'c': 1})
     """
     MAX_WORDS.check("max_words_per_document", max_words_per_document)
-    column_of: dict[str, int] = {}
-    data, indices, indptr = array("f"), array("i"), array("i", [0])
-    unknown: list[dict[str, int]] = []
+    reader = TermReader()
+    block = reader.read_words(_checked(documents))
+    finder = ColumnFinder(columns, reader)
+    return counted_blocks([block.count(1)], finder, max_words_per_document)
+
+
+class ColumnFinder:
+    """Finds the columns of terms, each distinct one once.
+
+    Parameters
+    ----------
+    columns : WordLookup
+        Finds the column of a word.
+    reader : TermReader
+        Its terms are looked up.
+    terms : ndarray of int32, optional
+        The term of each column, where that is known; all others met so far have none.
+    """
+
+    def __init__(
+        self, columns: WordLookup, reader: TermReader, terms: Int32Array | None = None
+    ) -> None:
+        self.columns, self.reader = columns, reader
+        self._column_of = np.empty(0, np.int32)
+        if terms is not None:
+            self._column_of = np.full(len(reader.terms), _UNKNOWN, np.int32)
+            self._column_of[terms] = np.arange(len(terms), dtype=np.int32)
+
+    def __call__(self) -> Int32Array:
+        """Return the column of each term met so far, -1 where there is none."""
+        known = len(self._column_of)
+        if known < len(self.reader.terms):
+            new = self.columns.lookup(self.reader.terms.words(known))
+            self._column_of = np.concatenate([self._column_of, new.astype(np.int32, copy=False)])
+        return self._column_of
+
+
+def counted_blocks(
+    blocks: Iterable[_core.WordCounts],
+    column_of: ColumnFinder,
+    max_words_per_document: int | None,
+) -> Counted:
+    """Bring the counted terms of all blocks into the columns of one matrix."""
+    known, unknown, cut = [], [], []
+    most = max_words_per_document or 0
+    for block in blocks:
+        parts = block.to_bags(column_of(), most, column_of.reader.n_threads)
+        known.append(parts[0])
+        unknown.append(parts[1])
+        cut.append(parts[2])
+    columns = column_of.columns
+    return Counted(
+        bags_of_rows(_stacked(known), len(columns)),
+        _named(_stacked(unknown), column_of.reader.terms.words_at),
+        _named(_stacked(cut), lambda used: [columns.words[i] for i in used.tolist()]),
+    )
+
+
+def bags_of_rows(rows: _Rows, n_columns: int) -> Bags:
+    """Return sorted rows as a sparse matrix."""
+    offsets, columns, counts = rows
+    if offsets[-1] <= np.iinfo(np.int32).max:
+        offsets = offsets.astype(np.int32)  # type: ignore[assignment]
+    bags: Bags = sparse.csr_array((counts, columns, offsets), shape=(len(offsets) - 1, n_columns))
+    bags.has_sorted_indices = True
+    bags.has_canonical_format = True
+    return bags
+
+
+def _stacked(parts: list[_Rows]) -> _Rows:
+    """Put blocks of rows under one another."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+    starts = np.cumsum([0, *(part[0][-1] for part in parts)])
+    offsets = [part[0][1:] + start for part, start in zip(parts, starts, strict=False)]
+    return (
+        np.concatenate([np.zeros(1, np.int64), *offsets]),
+        np.concatenate([part[1] for part in parts]),
+        np.concatenate([part[2] for part in parts]),
+    )
+
+
+def _named(rows: _Rows, words_at: Callable[[Int32Array], list[str]]) -> RowWords:
+    """Number the keys anew, over those that occur, and name them."""
+    offsets, keys, counts = rows
+    used, numbers = np.unique(keys, return_inverse=True)
+    return RowWords(offsets, numbers.astype(np.int32), counts, words_at(used))
+
+
+def _checked(documents: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
             raise TypeError(
                 f"documents must be lists of words; position {position} holds a str. "
                 "Split it with tokenize, or count texts with BagOfWords."
             )
-        counts = Counter(document)
-        new = [word for word in counts if word not in column_of]
-        if new:
-            column_of.update(zip(new, columns.lookup(new).tolist(), strict=True))
-        row: dict[int, int] = {}  # in the order of first positions, as Counter keeps it
-        missing: dict[str, int] = {}
-        for word, count in counts.items():
-            column = column_of[word]
-            if column < 0:
-                missing[word] = count
-            else:
-                row[column] = row.get(column, 0) + count
-        if max_words_per_document is not None and len(row) > max_words_per_document:
-            row = dict(Counter(row).most_common(max_words_per_document))  # equals stay in order
-        kept = sorted(row)
-        indices.extend(kept)
-        data.extend([row[column] for column in kept])
-        indptr.append(len(indices))
-        unknown.append(missing)
-    bags: Bags = sparse.csr_array(
-        (np.array(data, np.float32), np.array(indices, np.int32), np.array(indptr, np.int32)),
-        shape=(len(unknown), len(columns)),
-    )
-    return Counted(bags, tuple(unknown))
+        yield document

@@ -181,8 +181,16 @@ class Comparison:
 
     @property
     def _left_out(self) -> str:
-        unknown = {**self.source_coverage.unknown, **self.target_coverage.unknown}
-        return f"left out, without a vector: {listed(unknown, 8)}" if unknown else ""
+        first, second = self.source_coverage, self.target_coverage
+        said = [
+            f"{reason}: {listed(words, 8)}"
+            for reason, words in (
+                ("without a vector", {**first.unknown, **second.unknown}),
+                ("beyond max_words_per_document", {**first.cut, **second.cut}),
+            )
+            if words
+        ]
+        return f"left out, {'; '.join(said)}" if said else ""
 
     def __repr__(self) -> str:
         head = (

@@ -1,7 +1,7 @@
 """Documents of any accepted kind, brought into the form that the core works on."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +10,9 @@ from scipy import sparse
 
 from textkin import _core
 from textkin._typing import Float64Array, Int32Array, Int64Array
-from textkin.text import count_words, remove_stop_words, tokenize
+from textkin.text._counting import ColumnFinder, counted_blocks
+from textkin.text._stop_words import StopWords
+from textkin.text._terms import TermReader, batches
 from textkin.transport._space import Space
 
 __all__ = ["Coverage", "Document", "Encoded", "is_bag", "listed", "rows_of_bags", "rows_of_texts"]
@@ -23,21 +25,24 @@ Document: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a document has vectors.
+    """How much of a document takes part: its words that have vectors and were not cut.
 
     Attributes
     ----------
     known : float
-        Tokens (or weight of a bag) whose words have vectors.
+        Tokens (or weight of a bag) that take part.
     total : float
         All of them, stop words aside.
     unknown : mapping of str to float
         The words without a vector and how often they occur.
+    cut : mapping of str to float
+        The words that `max_words_per_document` left out and how often they occur.
     """
 
     known: float
     total: float
     unknown: Mapping[str, float]
+    cut: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
@@ -51,11 +56,17 @@ class Coverage:
             "known": self.known,
             "total": self.total,
             "unknown": dict(self.unknown),
+            "cut": dict(self.cut),
         }
 
     def __str__(self) -> str:
         share = f"{100 * self.share:.0f} %"
-        return f"{share} (unknown: {listed(self.unknown)})" if self.unknown else share
+        parts = [
+            f"{what}: {listed(words)}"
+            for what, words in (("unknown", self.unknown), ("cut", self.cut))
+            if words
+        ]
+        return f"{share} ({'; '.join(parts)})" if parts else share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,18 +79,21 @@ class Encoded:
         CSR: int64, int32 and float64.
     columns : int
         The number of rows of the vector table.
-    unknown : tuple of dict
+    unknown : sequence of dict
         For each row, the words without a vector and how often they occur; () if all have one.
     word_weights : ndarray of shape (columns,), float64, or None
         What counts are multiplied by; None is 1.
+    cut : sequence of dict
+        For each row, the words that a limit left out and how often they occur; () if none is.
     """
 
     indptr: Int64Array
     indices: Int32Array
     counts: Float64Array
     columns: int
-    unknown: tuple[Mapping[str, float], ...]
+    unknown: Sequence[Mapping[str, float]]
     word_weights: Float64Array | None = None
+    cut: Sequence[Mapping[str, float]] = ()
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -94,8 +108,10 @@ class Encoded:
     def coverage(self, row: int) -> Coverage:
         """Return how much of a row has vectors."""
         unknown = self.unknown[row] if self.unknown else {}
+        cut = self.cut[row] if self.cut else {}
         known = float(self.counts[self._part(row)].sum())
-        return Coverage(known, known + sum(unknown.values()), unknown)
+        total = known + sum(unknown.values()) + sum(cut.values())
+        return Coverage(known, total, unknown, cut)
 
     def masses(self, row: int, words: Int32Array) -> Float64Array:
         """Return the share of each of `words` (ascending) in the weight of a row."""
@@ -172,15 +188,15 @@ def rows_of_texts(
     texts: Iterable[str | Sequence[str]],
     space: Space,
     word_weights: Float64Array | None,
-    stop_set: frozenset[str],
+    stop_words: StopWords,
     max_words: int | None,
     name: str,
 ) -> Encoded:
     """Tokenise texts (lists of tokens are taken as they are) and count their words."""
     assert space.lookup is not None, "texts need named vectors"
-    counted = count_words(
-        _tokens(texts, stop_set, name), space.lookup, max_words_per_document=max_words
-    )
+    reader = TermReader(lowercase=False, stop_words=stop_words)
+    blocks = (_terms(batch, reader).count(1) for batch in batches(_checked(texts, name)))
+    counted = counted_blocks(blocks, ColumnFinder(space.lookup, reader), max_words)
     bags = counted.bags
     return Encoded(
         bags.indptr.astype(np.int64),
@@ -189,19 +205,28 @@ def rows_of_texts(
         len(space),
         counted.unknown,
         word_weights,
+        counted.cut,
     )
 
 
-def _tokens(
-    texts: Iterable[str | Sequence[str]], stop_set: frozenset[str], name: str
-) -> Iterator[list[str]]:
+def _terms(batch: list[str | Sequence[str]], reader: TermReader) -> _core.TokenBlock:
+    texts = [document for document in batch if isinstance(document, str)]
+    if len(texts) == len(batch):
+        return reader.read(texts)
+    tokens = [
+        reader.words(document) if isinstance(document, str) else document for document in batch
+    ]
+    return reader.terms.read_words(tokens)
+
+
+def _checked(
+    texts: Iterable[str | Sequence[str]], name: str
+) -> Iterator[str | Sequence[str]]:
     for position, text in enumerate(texts):
-        if isinstance(text, str):
-            yield remove_stop_words(tokenize(text, lowercase=False), stop_set)
-        elif isinstance(text, Sequence) and all(isinstance(token, str) for token in text):
-            yield list(text)
-        else:
+        is_tokens = isinstance(text, Sequence) and all(isinstance(token, str) for token in text)
+        if not (isinstance(text, str) or is_tokens):
             raise TypeError(
                 f"{name} must hold texts or lists of tokens; position {position} holds "
                 f"{type(text).__name__}."
             )
+        yield text

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from textkin import _core
 from textkin._typing import Float64Array
 from textkin._validation import check_params
-from textkin.text import stop_word_set
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
 from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
@@ -111,8 +110,9 @@ class ReadsDocuments(BaseEstimator):
                     f"{name} must be bags with one column for each row of the vectors, which are "
                     "a matrix without words. For texts pass WordMover(WordVectors(words, matrix))."
                 )
-            stop_set, most = stop_word_set(self.stop_words), self.max_words_per_document
-            encoded = rows_of_texts(X, space, word_weights, stop_set, most, name)
+            encoded = rows_of_texts(
+                X, space, word_weights, self.stop_words, self.max_words_per_document, name
+            )
         if (oov or self.oov) == "error":
             refuse_unknown(encoded, name)
         return encoded

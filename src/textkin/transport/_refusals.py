@@ -59,7 +59,7 @@ def _way_out(unknown: Iterable[str]) -> str:
         return "A list holds tokens: pass a text as it is, not in a list"
     if any(_UNSPACED.search(word) for word in words):
         return (
-            "Scripts without spaces are not split into words: pass lists of tokens, and vectors "
-            "that have them"
+            "Scripts without spaces are split into pairs of characters: pass lists of tokens, "
+            "and vectors that have them"
         )
     return "Load vectors that have them, as with WordVectors.load(path)"

@@ -1,0 +1,292 @@
+#include "bindings.h"
+
+#include "textkin/characters.h"
+#include "textkin/counting.h"
+#include "textkin/tokenise.h"
+#include "textkin/tokens.h"
+#include "textkin/words.h"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <string_view>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+
+// The UTF-8 form of a str, kept alive by `owner` and not by the str itself, which would keep it for
+// good. A lone surrogate, which UTF-8 has no form for, is passed as if it had one.
+std::string_view utf8(nb::handle text, nb::object& owner) {
+    Py_ssize_t size = 0;
+    owner = nb::steal(PyUnicode_AsUTF8String(text.ptr()));
+    if (!owner.is_valid()) {
+        PyErr_Clear();
+        owner = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+        if (!owner.is_valid()) throw nb::python_error();
+    }
+    char* bytes = nullptr;
+    if (PyBytes_AsStringAndSize(owner.ptr(), &bytes, &size) != 0) throw nb::python_error();
+    return {bytes, static_cast<std::size_t>(size)};
+}
+
+nb::str to_str(std::string_view word) {
+    PyObject* const made = PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()),
+                                                "surrogatepass");
+    if (made == nullptr) throw nb::python_error();
+    return nb::steal<nb::str>(made);
+}
+
+void check_words(std::size_t known, std::size_t expected, const char* name) {
+    if (known < expected) {
+        const std::string message = std::string(name) + " must have an entry for each of the " +
+                                    std::to_string(expected) + " words; got " +
+                                    std::to_string(known) + ".";
+        throw nb::value_error(message.c_str());
+    }
+}
+
+// One more than the largest word of `ids`.
+std::size_t words_of(std::span<const std::int32_t> ids) {
+    std::int32_t largest = -1;
+    for (const std::int32_t id : ids) largest = std::max(largest, id);
+    return static_cast<std::size_t>(largest + 1);
+}
+
+
+Tokens read_texts(WordTable& table, const nb::list& texts, bool lowercase, unsigned threads) {
+    std::vector<nb::object> owners(texts.size());
+    std::vector<std::string_view> views(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (!PyUnicode_Check(texts[i].ptr())) throw nb::type_error("texts must hold str.");
+        views[i] = utf8(texts[i], owners[i]);
+    }
+    Tokens tokens;
+    run(views.size(), nb::none(),
+        [&](Stop& stop) { tokens = tokenise(views, lowercase, threads, stop, table); });
+    return tokens;
+}
+
+Tokens read_words(WordTable& table, const nb::list& documents) {
+    Tokens tokens;
+    for (nb::handle document : documents) {
+        for (nb::handle word : document) {
+            if (!PyUnicode_Check(word.ptr())) {
+                const std::string message =
+                    std::string("documents must be lists of words (str); document ") +
+                    std::to_string(tokens.size()) + " holds " +
+                    nb::type_name(word.type()).c_str() + ".";
+                throw nb::type_error(message.c_str());
+            }
+            nb::object owner;
+            tokens.ids.push_back(table.add(utf8(word, owner)));
+        }
+        tokens.end_document();
+    }
+    return tokens;
+}
+
+// Which words are in `forms`: in lower case, with or without their apostrophes.
+std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& forms,
+                                   std::size_t start) {
+    std::vector<std::uint8_t> found;
+    std::vector<char32_t> letters;
+    std::string form;
+    for (std::size_t i = start; i < table.size(); ++i) {
+        letters.clear();
+        decode_utf8(table[i], letters);
+        normalise(letters);
+        for (char32_t& letter : letters)
+            if (character(letter).kind == Kind::apostrophe) letter = U'\'';
+        form.clear();
+        append_lower(letters.data(), letters.size(), form);
+        bool is_form = forms.find(form) >= 0;
+        if (!is_form && form.find('\'') != std::string::npos) {
+            std::erase(form, '\'');
+            is_form = forms.find(form) >= 0;
+        }
+        found.push_back(is_form ? 1 : 0);
+    }
+    return found;
+}
+
+nb::list words_from(const WordTable& table, std::size_t start) {
+    nb::list words;
+    for (std::size_t i = start; i < table.size(); ++i) words.append(to_str(table[i]));
+    return words;
+}
+
+nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
+    nb::list words;
+    for (const std::int32_t id : view(ids)) {
+        if (id < 0 || static_cast<std::size_t>(id) >= table.size())
+            throw nb::index_error("no word has this number");
+        words.append(to_str(table[static_cast<std::size_t>(id)]));
+    }
+    return words;
+}
+
+nb::tuple arrays(Counts&& counts) {
+    const std::size_t rows = counts.offsets.size();
+    const std::size_t entries = counts.keys.size();
+    return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
+                          to_numpy(std::move(counts.keys), entries),
+                          to_numpy(std::move(counts.counts), entries));
+}
+
+} // namespace
+
+void register_text(nb::module_& module) {
+    module.def(
+        "tokenise",
+        [](const nb::str& text, bool lowercase) {
+            nb::object owner;
+            Tokeniser split(lowercase);
+            nb::list words;
+            for (const std::string_view word : split(utf8(text, owner))) words.append(to_str(word));
+            return words;
+        },
+        "text"_a, "lowercase"_a, "The words of a text.",
+        nb::sig("def tokenise(text: str, lowercase: bool) -> list[str]"));
+    module.def(
+        "normalise",
+        [](const nb::str& text) {
+            nb::object owner;
+            std::vector<char32_t> characters;
+            decode_utf8(utf8(text, owner), characters);
+            normalise(characters);
+            std::string bytes;
+            for (const char32_t code : characters)
+                append_utf8(character(code).kind == Kind::apostrophe ? U'\'' : code, bytes);
+            return to_str(bytes);
+        },
+        "text"_a, "A text as the tokeniser reads it: NFKC, plain apostrophes, nothing invisible.");
+
+    nb::class_<Tokens>(module, "TokenBlock", "Documents as numbered words, in their order.")
+        .def("__len__", &Tokens::size)
+        .def_prop_ro("n_tokens", [](const Tokens& self) { return self.ids.size(); })
+        .def(
+            "arrays",
+            [](const Tokens& self) {
+                return nb::make_tuple(
+                    to_numpy(std::vector<std::int32_t>(self.ids), self.ids.size()),
+                    to_numpy(std::vector<std::int64_t>(self.offsets), self.offsets.size()));
+            },
+            "Ids and offsets of the documents.",
+            nb::sig("def arrays(self) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                    "numpy.typing.NDArray[numpy.int64]]"))
+        .def(
+            "replaced",
+            [](const Tokens& self, const Array1<std::int32_t>& number_of) {
+                check_words(number_of.size(), words_of(self.ids), "number_of");
+                return replaced(self, view(number_of));
+            },
+            "number_of"_a.noconvert(), "Other numbers for the words; negative ones are left out.")
+        .def(
+            "count",
+            [](const Tokens& self, unsigned threads) {
+                Counts counts;
+                run(self.size(), nb::none(),
+                    [&](Stop& stop) { counts = count_words(self, threads, stop); });
+                return counts;
+            },
+            "threads"_a, "How often each word occurs in each document.");
+
+    nb::class_<Counts>(module, "WordCounts", "How often each word occurs in each document.")
+        .def("__len__", &Counts::size)
+        .def(
+            "add_statistics",
+            [](const Counts& self,
+               nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> totals,
+               nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> documents) {
+                const std::size_t words = words_of(self.keys);
+                check_words(totals.size(), words, "totals");
+                check_words(documents.size(), words, "documents");
+                add_statistics(self, {totals.data(), totals.size()},
+                               {documents.data(), documents.size()});
+            },
+            "totals"_a.noconvert(), "documents"_a.noconvert(),
+            "Add occurrences, and documents that have it, of each word.")
+        .def(
+            "to_bags",
+            [](const Counts& self, const Array1<std::int32_t>& column_of, std::size_t most,
+               unsigned threads) {
+                check_words(column_of.size(), words_of(self.keys), "column_of");
+                Bags bags;
+                run(self.size(), nb::none(), [&](Stop& stop) {
+                    bags = to_bags(self, view(column_of), most, threads, stop);
+                });
+                return nb::make_tuple(arrays(std::move(bags.known)), arrays(std::move(bags.unknown)),
+                                      arrays(std::move(bags.cut)));
+            },
+            "column_of"_a.noconvert(), "most"_a, "threads"_a,
+            "CSR arrays (offsets, keys, counts) of columns, of words without one (-1 in "
+            "`column_of`; -2 is left out), and of columns cut by `most` (0: none is).",
+            nb::sig("def to_bags(self, column_of: numpy.typing.NDArray[numpy.int32], most: int, "
+                    "threads: int) -> tuple[tuple[numpy.typing.NDArray[numpy.int64], "
+                    "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32]], "
+                    "...]"));
+
+    nb::class_<WordTable>(module, "WordTable", "Distinct words, numbered as they come.")
+        .def(nb::init<>())
+        .def("__len__", &WordTable::size)
+        .def("read_texts", &read_texts, "texts"_a, "lowercase"_a, "threads"_a,
+             "Tokenise texts; new words are added.",
+             nb::sig("def read_texts(self, texts: list[str], lowercase: bool, threads: int) -> "
+                     "TokenBlock"))
+        .def("read_words", &read_words, "documents"_a,
+             "Take lists of words as documents; new words are added.",
+             nb::sig("def read_words(self, documents: list[collections.abc.Iterable[str]]) -> "
+                     "TokenBlock"))
+        .def(
+            "read_runs",
+            [](WordTable& self, const Tokens& tokens, const WordTable& words, std::size_t shortest,
+               std::size_t longest, unsigned threads) {
+                check_words(words.size(), words_of(tokens.ids), "words");
+                if (shortest == 0) throw nb::value_error("shortest must be at least 1.");
+                Tokens out;
+                run(tokens.size(), nb::none(), [&](Stop& stop) {
+                    out = joined_runs(tokens, words, shortest, longest, threads, stop, self);
+                });
+                return out;
+            },
+            "tokens"_a, "words"_a, "shortest"_a, "longest"_a, "threads"_a,
+            "Take runs of words, joined by spaces, as the words of documents.")
+        .def("matching",
+             [](const WordTable& self, const WordTable& forms, std::size_t start) {
+                 auto found = matching(self, forms, start);
+                 const std::size_t size = found.size();
+                 return to_numpy(std::move(found), size);
+             },
+             "forms"_a, "start"_a,
+             "For each word from `start` on: 1 if its lower case, with or without apostrophes, is "
+             "among `forms`.")
+        .def("words", &words_from, "start"_a, "The words from `start` on.",
+             nb::sig("def words(self, start: int) -> list[str]"))
+        .def("words_at", &words_at, "ids"_a.noconvert(), "The words of these numbers.",
+             nb::sig("def words_at(self, ids: numpy.typing.NDArray[numpy.int32]) -> list[str]"))
+        .def("sorted",
+             [](const WordTable& self) {
+                 auto order = self.sorted();
+                 const std::size_t size = order.size();
+                 return to_numpy(std::move(order), size);
+             },
+             "All numbers, in the order of the words' code points.");
+
+    nb::class_<Phrases>(module, "Phrases", "Sequences of words that stand for one word.")
+        .def(nb::init<>())
+        .def("__len__", &Phrases::size)
+        .def(
+            "add",
+            [](Phrases& self, const Tokens& sequences, const Tokens& names) {
+                if (names.size() != sequences.size() || names.ids.size() != names.size())
+                    throw nb::value_error("names must hold one word for each sequence.");
+                for (std::size_t i = 0; i < sequences.size(); ++i)
+                    self.add(sequences[i], names.ids[i]);
+            },
+            "sequences"_a, "names"_a, "Let each sequence stand for the one word in `names`.")
+        .def("join", &Phrases::join, "tokens"_a, "Replace sequences by their names.");
+}
+
+} // namespace textkin::bindings

@@ -1,0 +1,145 @@
+#include "textkin/counting.h"
+
+#include "textkin/parallel.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kDocumentsAtOnce = 512;
+
+using Entry = std::pair<std::int32_t, float>;
+
+// Adds up counts by key, keeping the order in which keys came.
+class Adder {
+  public:
+    void begin(std::size_t most_keys) {
+        const std::size_t wanted = std::bit_ceil(2 * most_keys + 2);
+        slots_.assign(wanted, -1);
+        entries_.clear();
+    }
+
+    void add(std::int32_t key, float count) {
+        const std::size_t mask = slots_.size() - 1;
+        // Keys are small whole numbers, so their low bits are spread already.
+        for (std::size_t at = static_cast<std::uint32_t>(key) & mask;; at = (at + 1) & mask) {
+            std::int32_t& slot = slots_[at];
+            if (slot < 0) {
+                slot = static_cast<std::int32_t>(entries_.size());
+                entries_.emplace_back(key, count);
+                return;
+            }
+            Entry& entry = entries_[static_cast<std::size_t>(slot)];
+            if (entry.first == key) {
+                entry.second += count;
+                return;
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
+
+  private:
+    std::vector<std::int32_t> slots_;
+    std::vector<Entry> entries_;
+};
+
+void append_row(Counts& counts, std::span<const Entry> entries) {
+    for (const auto& [key, count] : entries) {
+        counts.keys.push_back(key);
+        counts.counts.push_back(count);
+    }
+    counts.offsets.push_back(static_cast<std::int64_t>(counts.keys.size()));
+}
+
+void append(Counts& all, const Counts& part) {
+    const std::int64_t before = all.offsets.back();
+    for (std::size_t row = 0; row < part.size(); ++row)
+        all.offsets.push_back(before + part.offsets[row + 1]);
+    all.keys.insert(all.keys.end(), part.keys.begin(), part.keys.end());
+    all.counts.insert(all.counts.end(), part.counts.begin(), part.counts.end());
+}
+
+// Runs `work(first, last, part)` over blocks of rows, and puts the parts together in order.
+template <class Part, class Work, class Join>
+Part by_blocks(std::size_t rows, unsigned threads, Stop& stop, Work work, Join join) {
+    const std::size_t blocks = (rows + kDocumentsAtOnce - 1) / kDocumentsAtOnce;
+    std::vector<Part> parts(std::max<std::size_t>(1, blocks));
+    parallel_for(blocks, threads, stop, [&](std::size_t block) {
+        const std::size_t first = block * kDocumentsAtOnce;
+        work(first, std::min(rows, first + kDocumentsAtOnce), parts[block]);
+    });
+    for (std::size_t block = 1; block < blocks; ++block) join(parts[0], parts[block]);
+    return std::move(parts[0]);
+}
+
+} // namespace
+
+Counts count_words(const Tokens& tokens, unsigned threads, Stop& stop) {
+    return by_blocks<Counts>(
+        tokens.size(), threads, stop,
+        [&](std::size_t first, std::size_t last, Counts& part) {
+            Adder adder;
+            for (std::size_t document = first; document < last; ++document) {
+                const auto words = tokens[document];
+                adder.begin(words.size());
+                for (const std::int32_t word : words) adder.add(word, 1);
+                append_row(part, adder.entries());
+            }
+        },
+        append);
+}
+
+void add_statistics(const Counts& counts, std::span<std::int64_t> totals,
+                    std::span<std::int64_t> documents) {
+    for (std::size_t i = 0; i < counts.keys.size(); ++i) {
+        const auto word = static_cast<std::size_t>(counts.keys[i]);
+        totals[word] += static_cast<std::int64_t>(counts.counts[i]);
+        ++documents[word];
+    }
+}
+
+Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std::size_t most,
+             unsigned threads, Stop& stop) {
+    return by_blocks<Bags>(
+        counts.size(), threads, stop,
+        [&](std::size_t first, std::size_t last, Bags& part) {
+            Adder adder;
+            std::vector<Entry> unknown;
+            for (std::size_t row = first; row < last; ++row) {
+                const auto start = static_cast<std::size_t>(counts.offsets[row]);
+                const auto end = static_cast<std::size_t>(counts.offsets[row + 1]);
+                adder.begin(end - start);
+                unknown.clear();
+                for (std::size_t i = start; i < end; ++i) {
+                    const std::int32_t word = counts.keys[i];
+                    const std::int32_t column = column_of[static_cast<std::size_t>(word)];
+                    if (column >= 0)
+                        adder.add(column, counts.counts[i]);
+                    else if (column == kUnknown)
+                        unknown.emplace_back(word, counts.counts[i]);
+                }
+                auto& entries = adder.entries();
+                const std::size_t kept = most == 0 ? entries.size() : std::min(most, entries.size());
+                if (kept < entries.size())
+                    std::stable_sort(entries.begin(), entries.end(),
+                                     [](const Entry& a, const Entry& b) { return a.second > b.second; });
+                const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(kept);
+                std::sort(entries.begin(), middle);
+                std::sort(middle, entries.end());
+                append_row(part.known, {entries.begin(), middle});
+                append_row(part.cut, {middle, entries.end()});
+                append_row(part.unknown, unknown);
+            }
+        },
+        [](Bags& all, const Bags& part) {
+            append(all.known, part.known);
+            append(all.unknown, part.unknown);
+            append(all.cut, part.cut);
+        });
+}
+
+} // namespace textkin

@@ -1,0 +1,46 @@
+// Characters as the tokeniser sees them, from a frozen table: the same on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace textkin {
+
+enum class Kind : std::uint8_t {
+    separator,
+    word,       // letters and numbers
+    mark,       // combining marks: part of a word, never its beginning
+    apostrophe, // part of a word between two of its characters
+    dropped,    // invisible: joiners, soft hyphens, variation selectors
+    cjk,        // Chinese and Japanese: written without spaces
+    southeast,  // Thai, Lao, Khmer, Burmese: so are these
+};
+
+enum class Case : std::uint8_t { other, cased, ignorable };
+
+struct Character {
+    Kind kind = Kind::separator;
+    Case letter_case = Case::other;
+    std::uint8_t combining = 0; // canonical combining class
+    bool changes = false;       // NFKC may change it, or join it to the character before
+
+    bool operator==(const Character&) const = default;
+};
+
+[[nodiscard]] Character character(char32_t code);
+
+// Appends the characters of a UTF-8 text. What is not UTF-8, and lone surrogates, become U+FFFD,
+// which separates words.
+void decode_utf8(std::string_view text, std::vector<char32_t>& out);
+void append_utf8(char32_t code, std::string& out);
+
+// Brings a text into the form NFKC, invisible characters left out first.
+void normalise(std::vector<char32_t>& text);
+
+// Appends the lower case of a word: as in the Unicode standard, a sigma at its end included.
+void append_lower(const char32_t* word, std::size_t length, std::string& out);
+
+} // namespace textkin

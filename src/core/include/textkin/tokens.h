@@ -1,0 +1,63 @@
+// Documents as numbered words in their order, and what is made of them.
+#pragma once
+
+#include "textkin/stop.h"
+#include "textkin/words.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace textkin {
+
+// Document d has the words ids[offsets[d]] to ids[offsets[d + 1] - 1].
+struct Tokens {
+    std::vector<std::int32_t> ids;
+    std::vector<std::int64_t> offsets{0};
+
+    [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
+    [[nodiscard]] std::span<const std::int32_t> operator[](std::size_t document) const {
+        return {ids.data() + offsets[document],
+                static_cast<std::size_t>(offsets[document + 1] - offsets[document])};
+    }
+    void end_document() { offsets.push_back(static_cast<std::int64_t>(ids.size())); }
+};
+
+// The words of texts (UTF-8), added to `table`. Numbers follow the order of the texts, on any
+// number of threads.
+[[nodiscard]] Tokens tokenise(std::span<const std::string_view> texts, bool lowercase,
+                              unsigned threads, Stop& stop, WordTable& table);
+
+// The same documents with word w replaced by number_of[w], or left out where that is negative.
+[[nodiscard]] Tokens replaced(const Tokens& tokens, std::span<const std::int32_t> number_of);
+
+// Runs of `shortest` to `longest` words, joined by spaces and added to `grams`: of each document
+// the shortest first, as scikit-learn orders them.
+[[nodiscard]] Tokens joined_runs(const Tokens& tokens, const WordTable& words, std::size_t shortest,
+                                 std::size_t longest, unsigned threads, Stop& stop,
+                                 WordTable& grams);
+
+// Sequences of words that stand for one word, such as new york for New_York.
+class Phrases {
+  public:
+    // Of two names for the same sequence the first counts. Sequences of fewer than two words are
+    // left out.
+    void add(std::span<const std::int32_t> sequence, std::int32_t name);
+    [[nodiscard]] std::size_t size() const { return count_; }
+
+    // The documents with each sequence replaced by its name: from left to right, the longest first.
+    [[nodiscard]] Tokens join(const Tokens& tokens) const;
+
+  private:
+    static constexpr std::int32_t kNone = -1;
+    [[nodiscard]] std::int32_t next(std::int32_t node, std::int32_t word) const;
+
+    std::unordered_map<std::uint64_t, std::int32_t> edges_; // (node, word) to node
+    std::vector<std::int32_t> names_{kNone};                // of the nodes; node 0 is the root
+    std::size_t count_ = 0;
+};
+
+} // namespace textkin

@@ -1,0 +1,182 @@
+#include "textkin/tokens.h"
+
+#include "textkin/parallel.h"
+#include "textkin/tokenise.h"
+
+#include <algorithm>
+#include <string>
+
+namespace textkin {
+namespace {
+
+// Large enough that few words are met in many chunks, small enough that threads share the work.
+constexpr std::size_t kChunkWeight = std::size_t{1} << 20;
+
+// Cuts documents into chunks of about the same weight, whatever the number of threads.
+template <class Weight> std::vector<std::size_t> chunk_ends(std::size_t count, Weight weight) {
+    std::vector<std::size_t> ends;
+    std::size_t sum = 0;
+    for (std::size_t document = 0; document < count; ++document) {
+        sum += weight(document);
+        if (sum >= kChunkWeight || document + 1 == count) {
+            ends.push_back(document + 1);
+            sum = 0;
+        }
+    }
+    return ends;
+}
+
+// Runs `read(first, last, table, tokens)` over all documents. One thread reads into `table`
+// itself; several read chunks with tables of their own, which are then merged in order: the
+// numbers come out the same.
+template <class Weight, class Read>
+Tokens collect(std::size_t count, Weight weight, unsigned threads, Stop& stop, WordTable& table,
+               Read read) {
+    Tokens all;
+    const auto ends = chunk_ends(count, weight);
+    const auto start_of = [&](std::size_t chunk) { return chunk == 0 ? 0 : ends[chunk - 1]; };
+    if (threads <= 1 || ends.size() <= 1) {
+        all.offsets.reserve(count + 1);
+        for (std::size_t chunk = 0; chunk < ends.size(); ++chunk) {
+            stop.throw_if_requested();
+            read(start_of(chunk), ends[chunk], table, all);
+        }
+        return all;
+    }
+    struct Part {
+        WordTable table;
+        Tokens tokens;
+        std::vector<std::int32_t> number_of;
+        std::size_t first_id = 0;
+    };
+    std::vector<Part> parts(ends.size());
+    parallel_for(ends.size(), threads, stop, [&](std::size_t chunk) {
+        read(start_of(chunk), ends[chunk], parts[chunk].table, parts[chunk].tokens);
+    });
+    std::size_t ids = 0;
+    all.offsets.reserve(count + 1);
+    for (Part& part : parts) {
+        part.number_of = table.merge(part.table);
+        part.first_id = ids;
+        ids += part.tokens.ids.size();
+        for (std::size_t document = 0; document < part.tokens.size(); ++document)
+            all.offsets.push_back(static_cast<std::int64_t>(part.first_id) +
+                                  part.tokens.offsets[document + 1]);
+    }
+    all.ids.resize(ids);
+    parallel_for(parts.size(), threads, stop, [&](std::size_t chunk) {
+        const Part& part = parts[chunk];
+        std::transform(part.tokens.ids.begin(), part.tokens.ids.end(),
+                       all.ids.begin() + static_cast<std::ptrdiff_t>(part.first_id),
+                       [&](std::int32_t id) {
+                           return part.number_of[static_cast<std::size_t>(id)];
+                       });
+    });
+    return all;
+}
+
+std::uint64_t edge(std::int32_t node, std::int32_t word) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(node)) << 32 |
+           static_cast<std::uint32_t>(word);
+}
+
+} // namespace
+
+Tokens tokenise(std::span<const std::string_view> texts, bool lowercase, unsigned threads,
+                Stop& stop, WordTable& table) {
+    const auto weight = [&](std::size_t document) { return texts[document].size() + 1; };
+    return collect(texts.size(), weight, threads, stop, table,
+                   [&](std::size_t first, std::size_t last, WordTable& words, Tokens& tokens) {
+                       Tokeniser split(lowercase);
+                       for (std::size_t document = first; document < last; ++document) {
+                           words.add(split(texts[document]), tokens.ids);
+                           tokens.end_document();
+                       }
+                   });
+}
+
+Tokens replaced(const Tokens& tokens, std::span<const std::int32_t> number_of) {
+    Tokens out;
+    out.ids.reserve(tokens.ids.size());
+    out.offsets.reserve(tokens.offsets.size());
+    for (std::size_t document = 0; document < tokens.size(); ++document) {
+        for (const std::int32_t id : tokens[document])
+            if (const std::int32_t number = number_of[static_cast<std::size_t>(id)]; number >= 0)
+                out.ids.push_back(number);
+        out.end_document();
+    }
+    return out;
+}
+
+Tokens joined_runs(const Tokens& tokens, const WordTable& words, std::size_t shortest,
+                   std::size_t longest, unsigned threads, Stop& stop, WordTable& grams) {
+    const auto weight = [&](std::size_t document) {
+        return 8 * (longest - shortest + 1) * (tokens[document].size() + 1);
+    };
+    return collect(tokens.size(), weight, threads, stop, grams,
+                   [&](std::size_t first, std::size_t last, WordTable& table, Tokens& out) {
+                       std::string run;
+                       for (std::size_t document = first; document < last; ++document) {
+                           const auto ids = tokens[document];
+                           for (std::size_t n = shortest; n <= longest && n <= ids.size(); ++n)
+                               for (std::size_t at = 0; at + n <= ids.size(); ++at) {
+                                   run.clear();
+                                   for (std::size_t k = at; k < at + n; ++k) {
+                                       if (k > at) run.push_back(' ');
+                                       run.append(words[static_cast<std::size_t>(ids[k])]);
+                                   }
+                                   out.ids.push_back(table.add(run));
+                               }
+                           out.end_document();
+                       }
+                   });
+}
+
+void Phrases::add(std::span<const std::int32_t> sequence, std::int32_t name) {
+    if (sequence.size() < 2) return;
+    std::int32_t node = 0;
+    for (const std::int32_t word : sequence) {
+        const auto [at, is_new] =
+            edges_.try_emplace(edge(node, word), static_cast<std::int32_t>(names_.size()));
+        if (is_new) names_.push_back(kNone);
+        node = at->second;
+    }
+    std::int32_t& known = names_[static_cast<std::size_t>(node)];
+    if (known != kNone) return;
+    known = name;
+    ++count_;
+}
+
+std::int32_t Phrases::next(std::int32_t node, std::int32_t word) const {
+    const auto at = edges_.find(edge(node, word));
+    return at == edges_.end() ? kNone : at->second;
+}
+
+Tokens Phrases::join(const Tokens& tokens) const {
+    Tokens out;
+    out.ids.reserve(tokens.ids.size());
+    out.offsets.reserve(tokens.offsets.size());
+    for (std::size_t document = 0; document < tokens.size(); ++document) {
+        const auto ids = tokens[document];
+        for (std::size_t at = 0; at < ids.size();) {
+            std::int32_t name = ids[at];
+            std::size_t end = at + 1;
+            std::int32_t node = 0;
+            for (std::size_t k = at; k < ids.size(); ++k) {
+                node = next(node, ids[k]);
+                if (node == kNone) break;
+                if (const std::int32_t found = names_[static_cast<std::size_t>(node)];
+                    found != kNone) {
+                    name = found;
+                    end = k + 1;
+                }
+            }
+            out.ids.push_back(name);
+            at = end;
+        }
+        out.end_document();
+    }
+    return out;
+}
+
+} // namespace textkin

@@ -1,0 +1,153 @@
+#include "check.h"
+#include "textkin/characters.h"
+#include "textkin/counting.h"
+#include "textkin/tokenise.h"
+#include "textkin/tokens.h"
+#include "textkin/words.h"
+
+#include <map>
+#include <random>
+#include <string>
+
+using namespace textkin;
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view text, bool lowercase = true) {
+    Tokeniser split(lowercase);
+    const auto found = split(text);
+    return {found.begin(), found.end()};
+}
+
+// Texts of a few thousand words, some of them long or not ASCII, in more than one chunk.
+std::vector<std::string> random_texts(std::size_t count) {
+    std::mt19937_64 random(7);
+    std::vector<std::string> texts(count);
+    for (std::string& text : texts)
+        for (std::uint64_t left = random() % 400; left > 0; --left) {
+            const std::uint64_t word = random() % 3000;
+            text += "w" + std::to_string(word * word);
+            if (word % 5 == 0) text += "longer'than'eight";
+            if (word % 11 == 0) text += "\xC3\xA9";
+            text += word % 3 == 0 ? ", " : " ";
+        }
+    return texts;
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
+    return {texts.begin(), texts.end()};
+}
+
+} // namespace
+
+TEST(tokeniser_splits_bytes_that_are_no_text) {
+    CHECK(words_of("a\xFF"
+                   "b \xC3 c\xE4\xB8 d\xF4\x90\x80\x80 e\xED\xA0\x80"
+                   "f \xC0\xAF g\xF0\x80\x80\x80") ==
+          (std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"}));
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 2000; ++round) {
+        std::string bytes(random() % 40, ' ');
+        for (char& byte : bytes) byte = static_cast<char>(random());
+        for (const std::string& word : words_of(bytes)) CHECK(!word.empty());
+    }
+}
+
+TEST(tokeniser_gives_back_the_memory_of_one_text_for_the_next) {
+    Tokeniser split(true);
+    CHECK(split("One TWO").size() == 2);
+    CHECK(split("\xC3\x89t\xC3\xA9").front() == "\xC3\xA9t\xC3\xA9");
+    CHECK(split("x'y'").front() == "x'y");
+    CHECK(split("").empty());
+}
+
+TEST(normal_form_of_every_character_alone_is_stable) {
+    for (char32_t code = 0; code < 0x110000; ++code) {
+        std::vector<char32_t> once{code};
+        normalise(once);
+        std::vector<char32_t> twice = once;
+        normalise(twice);
+        CHECK(once == twice);
+    }
+}
+
+TEST(word_table_numbers_words_as_they_come) {
+    WordTable table;
+    std::map<std::string, std::int32_t> slow;
+    std::mt19937_64 random(5);
+    for (int round = 0; round < 20000; ++round) {
+        std::string word(random() % 14, 'x');
+        for (char& byte : word) byte = static_cast<char>('a' + random() % 3);
+        const auto [at, is_new] = slow.try_emplace(word, static_cast<std::int32_t>(slow.size()));
+        CHECK(table.find(word) == (is_new ? -1 : at->second));
+        CHECK(table.add(word) == at->second);
+        CHECK(table[static_cast<std::size_t>(at->second)] == word);
+    }
+    CHECK(table.size() == slow.size());
+    std::vector<std::int32_t> order;
+    for (const auto& [word, number] : slow) order.push_back(number);
+    CHECK(table.sorted() == order);
+    CHECK(table.find(std::string("a\0", 2)) == -1);
+    CHECK(table.add(std::string("a\0", 2)) != table.add("a"));
+}
+
+TEST(tokens_are_the_same_on_any_number_of_threads) {
+    const auto texts = random_texts(3000);
+    const auto views = views_of(texts);
+    Stop stop;
+    WordTable one;
+    const Tokens expected = tokenise(views, true, 1, stop, one);
+    for (const unsigned threads : {2U, 4U}) {
+        WordTable many;
+        const Tokens found = tokenise(views, true, threads, stop, many);
+        CHECK(found.ids == expected.ids);
+        CHECK(found.offsets == expected.offsets);
+        CHECK(many.size() == one.size());
+        WordTable pairs_one;
+        WordTable pairs_many;
+        CHECK(joined_runs(expected, one, 1, 2, 1, stop, pairs_one).ids ==
+              joined_runs(found, many, 1, 2, threads, stop, pairs_many).ids);
+    }
+}
+
+TEST(counting_is_the_same_on_any_number_of_threads_and_loses_nothing) {
+    const auto texts = random_texts(1500);
+    Stop stop;
+    WordTable table;
+    const Tokens tokens = tokenise(views_of(texts), true, 1, stop, table);
+    std::vector<std::int32_t> column_of(table.size());
+    for (std::size_t word = 0; word < column_of.size(); ++word)
+        column_of[word] = word % 9 == 0   ? kUnknown
+                          : word % 7 == 0 ? kLeftOut
+                                          : static_cast<std::int32_t>(word / 2);
+    const Bags expected = to_bags(count_words(tokens, 1, stop), column_of, 50, 1, stop);
+    const Bags found = to_bags(count_words(tokens, 3, stop), column_of, 50, 3, stop);
+    const auto same = [](const Counts& a, const Counts& b) {
+        return a.offsets == b.offsets && a.keys == b.keys && a.counts == b.counts;
+    };
+    CHECK(same(expected.known, found.known));
+    CHECK(same(expected.unknown, found.unknown));
+    CHECK(same(expected.cut, found.cut));
+    double sum = 0;
+    for (const Counts* part : {&found.known, &found.unknown, &found.cut})
+        for (const auto count : part->counts) sum += count;
+    double expected_sum = 0;
+    for (const std::int32_t id : tokens.ids)
+        expected_sum += column_of[static_cast<std::size_t>(id)] != kLeftOut ? 1 : 0;
+    CHECK(sum == expected_sum);
+}
+
+TEST(phrases_are_joined_from_the_left_the_longest_first) {
+    Phrases phrases;
+    phrases.add(std::vector<std::int32_t>{1, 2}, 10);
+    phrases.add(std::vector<std::int32_t>{1, 2, 3}, 11);
+    phrases.add(std::vector<std::int32_t>{1, 2}, 12); // known already
+    phrases.add(std::vector<std::int32_t>{5}, 13);    // no sequence
+    CHECK(phrases.size() == 2);
+    Tokens tokens;
+    tokens.ids = {1, 2, 1, 2, 3, 5, 1, 1, 2};
+    tokens.offsets = {0, 6, 7, 9};
+    const Tokens joined = phrases.join(tokens);
+    CHECK(joined.ids == (std::vector<std::int32_t>{10, 11, 5, 1, 10}));
+    CHECK(joined.offsets == (std::vector<std::int64_t>{0, 3, 4, 5}));
+}

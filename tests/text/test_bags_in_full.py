@@ -1,0 +1,340 @@
+"""Every choice of `BagOfWords`, against slow and obvious versions and against scikit-learn."""
+
+import re
+from collections import Counter
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+
+from textkin.text import BagOfWords, Vocabulary, tokenize
+from textkin.text import _terms as terms_module
+
+WORDS = ["a", "b", "cc", "dddddddddd", "eeeeeeeeeeee", "É"]
+TEXTS = st.lists(
+    st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=8
+)
+RULE = r"[^\W_]+(?:'[^\W_]+)*"  # our words, as a pattern: equal on text in normal form
+
+
+def slow_terms(
+    text: str,
+    *,
+    stop=frozenset(),
+    phrases=(),
+    normalize=lambda word: word,
+    ngram_range=(1, 1),
+) -> list[str]:
+    """Do to one text what `BagOfWords` says it does, in the order in which it says so."""
+    words = tokenize(text)
+    names = {}
+    for phrase in phrases:
+        names.setdefault(tuple(tokenize(phrase)), phrase)
+    joined, at = [], 0
+    while at < len(words):
+        for end in range(len(words), at + 1, -1):
+            if tuple(words[at:end]) in names:
+                joined.append((names[tuple(words[at:end])], True))
+                at = end
+                break
+        else:
+            joined.append((words[at], False))
+            at += 1
+    kept = [(word, name) for word, name in joined if word.lower() not in stop]
+    formed = [word if is_name else normalize(word) for word, is_name in kept]
+    formed = [word for word in formed if word]
+    shortest, longest = ngram_range
+    return [
+        " ".join(formed[start : start + n])
+        for n in range(shortest, longest + 1)
+        for start in range(len(formed) - n + 1)
+    ]
+
+
+@settings(max_examples=200)
+@given(
+    TEXTS,
+    st.frozensets(st.sampled_from(WORDS), max_size=2),
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=3).map("_".join), max_size=3),
+    st.sampled_from([None, lambda word: word[:2].lower(), lambda word: word.strip("b")]),
+    st.sampled_from([(1, 1), (1, 2), (2, 3)]),
+)
+def test_the_chain_of_steps(texts, stop, phrases, normalize, ngram_range):
+    stop = {word.lower() for word in stop}
+    phrases = list(dict.fromkeys(phrases))
+    estimator = BagOfWords(
+        sorted(stop),
+        phrases=phrases or None,
+        normalize=normalize,
+        ngram_range=ngram_range,
+    )
+    slow = [
+        slow_terms(
+            text,
+            stop=stop,
+            phrases=phrases,
+            normalize=normalize or (lambda word: word),
+            ngram_range=ngram_range,
+        )
+        for text in texts
+    ]
+    for text, expected in zip(texts, slow, strict=True):
+        assert estimator.words(text) == expected
+    names = sorted(set(sum(slow, [])))
+    if not names:
+        with pytest.raises(ValueError, match="no word to learn"):
+            estimator.fit(texts)
+        return
+    bags = estimator.fit_transform(texts).toarray()
+    assert estimator.vocabulary_.words == tuple(names)
+    assert_array_equal(bags, [[words.count(name) for name in names] for words in slow])
+    assert_array_equal(clone(estimator).fit(texts).transform(texts).toarray(), bags)
+    tokens = estimator.tokens(texts)
+    assert [tokens.words(d) for d in range(len(tokens))] == slow
+
+
+@settings(max_examples=150)
+@given(
+    TEXTS,
+    st.integers(1, 3),
+    st.integers(1, 3) | st.floats(0, 1),
+    st.integers(1, 8) | st.floats(0, 1),
+    st.none() | st.integers(1, 4),
+    st.sampled_from(["count", "tfidf"]),
+)
+def test_the_choice_of_words(texts, min_count, min_df, max_df, max_features, by):
+    counters = [Counter(tokenize(text)) for text in texts]
+    totals, documents = sum(counters, Counter()), Counter(w for c in counters for w in c)
+    n = len(texts)
+
+    def weight(word):
+        return totals[word] * (log(n / documents[word]) if by == "tfidf" else 1)
+
+    # As scikit-learn: a float is a share of the documents, 1 is one document and 1.0 is all.
+    least = min_df if isinstance(min_df, int) else min_df * n - 1e-9
+    most = max_df if isinstance(max_df, int) else max_df * n + 1e-9
+    expected = sorted(
+        word
+        for word in totals
+        if totals[word] >= min_count and least <= documents[word] <= most
+    )
+    if max_features is not None:
+        expected = sorted(sorted(expected, key=lambda w: (-round(weight(w), 9), w))[:max_features])
+    estimator = BagOfWords(
+        None,
+        min_count=min_count,
+        min_df=min_df,
+        max_df=max_df,
+        max_features=max_features,
+        max_features_by=by,
+    )
+    if not expected:
+        with pytest.raises(ValueError, match=r"no word to learn|max_df must allow"):
+            estimator.fit(texts)
+        return
+    assert estimator.fit(texts).vocabulary_.words == tuple(expected)
+
+
+def test_the_most_frequent_and_the_most_telling_words():
+    texts = ["the press the media", "the press", "the band plays plays plays"]
+    frequent = BagOfWords(None, max_features=2).fit(texts)
+    assert frequent.vocabulary_.words == ("plays", "the")
+    telling = BagOfWords(None, max_features=2, max_features_by="tfidf").fit(texts)
+    assert telling.vocabulary_.words == ("band", "plays")  # log 3 and 3 log 3; media too: band first
+
+
+@settings(max_examples=60)
+@given(TEXTS, st.sampled_from([(1, 1), (1, 3), (2, 2)]), st.sampled_from([1, 2, 0.3]))
+def test_equals_scikit_learn(texts, ngram_range, min_df):
+    theirs = CountVectorizer(token_pattern=RULE, ngram_range=ngram_range, min_df=min_df)
+    ours = BagOfWords(None, ngram_range=ngram_range, min_df=min_df)
+    try:
+        expected = theirs.fit_transform(texts)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"no word to learn|max_df must allow"):
+            ours.fit(texts)
+        return
+    assert_array_equal(ours.fit_transform(texts).toarray(), expected.toarray())
+    assert_array_equal(ours.get_feature_names_out(), theirs.get_feature_names_out())
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Let a few texts make several batches, as a large corpus does."""
+    monkeypatch.setattr(terms_module, "_BATCH_CHARACTERS", 40)
+
+
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2)])
+def test_batches_and_threads_change_nothing(small_batches, ngram_range):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, rng.integers(0, 30))) for _ in range(200)]
+    expected = CountVectorizer(token_pattern=RULE, ngram_range=ngram_range).fit_transform(texts)
+    for n_jobs in (1, 2, 5):
+        estimator = BagOfWords(None, ngram_range=ngram_range, n_jobs=n_jobs)
+        for bags in (estimator.fit_transform(texts), estimator.transform(iter(texts))):
+            assert_array_equal(bags.toarray(), expected.toarray())
+            assert bags.has_canonical_format
+            assert bags.indices.dtype == bags.indptr.dtype == np.int32
+
+
+def test_a_large_corpus_on_several_threads():
+    # More than a chunk of a thread, so that tables are merged.
+    rng = np.random.default_rng(1)
+    words = np.array([f"w{i}é" if i % 7 == 0 else f"word{i}" for i in range(20_000)])
+    texts = [" ".join(words[rng.zipf(1.3, 400) % 20_000]) for _ in range(1_500)]
+    one, four = BagOfWords(None), BagOfWords(None, n_jobs=4)
+    first, second = one.fit_transform(texts), four.fit_transform(texts)
+    assert sum(map(len, texts)) > 3 * 2**20
+    assert one.vocabulary_ == four.vocabulary_
+    for name in ("data", "indices", "indptr"):
+        assert_array_equal(getattr(first, name), getattr(second, name))
+    assert_array_equal(one.tokens(texts).ids, four.tokens(texts).ids)
+
+
+def test_phrases_of_word_vectors():
+    from textkin.vectors import WordVectors
+
+    vectors = WordVectors(["New_York", "New_York_Times", "York", "well-known", "of_the"], np.eye(5))
+    estimator = BagOfWords(vocabulary=vectors, phrases=vectors)
+    text = "The New York Times of New York, well known in York. New, York!"
+    expected = ["New_York_Times", "New_York", "well-known", "york", "New_York"]
+    assert estimator.words(text) == expected
+    assert_array_equal(estimator.transform([text]).toarray(), [[2, 1, 1, 1, 0]])
+    exact = BagOfWords(vocabulary=vectors, phrases=vectors, lowercase=False)
+    assert exact.words("New York and york") == ["New_York", "york"]
+    assert exact.words("new york") == ["york"]  # "new" is a stop word
+
+
+def test_phrases_are_joined_before_stop_words_go():
+    estimator = BagOfWords(phrases=["Bank_of_America"])
+    assert estimator.words("the bank of America") == ["Bank_of_America"]
+
+
+@pytest.mark.parametrize(
+    "tokenizer", [str.split, re.compile(r"\S+"), re.compile(r"(\S+)"), lambda text: iter(text.split())]
+)
+def test_a_tokeniser_of_ones_own(tokenizer):
+    estimator = BagOfWords(["the"], tokenizer=tokenizer)
+    assert estimator.words("The C++ code, c++ Code") == ["c++", "code,", "c++", "code"]
+    assert BagOfWords(None, tokenizer=tokenizer, lowercase=False).words("A a") == ["A", "a"]
+    assert estimator.fit_transform(["", "x-ray x-ray"]).toarray().tolist() == [[0], [2]]
+    assert clone(estimator).tokenizer is tokenizer
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "error", "message"),
+    [
+        ("split", TypeError, "tokenizer must be a callable.*got str"),
+        (re.compile(b"x"), TypeError, "pattern of str; got one of bytes"),
+        (re.compile("(a)(b)"), ValueError, "at most one group.*got 2 groups"),
+        (lambda text: text, TypeError, "must return a list of words; got str"),
+        (lambda text: None, TypeError, "must return a list of words; got NoneType"),
+        (lambda text: [1], TypeError, r"must return words \(str\); got int"),
+    ],
+)
+def test_wrong_tokenisers_are_refused(tokenizer, error, message):
+    with pytest.raises(error, match=message):
+        BagOfWords(tokenizer=tokenizer).fit(["a text"])
+
+
+def test_a_normaliser_sees_each_word_once():
+    seen = []
+
+    def normalize(word):
+        seen.append(word)
+        return word[:-1] if word.endswith("s") else word
+
+    estimator = BagOfWords(normalize=normalize)
+    bags = estimator.fit_transform(["the cats, the cat: cats", "a cat"])
+    assert seen == ["cats", "cat"]
+    assert estimator.vocabulary_.words == ("cat",)
+    assert bags.toarray().tolist() == [[3], [1]]
+
+
+def test_a_form_that_is_a_stop_word_elsewhere():
+    # "thes" becomes "the", which is counted; the word "the" itself is left out, before or after.
+    estimator = BagOfWords(normalize=lambda word: word.rstrip("s"))
+    assert estimator.words("the thes the") == ["the"]
+
+
+def test_a_normaliser_must_return_words():
+    with pytest.raises(TypeError, match="normalize must turn a word into a word.*'cat' became NoneT"):
+        BagOfWords(normalize=lambda word: None).fit(["cat"])
+
+
+def test_tokens_keep_the_order():
+    estimator = BagOfWords(None, vocabulary=["b", "a"])
+    texts = ["a b c a", "", "c", "b"]
+    tokens = estimator.tokens(texts)
+    assert tokens.ids.dtype == np.int32
+    assert tokens.offsets.dtype == np.int64
+    assert tokens.offsets.tolist() == [0, 3, 3, 3, 4]
+    assert [document.tolist() for document in tokens] == [[1, 0, 1], [], [], [0]]
+    assert tokens.lengths().tolist() == [3, 0, 0, 1]
+    assert tokens.words(-1) == ["b"]
+    assert repr(tokens) == "Tokens(4 documents, 4 tokens)"
+    kept = estimator.tokens(texts, unknown="keep")
+    assert [document.tolist() for document in kept] == [[1, 0, -1, 1], [], [-1], [0]]
+    assert kept.words(0) == ["a", "b", None, "a"]
+    with pytest.raises(IndexError):
+        tokens[4]
+    with pytest.raises(ValueError, match="unknown must be one of 'drop', 'keep'"):
+        estimator.tokens(texts, unknown="error")
+    assert len(estimator.tokens([])) == 0
+
+
+def test_the_cap_of_the_paper():
+    # METHODS 1.3: counts a:3, b:2, c:1 with cap 2; of d, e (both once) the first is kept.
+    estimator = BagOfWords(None, vocabulary=list("abcde"), max_words_per_document=2)
+    assert estimator.transform(["a b c a b a"]).toarray().tolist() == [[3, 2, 0, 0, 0]]
+    assert estimator.transform(["e a d a"]).toarray().tolist() == [[2, 0, 0, 0, 1]]
+
+
+def test_odd_texts_are_counted():
+    texts = ["\ud800 lone", "x" * 100_000, "é" * 5_000, "\0", "a\0b"]
+    estimator = BagOfWords(None)
+    bags = estimator.fit_transform(texts)
+    assert bags.sum(axis=1).tolist() == [1, 1, 1, 0, 2]
+    assert {"lone", "x" * 100_000, "é" * 5_000, "a", "b"} == set(estimator.vocabulary_)
+    own = BagOfWords(None, tokenizer=str.split).fit(["\ud800 lone"])
+    assert "\ud800" in own.vocabulary_
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"min_df": 0}, ValueError, "min_df must be a whole number at least 1 or a share"),
+        ({"min_df": 1.5}, ValueError, "min_df must be.*0.0 to 1.0; got 1.5"),
+        ({"max_df": "all"}, TypeError, "max_df must be"),
+        ({"max_df": 1, "min_df": 2}, ValueError, "max_df must allow at least as many.*asks for 2"),
+        ({"max_features": 0}, ValueError, "max_features must be"),
+        ({"max_features_by": "idf"}, ValueError, "one of 'count', 'tfidf'; got 'idf'"),
+        ({"ngram_range": (0, 1)}, ValueError, r"1 <= shortest <= longest; got \(0, 1\)"),
+        ({"ngram_range": (2, 1)}, ValueError, r"1 <= shortest <= longest; got \(2, 1\)"),
+        ({"ngram_range": 2}, ValueError, r"such as \(1, 2\); got 2"),
+        ({"ngram_range": (1, 2.0)}, TypeError, "two whole numbers"),
+        ({"phrases": 3}, TypeError, "phrases must be a Vocabulary.*got int"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"vocabulary": ["a"], "max_features": 3}, ValueError, "max_features must be None when"),
+        ({"vocabulary": ["a"], "min_df": 2}, ValueError, "min_df must be 1 when a vocabulary"),
+        ({"normalize": "porter"}, ValueError, "normalize must be"),
+    ],
+)
+def test_wrong_choices_are_refused(params, error, message):
+    with pytest.raises(error, match=message):
+        BagOfWords(**params).fit(["some words here", "some more"])
+
+
+def test_vocabularies_learnt_and_given_are_alike():
+    learnt = BagOfWords(None).fit(["b a"]).vocabulary_
+    given = Vocabulary(["a", "b"])
+    assert learnt == given
+    assert hash(learnt) == hash(given)
+    assert learnt.lookup(["b", "x"]).tolist() == [1, -1]
+    assert "a" in learnt
+    assert learnt.index("b") == 1
