@@ -11,7 +11,20 @@ namespace {
 
 constexpr std::size_t kDocumentsAtOnce = 512;
 
-using Entry = std::pair<std::int32_t, float>;
+// Key and count in one number: sorting by key is sorting numbers.
+class Entry {
+  public:
+    Entry(std::int32_t key, std::uint32_t count)
+        : packed_(static_cast<std::uint64_t>(key) << 32 | count) {}
+
+    [[nodiscard]] std::int32_t key() const { return static_cast<std::int32_t>(packed_ >> 32); }
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(packed_); }
+    void add(std::uint32_t count) { packed_ += count; } // a document has fewer than 2^32 words
+    bool operator<(const Entry& other) const { return packed_ < other.packed_; }
+
+  private:
+    std::uint64_t packed_;
+};
 
 // Adds up counts by key, keeping the order in which keys came.
 class Adder {
@@ -22,7 +35,7 @@ class Adder {
         entries_.clear();
     }
 
-    void add(std::int32_t key, float count) {
+    void add(std::int32_t key, std::uint32_t count) {
         const std::size_t mask = slots_.size() - 1;
         // Keys are small whole numbers, so their low bits are spread already.
         for (std::size_t at = static_cast<std::uint32_t>(key) & mask;; at = (at + 1) & mask) {
@@ -33,8 +46,8 @@ class Adder {
                 return;
             }
             Entry& entry = entries_[static_cast<std::size_t>(slot)];
-            if (entry.first == key) {
-                entry.second += count;
+            if (entry.key() == key) {
+                entry.add(count);
                 return;
             }
         }
@@ -48,11 +61,37 @@ class Adder {
 };
 
 void append_row(Counts& counts, std::span<const Entry> entries) {
-    for (const auto& [key, count] : entries) {
-        counts.keys.push_back(key);
-        counts.counts.push_back(count);
+    for (const Entry& entry : entries) {
+        counts.keys.push_back(entry.key());
+        counts.counts.push_back(entry.count());
     }
     counts.offsets.push_back(static_cast<std::int64_t>(counts.keys.size()));
+}
+
+// Sorts the entries by key and adds up those of one key.
+void append_sorted(Counts& counts, std::vector<Entry>& entries) {
+    std::sort(entries.begin(), entries.end());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (kept > 0 && entries[kept - 1].key() == entries[i].key())
+            entries[kept - 1].add(entries[i].count());
+        else
+            entries[kept++] = entries[i];
+    append_row(counts, {entries.data(), kept});
+}
+
+// Keeps the `most` keys with the highest counts, the first among equals, and moves the others.
+void keep_most(std::size_t most, Adder& adder, std::vector<Entry>& entries,
+               std::vector<Entry>& others) {
+    adder.begin(entries.size());
+    for (const Entry& entry : entries) adder.add(entry.key(), entry.count());
+    entries = adder.entries();
+    if (entries.size() <= most) return;
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.count() > b.count(); });
+    const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(most);
+    others.assign(middle, entries.end());
+    entries.erase(middle, entries.end());
 }
 
 void append(Counts& all, const Counts& part) {
@@ -108,31 +147,27 @@ Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std:
         counts.size(), threads, stop,
         [&](std::size_t first, std::size_t last, Bags& part) {
             Adder adder;
+            std::vector<Entry> entries;
             std::vector<Entry> unknown;
+            std::vector<Entry> cut;
             for (std::size_t row = first; row < last; ++row) {
                 const auto start = static_cast<std::size_t>(counts.offsets[row]);
                 const auto end = static_cast<std::size_t>(counts.offsets[row + 1]);
-                adder.begin(end - start);
+                entries.clear();
                 unknown.clear();
                 for (std::size_t i = start; i < end; ++i) {
                     const std::int32_t word = counts.keys[i];
                     const std::int32_t column = column_of[static_cast<std::size_t>(word)];
                     if (column >= 0)
-                        adder.add(column, counts.counts[i]);
+                        entries.emplace_back(column, counts.counts[i]);
                     else if (column == kUnknown)
                         unknown.emplace_back(word, counts.counts[i]);
                 }
-                auto& entries = adder.entries();
-                const std::size_t kept = most == 0 ? entries.size() : std::min(most, entries.size());
-                if (kept < entries.size())
-                    std::stable_sort(entries.begin(), entries.end(),
-                                     [](const Entry& a, const Entry& b) { return a.second > b.second; });
-                const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(kept);
-                std::sort(entries.begin(), middle);
-                std::sort(middle, entries.end());
-                append_row(part.known, {entries.begin(), middle});
-                append_row(part.cut, {middle, entries.end()});
                 append_row(part.unknown, unknown);
+                cut.clear();
+                if (most != 0 && entries.size() > most) keep_most(most, adder, entries, cut);
+                append_sorted(part.known, entries);
+                append_sorted(part.cut, cut);
             }
         },
         [](Bags& all, const Bags& part) {

@@ -2,22 +2,43 @@
 
 #include "textkin/characters.h"
 
-#include <array>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace textkin {
 namespace {
 
-constexpr bool is_word(unsigned char byte) {
-    return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= 'a' && byte <= 'z');
-}
+constexpr std::size_t kGroup = 64; // bytes whose flags fit into one number
 
-constexpr auto kIsWord = [] {
-    std::array<bool, 256> flags{};
-    for (std::size_t byte = 0; byte < flags.size(); ++byte)
-        flags[byte] = is_word(static_cast<unsigned char>(byte));
-    return flags;
-}();
+// Which of the bytes from `bytes` on are letters or digits: one bit each, the first the lowest.
+std::uint64_t word_bits(const char* bytes) {
+    std::uint64_t bits = 0;
+#ifdef __SSE2__
+    for (std::size_t k = 0; k < kGroup; k += 16) {
+        const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + k));
+        const auto within = [](__m128i values, char first, char size) {
+            const __m128i from_first = _mm_sub_epi8(values, _mm_set1_epi8(first));
+            const __m128i last = _mm_set1_epi8(static_cast<char>(size - 1));
+            return _mm_cmpeq_epi8(_mm_min_epu8(from_first, last), from_first);
+        };
+        const __m128i lower = _mm_or_si128(here, _mm_set1_epi8(0x20));
+        const __m128i flags = _mm_or_si128(within(lower, 'a', 26), within(here, '0', 10));
+        bits |= static_cast<std::uint64_t>(_mm_movemask_epi8(flags)) << k;
+    }
+#else
+    for (std::size_t k = 0; k < kGroup; ++k) {
+        const auto byte = static_cast<unsigned char>(bytes[k]);
+        const bool is_word = (byte | 0x20U) - 'a' < 26U || byte - '0' < 10U;
+        bits |= static_cast<std::uint64_t>(is_word) << k;
+    }
+#endif
+    return bits;
+}
 
 bool is_unspaced(Kind kind) { return kind == Kind::cjk || kind == Kind::southeast; }
 
@@ -25,7 +46,8 @@ bool is_unspaced(Kind kind) { return kind == Kind::cjk || kind == Kind::southeas
 
 std::span<const std::string_view> Tokeniser::operator()(std::string_view text) {
     words_.clear();
-    bytes_.resize(text.size() + 1);
+    // Whole groups, and one more: every word ends before the end.
+    bytes_.resize((text.size() / kGroup + 2) * kGroup);
     unsigned char all = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
@@ -33,28 +55,36 @@ std::span<const std::string_view> Tokeniser::operator()(std::string_view text) {
         const bool is_capital = lowercase_ && byte >= 'A' && byte <= 'Z';
         bytes_[i] = static_cast<char>(is_capital ? byte + 32 : byte);
     }
-    bytes_[text.size()] = ' '; // so that every word ends before the end
+    std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(text.size()), bytes_.end(), ' ');
     if (all < 0x80)
-        split_ascii(text.size());
+        split_ascii();
     else
         split(text);
     return words_;
 }
 
-void Tokeniser::split_ascii(std::size_t length) {
+void Tokeniser::split_ascii() {
     const char* const bytes = bytes_.data();
-    const auto in_word = [&](std::size_t at) { return kIsWord[static_cast<unsigned char>(bytes[at])]; };
-    for (std::size_t at = 0; at < length;) {
-        if (!in_word(at)) {
-            ++at;
-            continue;
+    const std::size_t groups = bytes_.size() / kGroup;
+    bits_.resize(groups);
+    for (std::size_t g = 0; g < groups; ++g) bits_[g] = word_bits(bytes + g * kGroup);
+    // The first place from `at` on that is in a word (flip 0), or is not (flip ~0).
+    const auto next = [&](std::size_t at, std::uint64_t flip) {
+        std::size_t g = at / kGroup;
+        std::uint64_t left = (bits_[g] ^ flip) >> at % kGroup << at % kGroup;
+        while (left == 0 && ++g < groups) left = bits_[g] ^ flip;
+        return left == 0 ? bytes_.size()
+                         : g * kGroup + static_cast<std::size_t>(std::countr_zero(left));
+    };
+    for (std::size_t start = next(0, 0); start < bytes_.size();) {
+        std::size_t end = next(start, ~std::uint64_t{0});
+        std::size_t following = next(end, 0);
+        while (bytes[end] == '\'' && following == end + 1) {
+            end = next(following, ~std::uint64_t{0});
+            following = next(end, 0);
         }
-        const std::size_t start = at;
-        for (;; ++at) {
-            while (in_word(at)) ++at;
-            if (bytes[at] != '\'' || !in_word(at + 1)) break;
-        }
-        words_.emplace_back(bytes + start, at - start);
+        words_.emplace_back(bytes + start, end - start);
+        start = following;
     }
 }
 

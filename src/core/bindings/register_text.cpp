@@ -16,16 +16,18 @@ namespace {
 
 using namespace nb::literals;
 
-// The UTF-8 form of a str, kept alive by `owner` and not by the str itself, which would keep it for
-// good. A lone surrogate, which UTF-8 has no form for, is passed as if it had one.
+// The UTF-8 form of a str: its own bytes if it is ASCII, else a copy that `owner` keeps alive (the
+// str itself would keep one for good). A lone surrogate, which UTF-8 has no form for, is passed as
+// if it had one.
 std::string_view utf8(nb::handle text, nb::object& owner) {
     Py_ssize_t size = 0;
-    owner = nb::steal(PyUnicode_AsUTF8String(text.ptr()));
-    if (!owner.is_valid()) {
-        PyErr_Clear();
-        owner = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
-        if (!owner.is_valid()) throw nb::python_error();
+    if (nb::cast<bool>(text.attr("isascii")())) {
+        const char* const own = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+        if (own == nullptr) throw nb::python_error();
+        return {own, static_cast<std::size_t>(size)};
     }
+    owner = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+    if (!owner.is_valid()) throw nb::python_error();
     char* bytes = nullptr;
     if (PyBytes_AsStringAndSize(owner.ptr(), &bytes, &size) != 0) throw nb::python_error();
     return {bytes, static_cast<std::size_t>(size)};
@@ -130,9 +132,10 @@ nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
 nb::tuple arrays(Counts&& counts) {
     const std::size_t rows = counts.offsets.size();
     const std::size_t entries = counts.keys.size();
+    std::vector<float> numbers(counts.counts.begin(), counts.counts.end());
     return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
                           to_numpy(std::move(counts.keys), entries),
-                          to_numpy(std::move(counts.counts), entries));
+                          to_numpy(std::move(numbers), entries));
 }
 
 } // namespace

@@ -15,7 +15,7 @@ namespace textkin {
 struct Counts {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::int32_t> keys;
-    std::vector<float> counts;
+    std::vector<std::uint32_t> counts;
 
     [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
 };

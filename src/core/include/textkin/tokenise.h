@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ class Tokeniser {
     std::span<const std::string_view> operator()(std::string_view text);
 
   private:
-    void split_ascii(std::size_t length);
+    void split_ascii();
     void split(std::string_view text);
     std::size_t spaced_word(std::size_t start);
     std::size_t unspaced_run(std::size_t start);
@@ -28,6 +29,7 @@ class Tokeniser {
 
     bool lowercase_;
     std::string bytes_;                // the text, or the words of one that is not ASCII
+    std::vector<std::uint64_t> bits_;  // which of its bytes are in words, if it is ASCII
     std::vector<std::size_t> ends_;    // of the words in `bytes_`, if it is not ASCII
     std::vector<char32_t> characters_; // likewise
     std::vector<std::size_t> units_;
