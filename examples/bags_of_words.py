@@ -5,8 +5,8 @@ import re
 import textkin as tk
 
 TEXTS = [
-    "The New York Times covers New York, and the city’s press reads it.",
-    "Die Straßen von New York sind laut; die Presse ist lauter.",
+    "The New York Times covers New York, and the city's press reads it.",
+    "Straßen in New York",
     "東京都の新聞は朝に届く。東京の新聞だ。",
 ]
 

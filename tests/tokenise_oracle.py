@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from support import ROOT
@@ -40,7 +41,9 @@ def table() -> Table:
         if name == "COMPOSE":
             found.compositions[numbers[0], numbers[1]] = numbers[2]
         else:
-            {"LOWER": found.lower, "DECOMPOSE": found.decompositions}[name][numbers[0]] = numbers[1:]
+            {"LOWER": found.lower, "DECOMPOSE": found.decompositions}[name][numbers[0]] = numbers[
+                1:
+            ]
     return found
 
 
@@ -115,11 +118,11 @@ def slow_tokenize(text: str, *, lowercase: bool = True) -> list[str]:
             continue
         if kind != script:
             if script == "word":
-                words.append(sum(units, []))
+                words.append([code for unit in units for code in unit])
             elif len(units) == 1:
                 words += units
             else:
-                words += [a + b for a, b in zip(units, units[1:], strict=False)]
+                words += [a + b for a, b in pairwise(units)]
             units = []
             script = kind if kind in ("word", "cjk", "southeast") else ""
         if script:

@@ -119,7 +119,7 @@ char32_t composed(char32_t first, char32_t second) {
             return std::pair(c.first, c.second) < p;
         });
     return at != std::end(kCompositions) && at->first == first && at->second == second ? at->both
-                                                                                      : 0;
+                                                                                       : 0;
 }
 
 // Decomposes one character; a Hangul syllable stays, for it would only be composed again.

@@ -66,11 +66,10 @@ Tokens collect(std::size_t count, Weight weight, unsigned threads, Stop& stop, W
     all.ids.resize(ids);
     parallel_for(parts.size(), threads, stop, [&](std::size_t chunk) {
         const Part& part = parts[chunk];
-        std::transform(part.tokens.ids.begin(), part.tokens.ids.end(),
-                       all.ids.begin() + static_cast<std::ptrdiff_t>(part.first_id),
-                       [&](std::int32_t id) {
-                           return part.number_of[static_cast<std::size_t>(id)];
-                       });
+        std::transform(
+            part.tokens.ids.begin(), part.tokens.ids.end(),
+            all.ids.begin() + static_cast<std::ptrdiff_t>(part.first_id),
+            [&](std::int32_t id) { return part.number_of[static_cast<std::size_t>(id)]; });
     });
     return all;
 }

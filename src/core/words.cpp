@@ -28,8 +28,7 @@ template <class Number> std::uint64_t load(const char* from) {
 std::uint64_t load(const char* from, std::size_t bytes) {
     if (bytes >= 8) return load<std::uint64_t>(from);
     if (bytes >= 4)
-        return load<std::uint32_t>(from) |
-               load<std::uint32_t>(from + bytes - 4) << 8 * (bytes - 4);
+        return load<std::uint32_t>(from) | load<std::uint32_t>(from + bytes - 4) << 8 * (bytes - 4);
     if (bytes == 0) return 0;
     return load<std::uint8_t>(from) | load<std::uint8_t>(from + bytes / 2) << 8 * (bytes / 2) |
            load<std::uint8_t>(from + bytes - 1) << 8 * (bytes - 1);

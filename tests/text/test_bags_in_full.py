@@ -16,9 +16,7 @@ from textkin.text import BagOfWords, Vocabulary, tokenize
 from textkin.text import _terms as terms_module
 
 WORDS = ["a", "b", "cc", "dddddddddd", "eeeeeeeeeeee", "É"]
-TEXTS = st.lists(
-    st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=8
-)
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=8)
 RULE = r"[^\W_]+(?:'[^\W_]+)*"  # our words, as a pattern: equal on text in normal form
 
 
@@ -85,7 +83,7 @@ def test_the_chain_of_steps(texts, stop, phrases, normalize, ngram_range):
     ]
     for text, expected in zip(texts, slow, strict=True):
         assert estimator.words(text) == expected
-    names = sorted(set(sum(slow, [])))
+    names = sorted({word for words in slow for word in words})
     if not names:
         with pytest.raises(ValueError, match="no word to learn"):
             estimator.fit(texts)
@@ -119,9 +117,7 @@ def test_the_choice_of_words(texts, min_count, min_df, max_df, max_features, by)
     least = min_df if isinstance(min_df, int) else min_df * n - 1e-9
     most = max_df if isinstance(max_df, int) else max_df * n + 1e-9
     expected = sorted(
-        word
-        for word in totals
-        if totals[word] >= min_count and least <= documents[word] <= most
+        word for word in totals if totals[word] >= min_count and least <= documents[word] <= most
     )
     if max_features is not None:
         expected = sorted(sorted(expected, key=lambda w: (-round(weight(w), 9), w))[:max_features])
@@ -145,7 +141,10 @@ def test_the_most_frequent_and_the_most_telling_words():
     frequent = BagOfWords(None, max_features=2).fit(texts)
     assert frequent.vocabulary_.words == ("plays", "the")
     telling = BagOfWords(None, max_features=2, max_features_by="tfidf").fit(texts)
-    assert telling.vocabulary_.words == ("band", "plays")  # log 3 and 3 log 3; media too: band first
+    assert telling.vocabulary_.words == (
+        "band",
+        "plays",
+    )  # media is as telling as band
 
 
 @settings(max_examples=60)
@@ -216,7 +215,8 @@ def test_phrases_are_joined_before_stop_words_go():
 
 
 @pytest.mark.parametrize(
-    "tokenizer", [str.split, re.compile(r"\S+"), re.compile(r"(\S+)"), lambda text: iter(text.split())]
+    "tokenizer",
+    [str.split, re.compile(r"\S+"), re.compile(r"(\S+)"), lambda text: iter(text.split())],
 )
 def test_a_tokeniser_of_ones_own(tokenizer):
     estimator = BagOfWords(["the"], tokenizer=tokenizer)
@@ -257,13 +257,13 @@ def test_a_normaliser_sees_each_word_once():
 
 
 def test_a_form_that_is_a_stop_word_elsewhere():
-    # "thes" becomes "the", which is counted; the word "the" itself is left out, before or after.
-    estimator = BagOfWords(normalize=lambda word: word.rstrip("s"))
-    assert estimator.words("the thes the") == ["the"]
+    # "thex" becomes "the", which is counted; the word "the" itself is left out, before or after.
+    estimator = BagOfWords(normalize=lambda word: word.rstrip("x"))
+    assert estimator.words("the thex the") == ["the"]
 
 
 def test_a_normaliser_must_return_words():
-    with pytest.raises(TypeError, match="normalize must turn a word into a word.*'cat' became NoneT"):
+    with pytest.raises(TypeError, match=r"into a word \(str\); 'cat' became NoneType"):
         BagOfWords(normalize=lambda word: None).fit(["cat"])
 
 

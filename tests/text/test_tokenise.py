@@ -14,7 +14,7 @@ from tokenise_oracle import TABLE, look_up, nfkc, slow_tokenize, table
 
 ANY = st.text(st.characters(codec=None, exclude_categories=()))
 TRICKY = st.text(
-    "aB9zéΣσ\u0301\u0308\u0316\u093e\u0915\u4e2d\u6587\u30ab\u3099\u0e17\u0e35\u1100\u1161\u11a8"
+    "aB9zéΣ\u03c3\u0301\u0308\u0316\u093e\u0915\u4e2d\u6587\u30ab\u3099\u0e17\u0e35\u1100\u1161\u11a8"
     "\uac00\u0130\ufb01\u00ad\U0001f600\ufe0f\u200d\u200b\ufdfa_''\u2019- .\n",
     max_size=30,
 )
@@ -31,7 +31,11 @@ def test_equals_the_oracle_on_every_character_of_the_table():
     around = {code + step for code in special for step in (-1, 1)} & set(range(sys.maxunicode + 1))
     # Between letters, after a mark, and next to itself.
     for code in sorted(special | around):
-        if not 0x4E00 < code < 0x9FFF and not 0xAC20 < code < 0xD780 and not 0x17001 < code < 0x323AF:
+        if (
+            not 0x4E00 < code < 0x9FFF
+            and not 0xAC20 < code < 0xD780
+            and not 0x17001 < code < 0x323AF
+        ):
             text = f"a{chr(code)}Bo\u0323{chr(code)}{chr(code)}\u0301"
             assert tokenize(text) == slow_tokenize(text), hex(code)
 
@@ -144,7 +148,8 @@ def test_the_same_words_on_every_python():
         ("iPhone手機2015年", ["iphone", "手機", "2015", "年"]),
         ("한국어 텍스트", ["한국어", "텍스트"]),
         ("\u1112\u1161\u11ab", ["한"]),
-        ("co\u00adop \ufeffx\u200by می\u200cخواهم", ["coop", "x", "y", "میخواهم"]),
+        ("co\u00adop \ufeffx\u200by", ["coop", "x", "y"]),
+        ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u06cc\u062e\u0648"]),
         ("1\ufe0f\u20e3", ["1\u20e3"]),
         ("Straße GROẞ İ", ["straße", "groß", "i\u0307"]),
         ("love \u2764\ufe0f you \U0001f600", ["love", "you"]),

@@ -34,8 +34,8 @@ std::string_view utf8(nb::handle text, nb::object& owner) {
 }
 
 nb::str to_str(std::string_view word) {
-    PyObject* const made = PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()),
-                                                "surrogatepass");
+    PyObject* const made =
+        PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()), "surrogatepass");
     if (made == nullptr) throw nb::python_error();
     return nb::steal<nb::str>(made);
 }
@@ -56,7 +56,6 @@ std::size_t words_of(std::span<const std::int32_t> ids) {
     return static_cast<std::size_t>(largest + 1);
 }
 
-
 Tokens read_texts(WordTable& table, const nb::list& texts, bool lowercase, unsigned threads) {
     std::vector<nb::object> owners(texts.size());
     std::vector<std::string_view> views(texts.size());
@@ -70,15 +69,15 @@ Tokens read_texts(WordTable& table, const nb::list& texts, bool lowercase, unsig
     return tokens;
 }
 
-Tokens read_words(WordTable& table, const nb::list& documents) {
+Tokens read_words(WordTable& table, const nb::sequence& documents) {
     Tokens tokens;
     for (nb::handle document : documents) {
         for (nb::handle word : document) {
             if (!PyUnicode_Check(word.ptr())) {
                 const std::string message =
                     std::string("documents must be lists of words (str); document ") +
-                    std::to_string(tokens.size()) + " holds " +
-                    nb::type_name(word.type()).c_str() + ".";
+                    std::to_string(tokens.size()) + " holds " + nb::type_name(word.type()).c_str() +
+                    ".";
                 throw nb::type_error(message.c_str());
             }
             nb::object owner;
@@ -220,8 +219,8 @@ void register_text(nb::module_& module) {
                 run(self.size(), nb::none(), [&](Stop& stop) {
                     bags = to_bags(self, view(column_of), most, threads, stop);
                 });
-                return nb::make_tuple(arrays(std::move(bags.known)), arrays(std::move(bags.unknown)),
-                                      arrays(std::move(bags.cut)));
+                return nb::make_tuple(arrays(std::move(bags.known)),
+                                      arrays(std::move(bags.unknown)), arrays(std::move(bags.cut)));
             },
             "column_of"_a.noconvert(), "most"_a, "threads"_a,
             "CSR arrays (offsets, keys, counts) of columns, of words without one (-1 in "
@@ -240,7 +239,8 @@ void register_text(nb::module_& module) {
                      "TokenBlock"))
         .def("read_words", &read_words, "documents"_a,
              "Take lists of words as documents; new words are added.",
-             nb::sig("def read_words(self, documents: list[collections.abc.Iterable[str]]) -> "
+             nb::sig("def read_words(self, documents: collections.abc.Sequence["
+                     "collections.abc.Iterable[str]]) -> "
                      "TokenBlock"))
         .def(
             "read_runs",
@@ -256,26 +256,28 @@ void register_text(nb::module_& module) {
             },
             "tokens"_a, "words"_a, "shortest"_a, "longest"_a, "threads"_a,
             "Take runs of words, joined by spaces, as the words of documents.")
-        .def("matching",
-             [](const WordTable& self, const WordTable& forms, std::size_t start) {
-                 auto found = matching(self, forms, start);
-                 const std::size_t size = found.size();
-                 return to_numpy(std::move(found), size);
-             },
-             "forms"_a, "start"_a,
-             "For each word from `start` on: 1 if its lower case, with or without apostrophes, is "
-             "among `forms`.")
+        .def(
+            "matching",
+            [](const WordTable& self, const WordTable& forms, std::size_t start) {
+                auto found = matching(self, forms, start);
+                const std::size_t size = found.size();
+                return to_numpy(std::move(found), size);
+            },
+            "forms"_a, "start"_a,
+            "For each word from `start` on: 1 if its lower case, with or without apostrophes, is "
+            "among `forms`.")
         .def("words", &words_from, "start"_a, "The words from `start` on.",
              nb::sig("def words(self, start: int) -> list[str]"))
         .def("words_at", &words_at, "ids"_a.noconvert(), "The words of these numbers.",
              nb::sig("def words_at(self, ids: numpy.typing.NDArray[numpy.int32]) -> list[str]"))
-        .def("sorted",
-             [](const WordTable& self) {
-                 auto order = self.sorted();
-                 const std::size_t size = order.size();
-                 return to_numpy(std::move(order), size);
-             },
-             "All numbers, in the order of the words' code points.");
+        .def(
+            "sorted",
+            [](const WordTable& self) {
+                auto order = self.sorted();
+                const std::size_t size = order.size();
+                return to_numpy(std::move(order), size);
+            },
+            "All numbers, in the order of the words' code points.");
 
     nb::class_<Phrases>(module, "Phrases", "Sequences of words that stand for one word.")
         .def(nb::init<>())

@@ -1,7 +1,6 @@
 """The bag-of-words estimator: texts in, counted words out."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -375,9 +374,8 @@ def _checked_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
         shortest, longest = ngram_range
     except (TypeError, ValueError):
         raise ValueError(f"{expected}, such as (1, 2); got {ngram_range!r}.") from None
-    for length in (shortest, longest):
-        if not isinstance(length, Integral) or isinstance(length, bool):
-            raise TypeError(f"{expected}, such as (1, 2); got {ngram_range!r}.")
+    if not all(integer().accepts(length) for length in (shortest, longest)):
+        raise TypeError(f"{expected}, such as (1, 2); got {ngram_range!r}.")
     if not 1 <= shortest <= longest:
         raise ValueError(f"{expected}, 1 <= shortest <= longest; got {ngram_range!r}.")
     return int(shortest), int(longest)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from textkin._validation import Constraint, integer
 __all__ = ["Statistics", "TermChoice"]
 
 _SHARE = Constraint(
-    lambda value: isinstance(value, float | np.floating) and 0 <= value <= 1,
+    lambda value: isinstance(value, float | np.floating) and bool(0 <= value <= 1),
     "a share of them (float) from 0.0 to 1.0",
     lambda value: not isinstance(value, float | np.floating),
 )
@@ -118,7 +119,7 @@ class Statistics:
 
 def _documents(limit: float, n_documents: int, rounded: Callable[[float], int]) -> int:
     """Return a limit as a number of documents."""
-    if isinstance(limit, float | np.floating):
+    if not isinstance(limit, Integral):
         # Shares such as 0.7 are not exact: 0.7 * 10 must be 7, not a little more or less.
         return rounded(round(float(limit) * n_documents, 9))
     return int(limit)

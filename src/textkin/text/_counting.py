@@ -218,7 +218,7 @@ def bags_of_rows(rows: _Rows, n_columns: int) -> Bags:
     """Return sorted rows as a sparse matrix."""
     offsets, columns, counts = rows
     if offsets[-1] <= np.iinfo(np.int32).max:
-        offsets = offsets.astype(np.int32)  # type: ignore[assignment]
+        offsets = offsets.astype(np.int32)
     bags: Bags = sparse.csr_array((counts, columns, offsets), shape=(len(offsets) - 1, n_columns))
     bags.has_sorted_indices = True
     bags.has_canonical_format = True
@@ -241,7 +241,7 @@ def _stacked(parts: list[_Rows]) -> _Rows:
 
 
 def _named(rows: _Rows, words_at: Callable[[Int32Array], list[str]]) -> RowWords:
-    """Number the keys anew, over those that occur, and name them."""
+    """Give the keys that occur new numbers, and names."""
     offsets, keys, counts = rows
     used, numbers = np.unique(keys, return_inverse=True)
     return RowWords(offsets, numbers.astype(np.int32), counts, words_at(used))

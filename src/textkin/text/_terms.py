@@ -6,9 +6,9 @@ the words they have.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from textkin.text._stop_words import StopWords, stop_word_set
 from textkin.text._tokenise import described
 
 __all__ = ["TermReader", "TokenizerLike", "batches", "word_splitter"]
+
+_Text = TypeVar("_Text", bound=Sized)
 
 TokenizerLike: TypeAlias = Callable[[str], Iterable[str]] | re.Pattern[str] | None
 """Splits a text into words: a callable, a compiled pattern that finds them, or None for our own."""
@@ -64,9 +66,9 @@ def word_splitter(
     return words_of
 
 
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def batches(texts: Iterable[_Text]) -> Iterator[list[_Text]]:
     """Give the texts in lists of a few million characters, so that a stream is never held whole."""
-    batch: list[str] = []
+    batch: list[_Text] = []
     size = 0
     for text in texts:
         batch.append(text)

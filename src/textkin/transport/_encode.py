@@ -209,7 +209,7 @@ def rows_of_texts(
     )
 
 
-def _terms(batch: list[str | Sequence[str]], reader: TermReader) -> _core.TokenBlock:
+def _terms(batch: Sequence[str | Sequence[str]], reader: TermReader) -> _core.TokenBlock:
     texts = [document for document in batch if isinstance(document, str)]
     if len(texts) == len(batch):
         return reader.read(texts)
@@ -219,9 +219,7 @@ def _terms(batch: list[str | Sequence[str]], reader: TermReader) -> _core.TokenB
     return reader.terms.read_words(tokens)
 
 
-def _checked(
-    texts: Iterable[str | Sequence[str]], name: str
-) -> Iterator[str | Sequence[str]]:
+def _checked(texts: Iterable[str | Sequence[str]], name: str) -> Iterator[str | Sequence[str]]:
     for position, text in enumerate(texts):
         is_tokens = isinstance(text, Sequence) and all(isinstance(token, str) for token in text)
         if not (isinstance(text, str) or is_tokens):
