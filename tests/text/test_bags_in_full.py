@@ -322,7 +322,7 @@ def test_odd_texts_are_counted():
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"vocabulary": ["a"], "max_features": 3}, ValueError, "max_features must be None when"),
         ({"vocabulary": ["a"], "min_df": 2}, ValueError, "min_df must be 1 when a vocabulary"),
-        ({"normalize": "porter"}, ValueError, "normalize must be"),
+        ({"normalize": "porter"}, ValueError, "a word normaliser must be one of"),
     ],
 )
 def test_wrong_choices_are_refused(params, error, message):
@@ -338,3 +338,21 @@ def test_vocabularies_learnt_and_given_are_alike():
     assert learnt.lookup(["b", "x"]).tolist() == [1, -1]
     assert "a" in learnt
     assert learnt.index("b") == 1
+
+
+def test_normalisers_by_name():
+    text = "The thinkings of running foxes"
+    assert BagOfWords(normalize="wordnet").words(text) == ["think", "run", "fox"]
+    pytest.importorskip("Stemmer", reason="the extra `stem` is not installed")
+    assert BagOfWords(normalize="stem").words(text) == ["think", "run", "fox"]
+
+
+def test_stop_lists_run_through_the_tokeniser():
+    letters = re.compile(r"[a-z]+")
+    assert BagOfWords(tokenizer=letters).words("I don't care, we're fine") == ["care", "fine"]
+
+
+def test_stop_words_of_a_file(tmp_path):
+    file = tmp_path / "stop.txt"
+    file.write_text("# mine\npress\n", encoding="utf-8")
+    assert BagOfWords(file).words("the press") == ["the"]

@@ -259,7 +259,7 @@ def test_an_empty_document_is_an_error_that_says_why(vectors, text, reason):
     ("document", "way_out"),
     [
         ("zyx", "Load vectors that have them, as with WordVectors.load"),
-        ("漢字", "Scripts without spaces are not split into words: pass lists of tokens"),
+        ("漢字", "Scripts without spaces are split into pairs of characters: pass lists"),
         ("แมวกินปลา", "Scripts without spaces"),
         (["press and media"], "A list holds tokens: pass a text as it is"),
     ],
@@ -469,7 +469,7 @@ def test_what_was_learnt_holds_for_what_it_was_learnt_for(vectors):
 def test_every_parameter_is_checked_when_it_changes(vectors):
     mover = WordMover(vectors)
     mover.distance("press", "media")
-    with pytest.raises(ValueError, match="stop_words must be"):
+    with pytest.raises(TypeError, match="stop_words must be"):
         mover.set_params(stop_words=3).distance("press", "media")
 
 

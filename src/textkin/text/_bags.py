@@ -1,7 +1,6 @@
 """The bag-of-words estimator: texts in, counted words out."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -11,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from textkin import _core
 from textkin._typing import Bags, Texts, WordLookup
-from textkin._validation import Constraint, check_params, instance_of, integer, one_of
+from textkin._validation import Constraint, check_params, integer, one_of
 from textkin.run import effective_jobs
 from textkin.text._choosing import Statistics, TermChoice
 from textkin.text._counting import MAX_WORDS, ColumnFinder, counted_blocks
-from textkin.text._normalize import word_normalizer
+from textkin.text._normalisers import word_normalizer
+from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.text._terms import TermReader, TokenizerLike, batches
 from textkin.text._tokenise import described
 from textkin.text._tokens import Tokens
@@ -117,10 +117,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "stop_words": instance_of(
-            (str, PathLike, Collection, type(None)),
-            "the name of a list, None, a path or a collection of words",
-        ),
+        "stop_words": STOP_WORDS,
         "min_count": integer(1),
         "max_features": one_of(None) | integer(1),
         "max_features_by": one_of("count", "tfidf"),
@@ -130,7 +127,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
     def __init__(
         self,
-        stop_words: str | PathLike[str] | Collection[str] | None = "smart",
+        stop_words: StopWords = "smart",
         *,
         min_count: int = 1,
         min_df: float = 1,

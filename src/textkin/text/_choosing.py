@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
-from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -119,7 +118,7 @@ class Statistics:
 
 def _documents(limit: float, n_documents: int, rounded: Callable[[float], int]) -> int:
     """Return a limit as a number of documents."""
-    if not isinstance(limit, Integral):
-        # Shares such as 0.7 are not exact: 0.7 * 10 must be 7, not a little more or less.
-        return rounded(round(float(limit) * n_documents, 9))
-    return int(limit)
+    if integer().accepts(limit):
+        return int(limit)
+    # Shares such as 0.7 are not exact: 0.7 * 10 must be 7, not a little more or less.
+    return rounded(round(float(limit) * n_documents, 9))

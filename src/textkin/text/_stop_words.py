@@ -1,19 +1,39 @@
-"""Stop words: the SMART list, lists of the user, and how they match."""
+"""Stop words: which they are, and how they match."""
 
-from collections.abc import Callable, Iterable
+import os
+import re
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
-from importlib.resources import files
 from itertools import filterfalse
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from textkin.text._tokenise import normalise
+from textkin._validation import instance_of
+from textkin.text._stop_lists import read_stop_words, stop_list
+from textkin.text._tokenise import described, normalise, tokenize
 
-__all__ = ["remove_stop_words", "smart_words", "stop_word_set", "stop_word_test"]
+__all__ = [
+    "STOP_WORDS",
+    "StopWords",
+    "remove_stop_words",
+    "smart_words",
+    "stop_word_set",
+    "stop_word_test",
+]
 
-StopWords: TypeAlias = Literal["smart"] | Iterable[str] | None
+StopWords: TypeAlias = str | os.PathLike[str] | Iterable[str] | None
+"""What `stop_words` may be: the name of a list, a file, words, or None."""
+
+STOP_WORDS = instance_of(
+    (str, os.PathLike, Collection, type(None)),
+    "the name of a list, None, a pathlib.Path or a collection of words",
+)
+"""The same as a parameter of an estimator, which is read more than once."""
+
+Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
+
+_SPACE = re.compile(r"\s")
 
 
-@cache
 def smart_words() -> tuple[str, ...]:
     """Return the SMART stop list: 571 English entries, of which ``would`` stands there twice.
 
@@ -24,6 +44,7 @@ def smart_words() -> tuple[str, ...]:
 
     See Also
     --------
+    stop_list : This list with its origin, and others.
     stop_word_set : The set to match words against.
 
     References
@@ -37,18 +58,25 @@ def smart_words() -> tuple[str, ...]:
     >>> len(words), len(set(words)), words[:4]
     (571, 570, ('a', "a's", 'able', 'about'))
     """
-    return tuple(files("textkin.text").joinpath("data/smart.txt").read_text("ascii").split())
+    return stop_list("smart:1").words
 
 
-def stop_word_set(stop_words: StopWords) -> frozenset[str]:
+def stop_word_set(stop_words: StopWords, *, tokenizer: Tokenizer | None = None) -> frozenset[str]:
     """Return the set of forms that stop words are matched against.
 
-    Each entry is there in lower case, as written and without its apostrophes.
+    Each entry is there in lower case, as written and without its apostrophes; so are the words
+    that the tokeniser finds in it.
 
     Parameters
     ----------
-    stop_words : "smart", None or iterable of str
-        The SMART list, no stop words, or words of your own.
+    stop_words : str, pathlib.Path, iterable of str or None
+        The name of a list, as in `stop_lists`, with its version (``smart:1``) or without; a
+        file in UTF-8 with one word a line and comments after ``#`` or ``|``, of at most one
+        mebibyte; words of your own; or None for no stop words.
+    tokenizer : callable, optional
+        What cuts the texts into words: from a str to a list of str. The entries are cut in the
+        same way, because ``don't`` must be ``don`` and ``t`` where the words of texts are. None
+        stands for `tokenize`.
 
     Returns
     -------
@@ -58,12 +86,16 @@ def stop_word_set(stop_words: StopWords) -> frozenset[str]:
     Raises
     ------
     ValueError
-        If `stop_words` is a str other than "smart".
+        If there is no list of that name, if an entry has white space in it, or if the file is
+        not such a list.
     TypeError
-        If an entry is not a str.
+        If an entry is not a str, or the tokeniser does not give words.
+    OSError
+        If the file cannot be read.
 
     See Also
     --------
+    stop_lists : The lists by name.
     remove_stop_words : Leave the words of such a set out.
 
     Notes
@@ -74,23 +106,37 @@ def stop_word_set(stop_words: StopWords) -> frozenset[str]:
     matches ``wed``. Pass ``[w for w in smart_words() if w not in
     ("i'll", ...)]`` where that matters.
 
+    The set of a named list is made once, unless a tokeniser is given, which may give other words
+    the next time: then make the set once and keep it.
+
     Examples
     --------
     >>> sorted(stop_word_set(["Don't", "the"]))
     ["don't", 'dont', 'the']
-    >>> len(stop_word_set("smart")), len(stop_word_set(None))
-    (610, 0)
+    >>> sorted(stop_word_set(["Don't", "the"], tokenizer=lambda text: text.split("'")))
+    ['don', "don't", 'dont', 't', 'the']
+    >>> len(stop_word_set("smart")), len(stop_word_set("lucene:1")), len(stop_word_set(None))
+    (610, 33, 0)
     """
+    if tokenizer is not None and not callable(tokenizer):
+        raise TypeError(
+            "tokenizer must be None or a callable from a str to a list of words; "
+            f"got {type(tokenizer).__name__}."
+        )
     if stop_words is None:
         return frozenset()
     if isinstance(stop_words, str):
-        if stop_words == "smart":
-            return _smart_set()
-        raise ValueError(
-            f"stop_words must be 'smart', None or a list of words; got {stop_words!r}. "
-            f"For a single word of your own pass a list: [{stop_words!r}]."
+        if tokenizer is None:
+            return _named_set(_known(stop_words))
+        return _forms_of_all(stop_list(_known(stop_words)), tokenizer)
+    if isinstance(stop_words, os.PathLike):
+        stop_words = read_stop_words(stop_words)
+    if not isinstance(stop_words, Iterable):
+        raise TypeError(
+            "stop_words must be the name of a list, a Path, a list of words or None; "
+            f"got {described(stop_words)}."
         )
-    return _all_forms(stop_words)
+    return _forms_of_all(stop_words, tokenizer or tokenize)
 
 
 def remove_stop_words(tokens: Iterable[str], stop_set: frozenset[str]) -> list[str]:
@@ -127,12 +173,25 @@ def stop_word_test(stop_set: frozenset[str]) -> Callable[[str], bool]:
     return cache(lambda word: not stop_set.isdisjoint(_forms(word)))
 
 
+def _known(name: str) -> str:
+    """Return `name` with its version, or say which names there are."""
+    try:
+        return stop_list(name).pinned
+    except ValueError as error:
+        raise ValueError(
+            "stop_words must be 'smart', None or a list of words, or the name of another list or "
+            f"a Path; got {name!r}. {error} "
+            f"For a single word of your own pass a list: [{name!r}]; "
+            f"for a file pass pathlib.Path({name!r})."
+        ) from error
+
+
 @cache
-def _smart_set() -> frozenset[str]:
-    return _all_forms(smart_words())
+def _named_set(pinned: str) -> frozenset[str]:
+    return _forms_of_all(stop_list(pinned), tokenize)
 
 
-def _all_forms(words: Iterable[str]) -> frozenset[str]:
+def _forms_of_all(words: Iterable[str], tokenizer: Tokenizer) -> frozenset[str]:
     forms: set[str] = set()
     for position, word in enumerate(words):
         if not isinstance(word, str):
@@ -140,8 +199,25 @@ def _all_forms(words: Iterable[str]) -> frozenset[str]:
                 f"stop_words must hold words (str); position {position} holds "
                 f"{type(word).__name__} ({word!r})."
             )
+        if _SPACE.search(word):
+            raise ValueError(
+                "stop_words must hold single words, without white space; "
+                f"position {position} holds {word!r}. "
+                "Strip it, or give each of its words an entry."
+            )
         forms.update(_forms(word))
+        for piece in _pieces(word, tokenizer):
+            forms.update(_forms(piece))
     return frozenset(forms)
+
+
+def _pieces(word: str, tokenizer: Tokenizer) -> list[str]:
+    found = tokenizer(word)
+    if isinstance(found, Iterable) and not isinstance(found, str):
+        found = list(found)
+        if all(isinstance(piece, str) for piece in found):
+            return found
+    raise TypeError(f"tokenizer must give a list of words (str); for {word!r} it gave {found!r}.")
 
 
 def _forms(word: str) -> tuple[str, str]:

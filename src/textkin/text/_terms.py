@@ -120,7 +120,7 @@ class TermReader:
     ) -> None:
         self._split = word_splitter(tokenizer, lowercase=lowercase)
         self._lowercase = lowercase
-        stop_set = stop_word_set(stop_words)
+        stop_set = stop_word_set(stop_words, tokenizer=self._split)
         self._stop_forms = _table_of(stop_set) if stop_set else None
         self._normalize = normalize
         self._ngram_range = ngram_range

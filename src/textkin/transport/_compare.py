@@ -1,11 +1,12 @@
 """Two documents compared in one call."""
 
-from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textkin.text._stop_words import StopWords
 from textkin.transport._comparison import Comparison
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Document
@@ -24,7 +25,7 @@ def compare(
     masses: Masses = "nbow",
     cost: CostName = "euclidean",
     unit: bool = False,
-    stop_words: Literal["smart"] | Collection[str] | None = "smart",
+    stop_words: StopWords = "smart",
     words: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare two documents: how near they are, and why.

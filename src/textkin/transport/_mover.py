@@ -1,6 +1,6 @@
 """The Word Mover's Distance as an estimator."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from textkin import _core
 from textkin._typing import Float64Array, Int64Array
 from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback, effective_jobs
+from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._costs import COSTS, CostName
 from textkin.transport._encode import Coverage, Document
@@ -53,11 +54,13 @@ class WordMover(ReadsDocuments):
         `EmptyDocumentError`, or infinity as the paper's code does.
     oov : {"drop", "error"}, default="drop"
         What to do with words without a vector: leave them out (see `coverage`), or raise.
-    stop_words : "smart", None or collection of str, default="smart"
-        Words of texts to leave out. Tokens and bags are taken as they are.
+    stop_words : str, None, path or collection of str, default="smart"
+        Words of texts to leave out: a list by name (see `textkin.text.stop_lists`), none, a file
+        (a `pathlib.Path`) or your own. Tokens and bags are taken as they are.
     max_words_per_document : int or None, default=None
-        Keep only the most frequent words of each text or list of tokens. The time for a pair
-        grows with the square of the number of different words, at least.
+        Keep only the most frequent words of each text or list of tokens; `coverage` says what
+        was cut. The time for a pair grows with the square of the number of different words, at
+        least.
     n_jobs : int or None, default=None
         Threads for many pairs: None is one, -1 all cores.
 
@@ -112,7 +115,7 @@ class WordMover(ReadsDocuments):
         "unit": one_of(True, False),
         "empty": one_of("error", "inf"),
         "oov": one_of("drop", "error"),
-        "stop_words": one_of("smart", None) | instance_of(Collection, "a collection of words"),
+        "stop_words": STOP_WORDS,
         "max_words_per_document": one_of(None) | integer(1),
     }
 
@@ -125,7 +128,7 @@ class WordMover(ReadsDocuments):
         unit: bool = False,
         empty: Literal["error", "inf"] = "error",
         oov: Literal["drop", "error"] = "drop",
-        stop_words: Literal["smart"] | Collection[str] | None = "smart",
+        stop_words: StopWords = "smart",
         max_words_per_document: int | None = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -1,6 +1,6 @@
 """Documents of any kind, read over word vectors: what `WordMover` does before it measures."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from textkin import _core
 from textkin._typing import Float64Array
 from textkin._validation import check_params
+from textkin.text._stop_words import StopWords
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
 from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
@@ -30,7 +31,7 @@ class ReadsDocuments(BaseEstimator):
     unit: bool
     empty: Literal["error", "inf"]
     oov: Literal["drop", "error"]
-    stop_words: Literal["smart"] | Collection[str] | None
+    stop_words: StopWords
     max_words_per_document: int | None
     n_documents_: int
     word_weights_: Float64Array | None
