@@ -1,0 +1,271 @@
+"""The rows of one file, whatever its format; the ending of its name tells which.
+
+Nothing that a file says makes it open another. A row that cannot be read is handed over as `Bad`,
+and reading goes on behind it where the format has a next line to go on from.
+"""
+
+import csv
+import gzip
+import json
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from textkin.text.reading._document import Document
+from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
+from textkin.text.reading._rows import Bad, Meter, Place, Row
+
+__all__ = ["FileOptions", "Reader", "file_rows"]
+
+Reader: TypeAlias = Callable[
+    [Path],
+    str | Document | Mapping[str, Any] | Iterable[str | Document | Mapping[str, Any]],
+]
+"""Reads a file of another format: gives its text, its record, or an iterable of such."""
+
+# Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
+_BATCH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How files are read; see `read`."""
+
+    encoding: str | None = None
+    quoted: bool | None = None
+    max_bytes: int = 1 << 26
+    reader: Reader | None = None
+
+
+def file_rows(
+    path: Path, name: str, options: FileOptions, meter: Meter, before: int = 0
+) -> Iterator[Row]:
+    """Read one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        What ids are made of.
+    options : FileOptions
+        How to read it.
+    meter : Meter
+        Gets the bytes read, after the `before` bytes of the files that came first.
+    before : int, default=0
+        See `meter`.
+
+    Yields
+    ------
+    Row
+        In the order of the file.
+    """
+    place = Place(str(path), name)
+    try:
+        with _opened(path) as file:
+            for row in _rows(file, path, place, options):
+                yield row
+                if meter.due():
+                    meter.reached(before + file.tell())
+                    meter.tell()
+    except Refused as error:
+        yield Row(place, Bad(str(error)))
+    except (OSError, EOFError, zlib.error) as error:  # the last two: gzip that is cut or damaged
+        yield Row(place, Bad(f"cannot be read: {getattr(error, 'strerror', None) or error}", error))
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open an ordinary file; a pipe would wait for ever, and a device do who knows what."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Refused("is a folder" if path.is_dir() else "is no ordinary file")
+    # Non-blocking, and looked at again, in case that a pipe has taken the file's place meanwhile.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Refused("is no ordinary file")
+    return os.fdopen(handle, "rb")
+
+
+def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Iterator[Row]:
+    if options.reader is not None:
+        return _read_by(options.reader, path, place)
+    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
+    ending = endings.pop() if endings else ""
+    if ending == ".gz":
+        file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+        ending = endings.pop() if endings else ""
+    elif ending in (".parquet", ".pq"):
+        return _parquet(file, place)
+    match ending:
+        case ".jsonl" | ".ndjson":
+            return _json_lines(file, place, options)
+        case ".json":
+            return _json(file, place, options)
+        case ".csv":
+            return _table(file, place, options, ",", options.quoted is not False)
+        case ".tsv" | ".tab":
+            return _table(file, place, options, "\t", options.quoted is True)
+    return _text(file, place, options)
+
+
+def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    yield Row(place, decoded(whole(file, options.max_bytes), options.encoding))
+
+
+def _json(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    text = decoded(whole(file, options.max_bytes), options.encoding)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"is not valid JSON ({error}); JSON Lines must be named .jsonl") from None
+    if isinstance(content, list):
+        for number, item in enumerate(content, 1):
+            yield Row(place.at("record", number), item)
+    else:
+        yield Row(place, content)
+
+
+def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    lines = Lines(file, options.encoding, options.max_bytes, newline="\n")
+    while True:
+        lines.begin()
+        try:
+            line = next(lines, None)
+        except TooLong as error:
+            lines.drop_rest()
+            yield Row(place.at("line", lines.number), Bad(str(error)))
+            continue
+        if line is None:
+            return
+        content: object
+        if lines.problem is not None:
+            content = Bad(lines.problem)
+        elif not line.strip():
+            continue
+        else:
+            try:
+                content = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                content = Bad(f"is not valid JSON ({error})")
+        yield Row(place.at("line", lines.number), content)
+
+
+def _table(
+    file: BinaryIO, place: Place, options: FileOptions, delimiter: str, quoted: bool
+) -> Iterator[Row]:
+    # The limit is one for the whole process, and short for a document. It is only ever raised:
+    # lowering it again would cut short whoever else reads; `Lines` holds records to their size.
+    longest = min(options.max_bytes, sys.maxsize // 2)
+    if csv.field_size_limit() < longest:
+        csv.field_size_limit(longest)
+    lines = Lines(file, options.encoding, options.max_bytes, newline="")
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
+    header: list[str] | None = None
+    while True:
+        lines.begin()
+        began = place.at("line", lines.number + 1)
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            found: object = Bad(f"is not valid CSV ({error}); {_other_quoting(quoted)}")
+        except TooLong as error:
+            raise Refused(
+                f"the record that begins in line {began.number} {error}; {_other_quoting(quoted)}"
+            ) from None
+        else:
+            if cells is None:
+                break
+            if not cells:  # a blank line
+                continue
+            if lines.problem is not None:
+                found = Bad(lines.problem)
+            elif header is not None and len(cells) != len(header):
+                found = Bad(
+                    f"has {len(cells)} fields and the header {len(header)}; "
+                    f"{_other_quoting(quoted)}"
+                )
+            else:
+                found = cells
+        if header is not None:
+            content = dict(zip(header, found, strict=True)) if isinstance(found, list) else found
+            yield Row(began, content, fixed=True)
+        elif isinstance(found, list):
+            header = _checked_names(found)
+        else:
+            assert isinstance(found, Bad)
+            raise Refused(f"its header {found.reason}")
+    if header is None:
+        raise Refused("is empty; the first line must name the columns")
+
+
+def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(
+            "Parquet files are read with pyarrow; install it: pip install 'textkin[parquet]'"
+        ) from error
+    number = 0
+    try:
+        table = parquet.ParquetFile(file)
+        names = _checked_names(table.schema_arrow.names)
+        for batch in table.iter_batches(batch_size=_BATCH, use_threads=False):
+            columns = [column.to_pylist() for column in batch.columns]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                record = dict(zip(names, cells, strict=True))
+                yield Row(place.at("row", number), record, fixed=True)
+    except Refused:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        after = f" after row {number}" if number else ""
+        raise Refused(f"is not valid Parquet{after} ({error})") from None
+
+
+def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
+    content: object = None
+    number = 0
+    try:
+        content = cast("object", reader(path))
+        if isinstance(content, str | Mapping | Document):
+            yield Row(place, content)
+        elif isinstance(content, Iterable) and not isinstance(content, bytes | bytearray):
+            for number, item in enumerate(content, 1):
+                yield Row(place.at("record", number), item)
+        else:
+            raise TypeError(
+                "must give a text, a record, or an iterable of such; it gave "
+                f"{type(content).__name__}"
+            )
+    except Exception as error:  # whatever a stranger's function raises is about this file
+        after = f" after record {number}" if number else ""
+        reason = f"the reader failed{after}: {type(error).__name__}: {error}"
+        yield Row(place, Bad(reason, error))
+    finally:
+        close = getattr(content, "close", None)  # an open file, or a generator that holds one
+        if callable(close):
+            close()
+
+
+def _checked_names(names: list[str]) -> list[str]:
+    twice = [name for position, name in enumerate(names) if name in names[:position]]
+    if twice:
+        raise Refused(f"has two columns named {twice[0]!r}; rename one")
+    return names
+
+
+def _other_quoting(quoted: bool) -> str:
+    if quoted:
+        return "if its quotation marks are plain text, pass quoted=False"
+    return "if fields are wrapped in quotation marks, pass quoted=True"
