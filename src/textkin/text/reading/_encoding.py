@@ -48,7 +48,9 @@ def check_encoding(encoding: str | None) -> None:
     if not isinstance(encoding, str):
         raise TypeError(f"encoding must be a string or None; got {encoding!r}.")
     try:
-        b"".decode(encoding)
+        b"\0\0\0\0".decode(encoding)  # of no bytes at all, any encoding will do
+    except UnicodeDecodeError:
+        pass
     except (LookupError, ValueError):
         raise ValueError(
             f"encoding must be the name of a text encoding, such as 'cp1252', or {DETECT!r}; got "
@@ -91,7 +93,7 @@ class Lines:
     Parameters
     ----------
     stream : binary file
-        Read from where it stands; with "detect" it must be able to seek.
+        Read from its beginning, and closed by leaving the context.
     encoding : str or None
         As in `read`.
     max_bytes : int
@@ -131,6 +133,12 @@ class Lines:
         """Begin a record."""
         self._used = 0
         self.problem = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
 
     def __iter__(self) -> Self:
         return self

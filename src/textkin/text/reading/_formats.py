@@ -131,28 +131,32 @@ def _json(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
 
 
 def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
-    lines = Lines(file, options.encoding, options.max_bytes, newline="\n")
-    while True:
-        lines.begin()
-        try:
-            line = next(lines, None)
-        except TooLong as error:
-            lines.drop_rest()
-            yield Row(place.at("line", lines.number), Bad(str(error)))
-            continue
-        if line is None:
-            return
-        content: object
-        if lines.problem is not None:
-            content = Bad(lines.problem)
-        elif not line.strip():
-            continue
-        else:
+    with Lines(file, options.encoding, options.max_bytes, newline="\n") as lines:
+        while True:
+            lines.begin()
+            content: object
             try:
-                content = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                content = Bad(f"is not valid JSON ({error})")
-        yield Row(place.at("line", lines.number), content)
+                line = next(lines, None)
+            except TooLong as error:
+                lines.drop_rest()
+                content = Bad(str(error))
+            else:
+                if line is None:
+                    return
+                if lines.problem is not None:
+                    content = Bad(lines.problem)
+                elif not line.strip():
+                    continue
+                else:
+                    content = _parsed(line)
+            yield Row(place.at("line", lines.number), content)
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Bad(f"is not valid JSON ({error})")
 
 
 def _table(
@@ -163,49 +167,55 @@ def _table(
     longest = min(options.max_bytes, sys.maxsize // 2)
     if csv.field_size_limit() < longest:
         csv.field_size_limit(longest)
-    lines = Lines(file, options.encoding, options.max_bytes, newline="")
+    quoting = "quotation marks are plain text, pass quoted=False"
+    if not quoted:
+        quoting = "fields are wrapped in quotation marks, pass quoted=True"
+    with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
+        records = _table_records(lines, delimiter, quoted)
+        header: list[str] | None = None
+        for number, cells in records:
+            if header is None:
+                if isinstance(cells, Bad):
+                    raise Refused(f"its header {cells.reason}; if {quoting}")
+                header = _checked_names(cells)
+                continue
+            content: object
+            if isinstance(cells, Bad):
+                content = Bad(f"{cells.reason}; if {quoting}")
+            elif len(cells) != len(header):
+                content = Bad(f"has {len(cells)} fields and the header {len(header)}; if {quoting}")
+            else:
+                content = dict(zip(header, cells, strict=True))
+            yield Row(place.at("line", number), content, fixed=True)
+    if header is None:
+        raise Refused("is empty; the first line must name the columns")
+
+
+def _table_records(
+    lines: Lines, delimiter: str, quoted: bool
+) -> Iterator[tuple[int, list[str] | Bad]]:
+    """Give the cells of each record with the number of its first line; blank lines are none."""
     reader = csv.reader(
         lines,
         delimiter=delimiter,
         quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
         strict=True,
     )
-    header: list[str] | None = None
     while True:
         lines.begin()
-        began = place.at("line", lines.number + 1)
+        number = lines.number + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            found: object = Bad(f"is not valid CSV ({error}); {_other_quoting(quoted)}")
-        except TooLong as error:
-            raise Refused(
-                f"the record that begins in line {began.number} {error}; {_other_quoting(quoted)}"
-            ) from None
+            yield number, Bad(f"is not valid CSV ({error})")
+        except TooLong as error:  # where the next record begins, nobody knows
+            yield number, Bad(f"{error}, and what follows is not read")
+            return
         else:
             if cells is None:
-                break
-            if not cells:  # a blank line
-                continue
-            if lines.problem is not None:
-                found = Bad(lines.problem)
-            elif header is not None and len(cells) != len(header):
-                found = Bad(
-                    f"has {len(cells)} fields and the header {len(header)}; "
-                    f"{_other_quoting(quoted)}"
-                )
-            else:
-                found = cells
-        if header is not None:
-            content = dict(zip(header, found, strict=True)) if isinstance(found, list) else found
-            yield Row(began, content, fixed=True)
-        elif isinstance(found, list):
-            header = _checked_names(found)
-        else:
-            assert isinstance(found, Bad)
-            raise Refused(f"its header {found.reason}")
-    if header is None:
-        raise Refused("is empty; the first line must name the columns")
+                return
+            if cells:
+                yield number, cells if lines.problem is None else Bad(lines.problem)
 
 
 def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
@@ -263,9 +273,3 @@ def _checked_names(names: list[str]) -> list[str]:
     if twice:
         raise Refused(f"has two columns named {twice[0]!r}; rename one")
     return names
-
-
-def _other_quoting(quoted: bool) -> str:
-    if quoted:
-        return "if its quotation marks are plain text, pass quoted=False"
-    return "if fields are wrapped in quotation marks, pass quoted=True"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from textkin.text.reading._folder import Walk
 from textkin.text.reading._formats import FileOptions, file_rows
@@ -145,17 +145,18 @@ def in_memory(source: object, options: FileOptions) -> TableSource | IterableSou
 
     No package is imported to find out: what is an instance of one comes from a loaded one.
     """
-    kind = type(source).__name__
     for name in ("pandas", "polars"):
         package = sys.modules.get(name)
-        if package is None:
-            continue
-        if isinstance(source, package.DataFrame | package.Series) and options.reader is not None:
-            raise ValueError(f"reader= reads files; a {kind} needs none.")
-        if isinstance(source, package.DataFrame):
+        is_frame, is_column = (
+            isinstance(source, getattr(package, kind, ())) for kind in ("DataFrame", "Series")
+        )
+        if (is_frame or is_column) and options.reader is not None:
+            raise ValueError(f"reader= reads files; a {type(source).__name__} needs none.")
+        if is_frame:
             return TableSource(source)
-        if isinstance(source, package.Series):  # before looking at attributes: it has its index's
-            return IterableSource(source, options)
+        if is_column:  # before its attributes are looked at: those of pandas have the index's names
+            return IterableSource(cast("Iterable[Any]", source), options)
+    kind = type(source).__name__
     if isinstance(source, Mapping):
         raise TypeError(
             f"source must be a path or hold documents one by one; got a mapping ({kind}). Pass "
