@@ -107,6 +107,8 @@ class Lines:
         Of the last line, counted from 1.
     problem : str or None
         The first one since `begin`.
+    quotes : bool
+        Whether there were quotation marks since `begin`.
     """
 
     def __init__(
@@ -128,11 +130,13 @@ class Lines:
         self._ended = True
         self.number = 0
         self.problem: str | None = None
+        self.quotes = False
 
     def begin(self) -> None:
         """Begin a record."""
         self._used = 0
         self.problem = None
+        self.quotes = False
 
     def __enter__(self) -> Self:
         return self
@@ -153,6 +157,7 @@ class Lines:
         self._ended = line.endswith("\n")
         self.number += 1
         self._used += len(line)
+        self.quotes = self.quotes or '"' in line
         if self._used > self._max:
             raise TooLong(self._max)
         if self.number == 1:

@@ -167,25 +167,25 @@ def _table(
     longest = min(options.max_bytes, sys.maxsize // 2)
     if csv.field_size_limit() < longest:
         csv.field_size_limit(longest)
-    quoting = "quotation marks are plain text, pass quoted=False"
-    if not quoted:
-        quoting = "fields are wrapped in quotation marks, pass quoted=True"
+    way_out = "are plain text, pass quoted=False" if quoted else "wrap fields, pass quoted=True"
     with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
-        records = _table_records(lines, delimiter, quoted)
         header: list[str] | None = None
-        for number, cells in records:
-            if header is None:
-                if isinstance(cells, Bad):
-                    raise Refused(f"its header {cells.reason}; if {quoting}")
+        for number, cells in _table_records(lines, delimiter, quoted):
+            content: dict[str, str] | Bad
+            if isinstance(cells, Bad):
+                content = cells
+            elif header is None:
                 header = _checked_names(cells)
                 continue
-            content: object
-            if isinstance(cells, Bad):
-                content = Bad(f"{cells.reason}; if {quoting}")
             elif len(cells) != len(header):
-                content = Bad(f"has {len(cells)} fields and the header {len(header)}; if {quoting}")
+                content = Bad(f"has {len(cells)} fields and the header {len(header)}")
             else:
                 content = dict(zip(header, cells, strict=True))
+            if isinstance(content, Bad) and lines.quotes:
+                content = Bad(f"{content.reason}; if its quotation marks {way_out}")
+            if header is None:
+                assert isinstance(content, Bad)  # it would have been the header
+                raise Refused(f"its header {content.reason}")
             yield Row(place.at("line", number), content, fixed=True)
     if header is None:
         raise Refused("is empty; the first line must name the columns")
