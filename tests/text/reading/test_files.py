@@ -159,7 +159,7 @@ WHOLE = {
     "deep": ("a.json", "[" * 100_000, "is not valid JSON"),
     "JSON Lines": ("a.json", "{}\n{}\n", "JSON Lines must be named .jsonl"),
     "no header": ("a.csv", "", "is empty; the first line must name the columns"),
-    "same names": ("a.csv", "text,text\n1,2\n", "two columns named 'text'"),
+    "same names": ("a.csv", "text,text\n1,2\n", "several columns named 'text'"),
     "bad header": ("a.csv", b"t\xe9xt\n1\n", "its header is not valid utf-8"),
 }
 

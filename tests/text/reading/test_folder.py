@@ -132,6 +132,23 @@ def test_links_stay_within_the_folder(folder, tmp_path):
         list(tk.read(folder))
 
 
+def test_a_folder_of_nothing_but_links_that_lead_out(tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "a.txt").write_text("outside")
+    (tmp_path / "papers" / "a.txt").symlink_to(tmp_path / "a.txt")
+    with pytest.raises(
+        ValueError, match=r"No file .* \(1 hidden, special or linked ones were left"
+    ):
+        list(tk.read(tmp_path / "papers"))
+
+
+def test_names_of_files_cannot_drive_a_terminal(folder):
+    (folder / "\x1b[31m.txt").write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="is not valid utf-8") as caught:
+        list(tk.read(folder))
+    assert str(caught.value).isprintable()
+
+
 def test_a_folder_behind_a_link_is_read_as_itself(folder, tmp_path):
     (folder / "in.txt").symlink_to("a.txt")
     (tmp_path / "link").symlink_to(folder)

@@ -105,7 +105,8 @@ class Walk:
     def _judged(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> Iterator[Entry]:
         path, name = Path(entry.path), "/".join(parts)
         linked = entry.is_symlink()
-        folder = path.is_dir()  # a link to one, or a hidden one: others were entered
+        # A link to a folder, or a hidden one: others were entered.
+        folder = os.path.isdir(path) if linked else entry.is_dir(follow_symlinks=False)
         if not folder and not self._matches(parts):
             if not entry.name.startswith("."):
                 self.endings[path.suffix.lower() or "without an ending"] += 1

@@ -11,12 +11,13 @@ import os
 import stat
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from textkin.text.reading._document import Document
+from textkin.text.reading._document import Document, shortened
 from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
 from textkin.text.reading._rows import Bad, Meter, Place, Row
 
@@ -269,7 +270,7 @@ def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
 
 
 def _checked_names(names: list[str]) -> list[str]:
-    twice = [name for position, name in enumerate(names) if name in names[:position]]
-    if twice:
-        raise Refused(f"has two columns named {twice[0]!r}; rename one")
+    if len(set(names)) < len(names):
+        [(name, _)] = Counter(names).most_common(1)
+        raise Refused(f"has several columns named {shortened(name)}; rename them")
     return names

@@ -43,8 +43,10 @@ class Place(NamedTuple):
         return f"{self.name}:{self.number}" if self.unit else self.name
 
     def __str__(self) -> str:
+        # The name of a file may hold anything, and messages go to terminals.
+        file = self.file if self.file.isprintable() else repr(self.file)
         within = f"{self.unit} {self.number}" if self.unit else ""
-        return ", ".join(part for part in (self.file, within) if part)
+        return ", ".join(part for part in (file, within) if part)
 
 
 @dataclass(frozen=True, slots=True)
