@@ -135,22 +135,18 @@ def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
     with Lines(file, options.encoding, options.max_bytes, newline="\n") as lines:
         while True:
             lines.begin()
-            content: object
             try:
                 line = next(lines, None)
             except TooLong as error:
-                lines.drop_rest()
-                content = Bad(str(error))
-            else:
-                if line is None:
-                    return
-                if lines.problem is not None:
-                    content = Bad(lines.problem)
-                elif not line.strip():
-                    continue
-                else:
-                    content = _parsed(line)
-            yield Row(place.at("line", lines.number), content)
+                yield Row(place.at("line", lines.number), Bad(str(error)))
+                lines.drop_rest()  # only now: it may be long, and nobody may want what follows
+                continue
+            if line is None:
+                return
+            if lines.problem is not None:
+                yield Row(place.at("line", lines.number), Bad(lines.problem))
+            elif line.strip():
+                yield Row(place.at("line", lines.number), _parsed(line))
 
 
 def _parsed(line: str) -> object:
