@@ -16,6 +16,7 @@ _HOMES = {
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
+    "read": "textkin.text",
 }
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "read",
 ]
 
 try:

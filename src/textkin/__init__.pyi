@@ -1,5 +1,5 @@
 from textkin.exceptions import CertificateError, EmptyDocumentError
-from textkin.text import BagOfWords, Vocabulary
+from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import SIF, TfIdf
@@ -15,6 +15,7 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "read",
 ]
 
 __version__: str

@@ -1,4 +1,4 @@
-"""From text to counted words: tokeniser, stop words, word forms, vocabulary and bags."""
+"""From documents to counted words: readers, tokeniser, stop words, word forms and bags."""
 
 from textkin.text._bags import BagOfWords
 from textkin.text._counting import Counted, count_words
@@ -12,18 +12,25 @@ from textkin.text._tokenise import tokenize
 from textkin.text._tokens import Tokens
 from textkin.text._vocabulary import Vocabulary
 from textkin.text._wordnet import WordNetLemmas
+from textkin.text.reading import Document, Documents, Passage, Skipped, paragraphs, read
 
 __all__ = [
     "BagOfWords",
     "Counted",
     "Docstring",
+    "Document",
+    "Documents",
     "Lemmatizer",
+    "Passage",
+    "Skipped",
     "Stemmer",
     "StopList",
     "Tokens",
     "Vocabulary",
     "WordNetLemmas",
     "count_words",
+    "paragraphs",
+    "read",
     "remove_stop_words",
     "smart_words",
     "standard_library_docstrings",

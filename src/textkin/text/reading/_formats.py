@@ -1,0 +1,272 @@
+"""The rows of one file, whatever its format; the ending of its name tells which.
+
+Nothing that a file says makes it open another. A row that cannot be read is handed over as `Bad`,
+and reading goes on behind it where the format has a next line to go on from.
+"""
+
+import csv
+import gzip
+import json
+import os
+import stat
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from textkin.text.reading._document import Document, shortened
+from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
+from textkin.text.reading._rows import Bad, Meter, Place, Row
+
+__all__ = ["FileOptions", "Reader", "file_rows"]
+
+Reader: TypeAlias = Callable[
+    [Path],
+    str | Document | Mapping[str, Any] | Iterable[str | Document | Mapping[str, Any]],
+]
+"""Reads a file of another format: gives its text, its record, or an iterable of such."""
+
+# Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
+_BATCH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How files are read; see `read`."""
+
+    encoding: str | None = None
+    quoted: bool | None = None
+    max_bytes: int = 1 << 26
+    reader: Reader | None = None
+
+
+def file_rows(
+    path: Path, name: str, options: FileOptions, meter: Meter, before: int = 0
+) -> Iterator[Row]:
+    """Read one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        What ids are made of.
+    options : FileOptions
+        How to read it.
+    meter : Meter
+        Gets the bytes read, after the `before` bytes of the files that came first.
+    before : int, default=0
+        See `meter`.
+
+    Yields
+    ------
+    Row
+        In the order of the file.
+    """
+    place = Place(str(path), name)
+    try:
+        with _opened(path) as file:
+            for row in _rows(file, path, place, options):
+                yield row
+                if meter.due():
+                    meter.reached(before + file.tell())
+                    meter.tell()
+    except Refused as error:
+        yield Row(place, Bad(str(error)))
+    except (OSError, EOFError, zlib.error) as error:  # the last two: gzip that is cut or damaged
+        yield Row(place, Bad(f"cannot be read: {getattr(error, 'strerror', None) or error}", error))
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open an ordinary file; a pipe would wait for ever, and a device do who knows what."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Refused("is a folder" if path.is_dir() else "is no ordinary file")
+    # Non-blocking, and looked at again, in case that a pipe has taken the file's place meanwhile.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Refused("is no ordinary file")
+    return os.fdopen(handle, "rb")
+
+
+def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Iterator[Row]:
+    if options.reader is not None:
+        return _read_by(options.reader, path, place)
+    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
+    ending = endings.pop() if endings else ""
+    if ending == ".gz":
+        file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+        ending = endings.pop() if endings else ""
+    elif ending in (".parquet", ".pq"):
+        return _parquet(file, place)
+    match ending:
+        case ".jsonl" | ".ndjson":
+            return _json_lines(file, place, options)
+        case ".json":
+            return _json(file, place, options)
+        case ".csv":
+            return _table(file, place, options, ",", options.quoted is not False)
+        case ".tsv" | ".tab":
+            return _table(file, place, options, "\t", options.quoted is True)
+    return _text(file, place, options)
+
+
+def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    yield Row(place, decoded(whole(file, options.max_bytes), options.encoding))
+
+
+def _json(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    text = decoded(whole(file, options.max_bytes), options.encoding)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"is not valid JSON ({error}); JSON Lines must be named .jsonl") from None
+    if isinstance(content, list):
+        for number, item in enumerate(content, 1):
+            yield Row(place.at("record", number), item)
+    else:
+        yield Row(place, content)
+
+
+def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    with Lines(file, options.encoding, options.max_bytes, newline="\n") as lines:
+        while True:
+            lines.begin()
+            try:
+                line = next(lines, None)
+            except TooLong as error:
+                yield Row(place.at("line", lines.number), Bad(str(error)))
+                lines.drop_rest()  # only now: it may be long, and nobody may want what follows
+                continue
+            if line is None:
+                return
+            if lines.problem is not None:
+                yield Row(place.at("line", lines.number), Bad(lines.problem))
+            elif line.strip():
+                yield Row(place.at("line", lines.number), _parsed(line))
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Bad(f"is not valid JSON ({error})")
+
+
+def _table(
+    file: BinaryIO, place: Place, options: FileOptions, delimiter: str, quoted: bool
+) -> Iterator[Row]:
+    # The limit is one for the whole process, and short for a document. It is only ever raised:
+    # lowering it again would cut short whoever else reads; `Lines` holds records to their size.
+    longest = min(options.max_bytes, sys.maxsize // 2)
+    if csv.field_size_limit() < longest:
+        csv.field_size_limit(longest)
+    way_out = "are plain text, pass quoted=False" if quoted else "wrap fields, pass quoted=True"
+    with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
+        header: list[str] | None = None
+        for number, cells in _table_records(lines, delimiter, quoted):
+            content: dict[str, str] | Bad
+            if isinstance(cells, Bad):
+                content = cells
+            elif header is None:
+                header = _checked_names(cells)
+                continue
+            elif len(cells) != len(header):
+                content = Bad(f"has {len(cells)} fields and the header {len(header)}")
+            else:
+                content = dict(zip(header, cells, strict=True))
+            if isinstance(content, Bad) and lines.quotes:
+                content = Bad(f"{content.reason}; if its quotation marks {way_out}")
+            if header is None:
+                assert isinstance(content, Bad)  # it would have been the header
+                raise Refused(f"its header {content.reason}")
+            yield Row(place.at("line", number), content, fixed=True)
+    if header is None:
+        raise Refused("is empty; the first line must name the columns")
+
+
+def _table_records(
+    lines: Lines, delimiter: str, quoted: bool
+) -> Iterator[tuple[int, list[str] | Bad]]:
+    """Give the cells of each record with the number of its first line; blank lines are none."""
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
+    while True:
+        lines.begin()
+        number = lines.number + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield number, Bad(f"is not valid CSV ({error})")
+        except TooLong as error:  # where the next record begins, nobody knows
+            yield number, Bad(f"{error}, and what follows is not read")
+            return
+        else:
+            if cells is None:
+                return
+            if cells:
+                yield number, cells if lines.problem is None else Bad(lines.problem)
+
+
+def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(
+            "Parquet files are read with pyarrow; install it: pip install 'textkin[parquet]'"
+        ) from error
+    number = 0
+    try:
+        table = parquet.ParquetFile(file)
+        names = _checked_names(table.schema_arrow.names)
+        for batch in table.iter_batches(batch_size=_BATCH, use_threads=False):
+            columns = [column.to_pylist() for column in batch.columns]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                record = dict(zip(names, cells, strict=True))
+                yield Row(place.at("row", number), record, fixed=True)
+    except Refused:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        after = f" after row {number}" if number else ""
+        raise Refused(f"is not valid Parquet{after} ({error})") from None
+
+
+def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
+    content: object = None
+    number = 0
+    try:
+        content = cast("object", reader(path))
+        if isinstance(content, str | Mapping | Document):
+            yield Row(place, content)
+        elif isinstance(content, Iterable) and not isinstance(content, bytes | bytearray):
+            for number, item in enumerate(content, 1):
+                yield Row(place.at("record", number), item)
+        else:
+            raise TypeError(
+                "must give a text, a record, or an iterable of such; it gave "
+                f"{type(content).__name__}"
+            )
+    except Exception as error:  # whatever a stranger's function raises is about this file
+        after = f" after record {number}" if number else ""
+        reason = f"the reader failed{after}: {type(error).__name__}: {error}"
+        yield Row(place, Bad(reason, error))
+    finally:
+        close = getattr(content, "close", None)  # an open file, or a generator that holds one
+        if callable(close):
+            close()
+
+
+def _checked_names(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        [(name, _)] = Counter(names).most_common(1)
+        raise Refused(f"has several columns named {shortened(name)}; rename them")
+    return names

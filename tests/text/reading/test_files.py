@@ -1,0 +1,407 @@
+"""One file of each format: what comes out, and what each kind of damage says."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import textkin as tk
+from textkin.text import Document
+
+RECORDS = [
+    {"id": "a", "text": "Cats purr.", "label": "pets", "year": 2015},
+    {"id": "b", "text": "Stocks\nfell, “again”.", "label": "money", "year": 2020},
+]
+DOCUMENTS = [Document(r["id"], r["text"], r["label"], {"year": r["year"]}) for r in RECORDS]
+
+
+def as_json_lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def as_table(records, delimiter=","):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(records[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(records)
+    return file.getvalue()
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Write a file, compressed where its name says so."""
+
+    def write(name, content):
+        content = content.encode() if isinstance(content, str) else content
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.json", "A.JSONL"])
+def test_records_of_json(put, name, packed):
+    content = json.dumps(RECORDS) if name == "a.json" else as_json_lines(RECORDS)
+    assert list(tk.read(put(name + packed, content))) == DOCUMENTS
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t"), ("a.tab", "\t")])
+def test_records_of_a_table(put, name, delimiter, packed):
+    path = put(name + packed, as_table(RECORDS, delimiter))
+    strings = [
+        Document(d.id, d.text, d.label, {"year": str(d.metadata["year"])}) for d in DOCUMENTS
+    ]
+    assert list(tk.read(str(path), quoted=True)) == strings
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a", "a.txt.gz", "a.gz", ".hidden", "a.log"])
+def test_any_other_file_is_one_document(put, name):
+    assert list(tk.read(put(name, "one\n\ntwo\n"))) == [Document(name, "one\n\ntwo\n")]
+
+
+def test_an_empty_file_is_an_empty_text(put):
+    assert list(tk.read(put("a.txt", ""))) == [Document("a.txt", "")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.jsonl", ""), ("a.jsonl", "\n \n"), ("a.json", "[]"), ("a.csv", "id,text\n")],
+)
+def test_no_records_are_no_documents(put, name, content):
+    documents = tk.read(put(name, content))
+    assert list(documents) == []
+    assert documents.skipped.count == 0
+
+
+def test_ids_from_file_and_line(put):
+    assert tk.read(put("a.jsonl", '"one"\n\n{"text": "two"}')).ids == ["a.jsonl:1", "a.jsonl:3"]
+    lines = 'text\n"one\nmore"\n\ntwo\n'
+    assert tk.read(put("a.csv", lines)).ids == ["a.csv:2", "a.csv:5"]
+    assert tk.read(put("a.json", '["one", {"text": "two"}]')).ids == ["a.json:1", "a.json:2"]
+    assert tk.read(put("b.json", '{"text": "two"}')).ids == ["b.json"]
+
+
+def test_json_lines_end_at_line_feeds_only(put):
+    assert tk.read(put("a.jsonl", '"a\u2028b\x85c"\r\n"d"\r\n')).texts == ["a\u2028b\x85c", "d"]
+
+
+def test_a_table_without_a_text_column_has_its_only_other_column(put):
+    path = put("a.csv", "id,body,label\n1,one,x\n")
+    assert list(tk.read(path)) == [Document("1", "one", "x")]
+    with pytest.raises(ValueError, match="line 2: there is no field 'text'; there are 'a', 'b'"):
+        list(tk.read(put("b.csv", "a,b\n1,2\n")))
+
+
+def test_json_lines_never_guess_the_text(put):
+    """Of records without a common header nobody knows what the next one has."""
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1: there is no field 'text'; there are"):
+        list(tk.read(put("a.jsonl", '{"id": 1, "title": "one"}\n')))
+
+
+DAMAGE = {
+    "broken JSON": ("a.jsonl", '"one"\n{"text": \n"three"\n', "line 2: is not valid JSON"),
+    "deep JSON": ("a.jsonl", f'"one"\n{"[" * 100_000}\n"three"', "line 2: is not valid JSON"),
+    "huge number": ("a.jsonl", f'"one"\n{"9" * 5000}\n"three"', "line 2: is not valid JSON"),
+    "missing": ("a.jsonl", '"one"\n{"text": null}\n"three"', "line 2: .*'text'. is missing"),
+    "NaN": ("a.jsonl", '"one"\n{"text": NaN}\n"three"', "line 2: .*'text'. is missing"),
+    "null": ("a.jsonl", '"one"\nnull\n"three"', "line 2: the text is missing"),
+    "number": ("a.jsonl", '"one"\n{"text": 5}\n"three"', "line 2: .* string; got 5 .int."),
+    "no record": ("a.jsonl", '"one"\n["x"]\n"three"', "line 2: expected a text, a record"),
+    "half a pair": ("a.jsonl", '"one"\n"\\ud800"\n"three"', "line 2: the text is not valid Unic"),
+    "no id": ("a.jsonl", '"one"\n{"id": null, "text": ""}\n"three"', "line 2: the id .*missing"),
+    "empty id": ("a.jsonl", '"one"\n{"id": "", "text": ""}\n"three"', "line 2: the id .*missing"),
+    "odd id": ("a.jsonl", '"one"\n{"id": 1.5, "text": ""}\n"three"', "line 2: .*got 1.5 .float"),
+    "yes as id": ("a.jsonl", '"one"\n{"id": true, "text": ""}\n"three"', "line 2: .*got True"),
+    "id again": (
+        "a.jsonl",
+        '"one"\n{"id": "a.jsonl:1", "text": ""}\n"three"',
+        "line 2: the id 'a.jsonl:1' is taken by .*a.jsonl, line 1; ids must differ",
+    ),
+    "labels": (
+        "a.jsonl",
+        '"one"\n{"label": ["x", "y"], "text": ""}\n"three"',
+        "line 2: the label .* label=False keeps it",
+    ),
+    "ragged": ("a.csv", "text,n\none,1\ntwo\nthree,3\n", "line 3: has 1 fields and the header 2"),
+    "too many": ("a.csv", "text,n\none,1\na,b,c\nthree,3\n", "line 3: has 3 fields"),
+    "stray quote": ("a.csv", 'text\none\n"a"b\nthree\n', "line 3: is not valid CSV.*quoted=False"),
+    "bad item": ("a.json", '["one", 2, "three"]', "record 2: expected a text"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_an_error_that_says_where_or_is_skipped(put, damage):
+    name, content, message = DAMAGE[damage]
+    path = put(name, content)
+    with pytest.raises((ValueError, TypeError), match=f"{name}, {message}") as caught:
+        list(tk.read(path))
+    assert str(caught.value).startswith(str(path))
+    assert "errors='skip'" in str(caught.value)
+    documents = tk.read(path, errors="skip")
+    assert documents.texts == ["one", "three"]
+    assert documents.skipped.count == 1
+    [reason] = documents.skipped.reasons
+    assert str(caught.value).startswith(reason)
+
+
+WHOLE = {
+    "not JSON": ("a.json", "{", "is not valid JSON"),
+    "deep": ("a.json", "[" * 100_000, "is not valid JSON"),
+    "JSON Lines": ("a.json", "{}\n{}\n", "JSON Lines must be named .jsonl"),
+    "no header": ("a.csv", "", "is empty; the first line must name the columns"),
+    "same names": ("a.csv", "text,text\n1,2\n", "several columns named 'text'"),
+    "bad header": ("a.csv", b"t\xe9xt\n1\n", "its header is not valid utf-8"),
+}
+
+
+@pytest.mark.parametrize("damage", WHOLE)
+def test_files_that_cannot_be_read_at_all(put, damage):
+    name, content, message = WHOLE[damage]
+    with pytest.raises(ValueError, match=f"{name}: .*{message}"):
+        list(tk.read(put(name, content)))
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.csv.gz"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "not gzip"])
+def test_damaged_gzip(tmp_path, name, damage):
+    content = gzip.compress(as_json_lines(RECORDS * 500).encode())
+    broken = {
+        "cut": content[:-20],
+        "flipped": content[:100] + bytes([content[100] ^ 255]) + content[101:],
+        "not gzip": b"plain",
+    }[damage]
+    (tmp_path / name).write_bytes(broken)
+    with pytest.raises(ValueError, match=rf"{name}(, line \d+)?: "):
+        list(tk.read(tmp_path / name, id=False))
+
+
+def test_skipping_everything_is_an_error(put):
+    path = put("a.jsonl", '{"body": "one"}\n{"body": "two"}\n')
+    with pytest.raises(ValueError, match=r"all was skipped \(2\). The first: .*line 1: there"):
+        list(tk.read(path, errors="skip"))
+
+
+def test_only_the_first_reasons_are_kept(put):
+    documents = tk.read(put("a.jsonl", '"one"\n' + "{\n" * 1000), errors="skip")
+    assert documents.texts == ["one"]
+    assert documents.skipped.count == 1000
+    assert len(documents.skipped.reasons) == 20
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.csv"])
+def test_a_document_longer_than_allowed(put, name, packed):
+    content = {"a.csv": "text\nshort\n{}\n", "a.json": '["{}"]', "a.jsonl": '"short"\n"{}"\n"z"'}
+    path = put(name + packed, content.get(name, "{}").format("x" * 1000))
+    assert "x" * 1000 in tk.read(path).texts
+    with pytest.raises(ValueError, match="is longer than max_bytes=900; pass a larger"):
+        list(tk.read(path, max_bytes=900))
+
+
+def test_json_lines_go_on_behind_a_line_that_is_too_long(put):
+    for length in range(8, 14):  # the limit right before, at and behind the end of the line
+        path = put("a.jsonl", f'"short"\n"{"x" * length}"\n"z"\n')
+        documents = tk.read(path, max_bytes=10, errors="skip")
+        assert documents.texts == ["short", "z"], length
+        assert "line 2: is longer" in documents.skipped.reasons[0]
+
+
+def test_a_quote_that_is_never_closed_is_told_by_the_line_it_began_in(put):
+    path = put("a.csv", 'text\none\n"two\n' + "three\n" * 100)
+    with pytest.raises(ValueError, match=r"a.csv, line 3: is not valid CSV .*quoted=False"):
+        list(tk.read(path))
+    with pytest.raises(ValueError, match=r"a.csv, line 3: is longer .* what follows is not"):
+        list(tk.read(path, max_bytes=50))
+    assert len(tk.read(path, quoted=False).texts) == 102
+
+
+def test_a_small_compressed_file_cannot_fill_the_memory(tmp_path):
+    """256 MB in one line, in a process that may not have half of that."""
+    code = """
+import resource, sys
+import textkin as tk
+tk.read([])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (120 << 20),) * 2)
+for name in sys.argv[1:]:
+    try:
+        list(tk.read(name, max_bytes=1 << 20))
+    except ValueError as error:
+        assert "longer than max_bytes" in str(error), error
+    else:
+        raise AssertionError(name)
+"""
+    names = ["a.txt.gz", "a.jsonl.gz", "a.csv.gz"]
+    block = gzip.compress(b"x" * (1 << 22))
+    for name in names:
+        first = gzip.compress(b"text\n" if name == "a.csv.gz" else b'"')
+        (tmp_path / name).write_bytes(first + block * 64)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *names], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_fields_longer_than_the_csv_module_allows_by_itself(put):
+    assert tk.read(put("a.csv", f"text\n{'x' * 300_000}\n")).texts == ["x" * 300_000]
+
+
+def test_quotation_marks_are_plain_text_in_tsv_unless_told(put):
+    path = put("a.tsv", 'id\ttext\n1\t"Hello," she said.\n2\t6" nails\n')
+    assert tk.read(path).texts == ['"Hello," she said.', '6" nails']
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
+def test_what_the_csv_module_writes_comes_back(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("text", "note"), *rows])
+    found = [(d.text, d.metadata["note"]) for d in tk.read(path)]
+    assert found == rows
+
+
+@settings(max_examples=50)
+@given(st.lists(CELLS, max_size=5), st.booleans())
+def test_what_the_json_module_writes_comes_back(tmp_path_factory, texts, ascii_only):
+    path = tmp_path_factory.mktemp("json") / "a.jsonl"
+    content = "".join(json.dumps({"text": t}, ensure_ascii=ascii_only) + "\n" for t in texts)
+    path.write_bytes(content.encode())
+    assert tk.read(path).texts == texts
+
+
+def test_a_reader_gives_a_text_a_record_or_several(put):
+    path = put("a.html", "<p>one</p><p>two</p>")
+
+    def paragraphs_of(path):
+        return path.read_text().removeprefix("<p>").removesuffix("</p>").split("</p><p>")
+
+    assert list(tk.read(path, reader=lambda p: "text")) == [Document("a.html", "text")]
+    assert list(tk.read(path, reader=paragraphs_of)) == [
+        Document("a.html:1", "one"),
+        Document("a.html:2", "two"),
+    ]
+    record = {"text": "one", "pages": 3}
+    assert list(tk.read(path, reader=lambda p: record)) == [
+        Document("a.html", "one", metadata={"pages": 3})
+    ]
+    assert list(tk.read(path, reader=lambda p: Document("x", "y"))) == [Document("x", "y")]
+
+
+def test_a_reader_may_give_an_open_file_which_is_closed(put):
+    path = put("a.txt", "one\ntwo\n")
+    opened = []
+
+    def reader(path):
+        opened.append(path.open())
+        return opened[-1]
+
+    assert tk.read(path, reader=reader).texts == ["one\n", "two\n"]
+    assert opened[0].closed
+
+
+def test_what_goes_wrong_in_a_reader_says_the_file(put):
+    path = put("a.pdf", "%PDF")
+
+    def broken(path):
+        raise KeyError("page")
+
+    def breaks(path):
+        yield "one"
+        raise RuntimeError("torn")
+
+    with pytest.raises(ValueError, match=r"a.pdf: the reader failed: KeyError: 'page'") as caught:
+        list(tk.read(path, reader=broken))
+    assert isinstance(caught.value.__cause__, KeyError)
+    documents = tk.read(path, reader=breaks, errors="skip")
+    assert documents.texts == ["one"]
+    assert "after record 1: RuntimeError: torn" in documents.skipped.reasons[0]
+    with pytest.raises(TypeError, match=r"a.pdf: the reader failed: .* it gave bytes"):
+        list(tk.read(path, reader=lambda p: b"text"))
+
+
+@pytest.mark.parametrize(
+    "source", ["no such file.txt", "A text, not a path.", "x" * 5000, "nul\0", "line\nline"]
+)
+def test_a_string_is_a_path(source):
+    with pytest.raises(FileNotFoundError, match="to read texts, pass a list of them"):
+        tk.read(source)
+
+
+def test_pipes_and_devices_are_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for path in (tmp_path / "pipe.txt", "/dev/zero"):
+        with pytest.raises(ValueError, match="is no ordinary file"):
+            list(tk.read(path))
+
+
+def test_a_file_that_is_gone_by_the_time_it_is_read(put):
+    path = put("a.txt", "one")
+    documents = tk.read(path, progress=lambda done, total: None)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"a.txt"):
+        list(documents)
+
+
+def test_each_iteration_reads_again(put):
+    path = put("a.jsonl", '"one"\n')
+    documents = tk.read(path)
+    first, second = iter(documents), iter(documents)
+    assert next(first).text == next(second).text == "one"
+    put("a.jsonl", '"two"\n"three"\n')
+    assert documents.texts == ["two", "three"]
+
+
+def test_reading_is_lazy(put):
+    lines = iter(tk.read(put("a.jsonl", '"one"\n"two"\n{')))
+    assert [next(lines).text, next(lines).text] == ["one", "two"]
+    with pytest.raises(ValueError, match="line 3"):
+        next(lines)
+
+
+def test_progress_counts_bytes_to_the_end(put):
+    path = put("a.jsonl.gz", "".join(f'"text {i}"\n' for i in range(2000)))
+    seen = []
+    list(tk.read(path, progress=lambda done, total: seen.append((done, total))))
+    size = path.stat().st_size
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+    assert seen[-1] == (size, size)
+    assert {total for _, total in seen} == {size}
+
+
+def test_an_exception_in_the_callback_stops_the_reading(put):
+    path = put("a.jsonl", '"text"\n' * 2000)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    documents = tk.read(path, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        list(documents)
+    assert documents.skipped is None
+
+
+def test_the_real_sets(shared_data):
+    news = tk.read(shared_data / "classification" / "r8.jsonl.gz")
+    assert len(set(news.ids)) == 7674
+    assert len(set(news.labels)) == 8
+    pairs = tk.read(shared_data / "sts" / "sts2013-test.tsv.gz", text="sentence1", label="gold")
+    assert len(list(pairs)) == 2250
+    cranfield = shared_data / "retrieval" / "cran"
+    documents = list(tk.read(cranfield, pattern="docs.*"))
+    assert len(documents) == 1400
+    assert sum(not document.text for document in documents) == 2

@@ -1,0 +1,230 @@
+"""A folder: what matches, in what order, and what is left out whatever it is called."""
+
+import errno
+import inspect
+import os
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import textkin as tk
+from textkin.text.reading._folder import _match
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Some files, made in no order."""
+    root = tmp_path / "papers"
+    for name in ["b.txt", "a/z.txt", "a/b/c.TXT", "a.txt", "notes.md", "data.csv", "a/x.pdf"]:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return root
+
+
+def slow_match(parts, pattern):
+    """Try every length for each ``**``."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(slow_match(parts[i:], pattern[1:]) for i in range(len(parts) + 1))
+    return bool(parts) and pattern[0] in (parts[0], "*") and slow_match(parts[1:], pattern[1:])
+
+
+@given(
+    st.lists(st.sampled_from("ab"), max_size=6),
+    st.lists(st.sampled_from(["a", "b", "*", "**"]), max_size=6),
+)
+def test_patterns_against_the_slow_rule(parts, pattern):
+    assert _match(parts, pattern) == slow_match(parts, pattern)
+
+
+def test_texts_and_markdown_by_default_sorted_and_named_by_path(folder):
+    documents = list(tk.read(folder))
+    assert [d.id for d in documents] == ["a/b/c.TXT", "a/z.txt", "a.txt", "b.txt", "notes.md"]
+    assert [d.text for d in documents] == [d.id for d in documents]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ids"),
+    [
+        ("*.txt", ["a.txt", "b.txt"]),
+        ("a/*.txt", ["a/z.txt"]),
+        ("a/**/*.txt", ["a/b/c.TXT", "a/z.txt"]),
+        ("**/[bc].txt", ["a/b/c.TXT", "b.txt"]),
+        (["b.*", "notes.??"], ["b.txt", "notes.md"]),
+    ],
+)
+def test_patterns(folder, pattern, ids):
+    assert tk.read(str(folder), pattern=pattern).ids == ids
+
+
+def test_each_file_is_read_as_it_would_be_alone(folder):
+    (folder / "data.csv").write_text("text\none\ntwo\n")
+    (folder / "more.jsonl").write_text('"three"\n{"id": "x", "text": "four"}\n')
+    found = tk.read(folder, pattern=["*.csv", "*.jsonl"])
+    assert found.ids == ["data.csv:2", "data.csv:3", "more.jsonl:1", "x"]
+
+
+def test_the_same_id_in_two_files_names_both(folder):
+    for name in ("1.jsonl", "2.jsonl"):
+        (folder / name).write_text('\n{"id": 7, "text": "t"}\n')
+    with pytest.raises(ValueError, match=r"2.jsonl, line 2: the id '7' is taken by .*1.jsonl, lin"):
+        list(tk.read(folder, pattern="*.jsonl"))
+
+
+def test_no_match_says_what_there_is(folder):
+    with pytest.raises(ValueError, match=r"No file .* matches pattern='\*.doc'; .*4 .txt"):
+        list(tk.read(folder, pattern="*.doc"))
+    (folder / "empty").mkdir()
+    with pytest.raises(ValueError, match="it has no other files either"):
+        list(tk.read(folder / "empty"))
+
+
+@pytest.mark.parametrize("pattern", ["/etc/*", "../*.txt", "a/../../*", "", []])
+def test_patterns_stay_within_the_folder(folder, pattern):
+    with pytest.raises(ValueError, match="pattern must"):
+        tk.read(folder, pattern=pattern)
+
+
+def test_a_pattern_without_a_folder_or_of_another_type(folder):
+    with pytest.raises(ValueError, match="pattern= chooses among the files of a folder"):
+        tk.read(folder / "a.txt", pattern="*.txt")
+    with pytest.raises(ValueError, match="pattern= chooses among the files of a folder"):
+        tk.read(["a text"], pattern="*.txt")
+    with pytest.raises(TypeError, match="pattern must be a string or several; got 3"):
+        tk.read(folder, pattern=[3])
+
+
+def test_hidden_files_and_folders_are_left_out_and_counted(folder):
+    (folder / ".draft.txt").write_text("hidden")
+    (folder / ".DS_Store").write_text("matches no pattern")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "a.txt").write_text("hidden")
+    documents = tk.read(folder)
+    assert len(documents.ids) == 5
+    assert documents.skipped == tk.text.Skipped(count=0, reasons=(), hidden=2)
+
+
+def test_links_stay_within_the_folder(folder, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "papers2").mkdir()
+    (tmp_path / "papers2" / "near.txt").write_text("a folder whose name only begins alike")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "near.txt").symlink_to(tmp_path / "papers2" / "near.txt")
+    (folder / "in.txt").symlink_to("a.txt")
+    (folder / "loop").symlink_to(folder)
+    (folder / "itself.txt").symlink_to("itself.txt")
+    documents = tk.read(folder, errors="skip")
+    assert documents.ids == ["a/b/c.TXT", "a/z.txt", "a.txt", "b.txt", "in.txt", "notes.md"]
+    reasons = {
+        r.split(": ")[0].rsplit("/")[-1]: r.split(": ")[1] for r in documents.skipped.reasons
+    }
+    assert reasons == {
+        "itself.txt": "cannot be read",
+        "loop": "is a link to a folder, not followed",
+        "near.txt": "is a link that leads out of the folder",
+        "out.txt": "is a link that leads out of the folder",
+    }
+    with pytest.raises(OSError, match=r"itself.txt"):
+        list(tk.read(folder))
+
+
+def test_a_folder_of_nothing_but_links_that_lead_out(tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "a.txt").write_text("outside")
+    (tmp_path / "papers" / "a.txt").symlink_to(tmp_path / "a.txt")
+    with pytest.raises(
+        ValueError, match=r"No file .* \(1 hidden, special or linked ones were left"
+    ):
+        list(tk.read(tmp_path / "papers"))
+
+
+def test_names_of_files_cannot_drive_a_terminal(folder):
+    (folder / "\x1b[31m.txt").write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="is not valid utf-8") as caught:
+        list(tk.read(folder))
+    assert str(caught.value).isprintable()
+
+
+def test_a_folder_behind_a_link_is_read_as_itself(folder, tmp_path):
+    (folder / "in.txt").symlink_to("a.txt")
+    (tmp_path / "link").symlink_to(folder)
+    assert len(tk.read(tmp_path / "link").ids) == 6
+
+
+def test_pipes_are_not_opened(folder):
+    os.mkfifo(folder / "pipe.txt")
+    documents = tk.read(folder)
+    assert len(documents.texts) == 5
+    assert documents.skipped.reasons == (f"{folder}/pipe.txt: is no ordinary file",)
+
+
+def test_what_may_not_be_read(folder, monkeypatch):
+    """Refused by hand, since root, as whom tests may run, may read everything."""
+
+    def refusing(original):
+        def call(path, *arguments):
+            if os.path.basename(path) in ("a", "b.txt"):
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return original(path, *arguments)
+
+        return call
+
+    monkeypatch.setattr(os, "scandir", refusing(os.scandir))
+    monkeypatch.setattr(os, "open", refusing(os.open))
+    with pytest.raises(PermissionError, match="papers/a"):
+        list(tk.read(folder))
+    documents = tk.read(folder, errors="skip")
+    assert documents.ids == ["a.txt", "notes.md"]
+    assert documents.skipped.reasons == (
+        f"{folder}/a: cannot be listed: Permission denied",
+        f"{folder}/b.txt: cannot be read: Permission denied",
+    )
+
+
+def test_a_name_that_is_not_utf8(folder):
+    with open(os.fsencode(folder) + b"/na\xefve.txt", "w") as file:
+        file.write("text")
+    with pytest.raises(ValueError, match="the id is not valid Unicode"):
+        list(tk.read(folder))
+    documents = tk.read(folder, errors="skip")
+    assert len(documents.ids) == 5
+    assert documents.skipped.count == 1
+
+
+def test_folders_nested_deeper_than_recursion_goes(tmp_path):
+    deep = tmp_path.joinpath(*["d"] * 150)
+    deep.mkdir(parents=True)
+    (deep / "a.txt").write_text("deep")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 100)
+    try:
+        assert tk.read(tmp_path).texts == ["deep"]
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_a_reader_needs_a_pattern(folder):
+    with pytest.raises(ValueError, match="reader= for a folder needs pattern="):
+        tk.read(folder, reader=str)
+    assert tk.read(folder, reader=lambda p: p.name, pattern="**/*.pdf").texts == ["x.pdf"]
+
+
+def test_progress_tells_each_file(folder):
+    seen = []
+    list(tk.read(folder, progress=lambda done, total: seen.append((done, total))))
+    size = sum(len(name) for name in ["a/b/c.TXT", "a/z.txt", "a.txt", "b.txt", "notes.md"])
+    assert len(seen) == 6  # each file, and the end
+    assert seen == sorted(seen)
+    assert seen[-1] == (size, size)
+
+
+def test_paths_in_a_list_are_files(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    paths = [folder / "b.txt", folder.relative_to(folder) / "a" / "z.txt"]
+    assert tk.read(paths).ids == [(folder / "b.txt").as_posix(), "a/z.txt"]
+    with pytest.raises(ValueError, match="papers/a: is a folder"):
+        list(tk.read([folder / "a"]))

@@ -1,0 +1,339 @@
+"""Texts, records and tables in memory, Parquet, and the arguments of `read`."""
+
+import pickle
+import subprocess
+import sys
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import textkin as tk
+from textkin.text import Document
+
+COLUMNS = {
+    "id": [3, 4],
+    "text": ["one", ""],
+    "label": ["x", None],
+    "year": [2015.0, None],
+    "day": [date(2020, 1, 1), date(2020, 1, 2)],
+}
+DOCUMENTS = [
+    Document("3", "one", "x", {"year": 2015.0, "day": date(2020, 1, 1)}),
+    Document("4", "", None, {"year": None, "day": date(2020, 1, 2)}),
+]
+
+
+class FakeDataset:
+    """What `read` sees of a data set of Hugging Face."""
+
+    def __init__(self, columns):
+        self.column_names = list(columns)
+        self._columns = columns
+
+    def __len__(self):
+        return len(next(iter(self._columns.values())))
+
+    def __iter__(self):
+        for cells in zip(*self._columns.values(), strict=True):
+            yield dict(zip(self.column_names, cells, strict=True))
+
+
+def as_parquet(columns, folder):
+    path = folder / "a.parquet"
+    parquet.write_table(pa.table(columns), path)
+    return path
+
+
+TABLES = {
+    "pandas": lambda columns, folder: pd.DataFrame(columns),
+    "polars": lambda columns, folder: pl.DataFrame(columns),
+    "fake dataset": lambda columns, folder: FakeDataset(columns),
+    "parquet": as_parquet,
+}
+
+
+@pytest.fixture(params=TABLES)
+def table(request, tmp_path):
+    return lambda columns: TABLES[request.param](columns, tmp_path)
+
+
+def test_tables_give_the_same_documents(table):
+    assert list(tk.read(table(COLUMNS))) == DOCUMENTS
+
+
+def test_columns_by_name(table):
+    columns = {"text": ["a", "b"], "body": ["one", "two"], "key": ["k1", "k2"], "class": [0, 1]}
+    documents = list(tk.read(table(columns), text="body", id="key", label="class"))
+    assert documents == [
+        Document("k1", "one", 0, {"text": "a"}),
+        Document("k2", "two", 1, {"text": "b"}),
+    ]
+    assert all(type(document.label) is int for document in documents)
+
+
+def test_the_only_column_left_is_the_text(table):
+    assert tk.read(table({"id": [1, 2], "body": ["one", "two"], "label": [0, 1]})).texts == [
+        "one",
+        "two",
+    ]
+    with pytest.raises(ValueError, match="there is no field 'text'; there are 'a', 'b'"):
+        list(tk.read(table({"a": ["x"], "b": ["y"]})))
+
+
+def test_a_missing_text_is_an_error_or_skipped(table):
+    source = table({"text": ["one", None, "three"], "n": [1, 2, 3]})
+    with pytest.raises(ValueError, match=r"(position 1|row 2): the text .field 'text'. is missing"):
+        list(tk.read(source))
+    documents = tk.read(source, errors="skip")
+    assert documents.texts == ["one", "three"]
+    assert documents.skipped.count == 1
+
+
+def test_numbers_are_no_texts(table):
+    with pytest.raises(TypeError, match=r"must be a string; got 1 \(int\)"):
+        list(tk.read(table({"text": [1, 2], "n": [1, 2]})))
+
+
+def test_a_field_that_is_not_there(table):
+    for name in ("text", "id", "label"):
+        with pytest.raises(ValueError, match="there is no field 'body'; there are 'id', 'text'"):
+            list(tk.read(table(COLUMNS), **{name: "body"}))
+
+
+def test_no_id_and_no_label_whatever_there_is(table):
+    columns = {"id": ["same", "same"], "text": ["one", "two"], "label": [["x"], ["y", "z"]]}
+    first, second = tk.read(table(columns), id=False, label=False)
+    assert first.id != second.id
+    assert first.metadata["id"] == "same"
+    assert list(second.metadata["label"]) == ["y", "z"]
+
+
+def test_an_empty_table(table):
+    documents = tk.read(table({"text": []}))
+    assert list(documents) == []
+    assert documents.skipped.count == 0
+
+
+def test_progress_counts_rows(table, tmp_path):
+    source = table({"text": ["t"] * 1000, "n": list(range(1000))})
+    seen = []
+    list(tk.read(source, progress=lambda done, total: seen.append((done, total))))
+    total = source.stat().st_size if hasattr(source, "stat") else 1000
+    assert seen == sorted(seen)
+    assert len(seen) >= 4
+    assert seen[-1] == (total, total)
+
+
+@pytest.mark.parametrize("series", [pd.Series, pl.Series, np.array, tuple])
+def test_columns_and_sequences_of_texts(series):
+    documents = list(tk.read(series(["one", "zwei", "三"])))
+    assert documents == [Document("0", "one"), Document("1", "zwei"), Document("2", "三")]
+    assert all(type(document.text) is str for document in documents)
+
+
+def test_a_series_whose_index_looks_like_attributes():
+    assert tk.read(pd.Series(["a", "b"], index=["read", "keys"])).texts == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["a", None]),
+        pd.Series(["a", np.nan], dtype=object),
+        pd.Series(["a", pd.NA], dtype="string"),
+        pd.Series(["a", pd.NaT], dtype=object),
+        pl.Series(["a", None]),
+    ],
+)
+def test_every_kind_of_missing_text(column):
+    with pytest.raises(ValueError, match="position 1: the text is missing"):
+        list(tk.read(column))
+
+
+def test_missing_metadata_and_labels_are_none():
+    frame = pd.DataFrame(
+        {
+            "text": ["a"],
+            "label": pd.Series([pd.NA], dtype="Int64"),
+            "when": [pd.NaT],
+            "n": [np.nan],
+            "f": np.array([np.nan], dtype=np.float32),
+        }
+    )
+    [document] = tk.read(frame)
+    assert document == Document("0", "a", None, {"when": None, "n": None, "f": None})
+
+
+def test_columns_with_the_same_name():
+    frame = pd.DataFrame([["a", "b"]], columns=["text", "text"])
+    with pytest.raises(ValueError, match="names of the columns must differ"):
+        list(tk.read(frame))
+
+
+def test_a_parquet_file_that_is_none(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(ValueError, match=r"a.parquet: is not valid Parquet \("):
+        list(tk.read(tmp_path / "a.parquet"))
+
+
+def test_a_parquet_file_that_is_damaged_within(tmp_path):
+    columns = {"text": [f"text {i}" * 50 for i in range(500)]}
+    path = as_parquet(columns, tmp_path)
+    content = bytearray(path.read_bytes())
+    content[200:400] = b"\xff" * 200
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a.parquet(: is not valid Parquet|, row)"):
+        list(tk.read(path))
+
+
+def test_parquet_of_bytes_is_no_text(tmp_path):
+    with pytest.raises(TypeError, match=r"row 1: .* must be a string; got b'a' .bytes."):
+        list(tk.read(as_parquet({"text": [b"a"]}, tmp_path)))
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path, monkeypatch):
+    path = as_parquet({"text": ["a"]}, tmp_path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'textkin\[parquet\]'"):
+        list(tk.read(path, errors="skip"))
+
+
+def test_a_real_data_set():
+    datasets = pytest.importorskip("datasets")
+    source = datasets.Dataset.from_dict({"body": ["one", "two"], "label": [0, 1]})
+    assert list(tk.read(source)) == [Document("0", "one", 0), Document("1", "two", 1)]
+    with pytest.raises(TypeError, match=r"source\['train'\]"):
+        tk.read(datasets.DatasetDict(train=source))
+    stream = tk.read(source.to_iterable_dataset(), text="body")
+    assert stream.texts == stream.texts == ["one", "two"]
+
+
+def test_texts_records_and_documents_may_be_mixed():
+    found = list(tk.read(["one", {"text": "two", "n": np.int64(2)}, Document("x", "three")]))
+    assert found == [
+        Document("0", "one"),
+        Document("1", "two", metadata={"n": 2}),
+        Document("x", "three"),
+    ]
+    assert type(found[1].metadata["n"]) is int
+    assert list(tk.read(tk.read(found))) == found
+
+
+def test_the_same_text_twice_is_two_documents():
+    assert tk.read(["a", "a"]).ids == ["0", "1"]
+
+
+def test_ids_must_differ():
+    records = [{"id": 1, "text": "a"}, {"id": "1", "text": "b"}]
+    with pytest.raises(ValueError, match="position 1: the id '1' is taken by position 0"):
+        list(tk.read(records))
+    assert tk.read(records, errors="skip").texts == ["a"]
+
+
+def test_an_iterator_can_be_read_once():
+    documents = tk.read(text for text in ["a", "b"])
+    assert documents.texts == ["a", "b"]
+    with pytest.raises(ValueError, match=r"was read already .* list.textkin.read"):
+        list(documents)
+    endless = tk.read("text" for _ in iter(int, 1))
+    assert next(iter(endless)).text == "text"
+
+
+def test_an_error_of_the_iterable_itself_comes_through():
+    def broken():
+        yield "a"
+        raise RuntimeError("torn")
+
+    with pytest.raises(RuntimeError, match="torn"):
+        list(tk.read(broken(), errors="skip"))
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (("a", "b"), "make records of tuples"),
+        (["a", "b"], "join tokens to a text first"),
+        (b"a", "decode it first"),
+        (3, r"got 3 \(int\)"),
+        (True, r"got True \(bool\)"),
+    ],
+)
+def test_items_that_are_no_documents(item, message):
+    with pytest.raises(TypeError, match=f"position 0: expected a text.*{message}"):
+        list(tk.read([item]))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"a": "text"}, "got a mapping"),
+        ({"a"}, "source must have an order"),
+        (b"a.txt", "got bytes. Pass the path"),
+        (sys.stdout, "in place of the open file"),
+        (None, "got NoneType"),
+        (3, "got int"),
+        (pl.DataFrame({"text": ["a"]}).lazy(), r"Pass source.collect\(\)"),
+    ],
+)
+def test_sources_that_are_none(source, message):
+    with pytest.raises(TypeError, match=message):
+        tk.read(source)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": 3},
+        {"text": False},
+        {"id": True},
+        {"label": 0},
+        {"errors": "ignore"},
+        {"split": "sentence"},
+        {"quoted": "yes"},
+        {"max_bytes": 0},
+        {"max_bytes": None},
+        {"reader": "pdf"},
+        {"progress": True},
+    ],
+)
+def test_arguments_that_make_no_sense(arguments):
+    [name] = arguments
+    with pytest.raises((ValueError, TypeError), match=f"^{name} must be"):
+        tk.read(["a"], **arguments)
+
+
+def test_a_frame_needs_no_reader():
+    with pytest.raises(ValueError, match="reader= reads files; a DataFrame needs none"):
+        tk.read(pd.DataFrame({"text": ["a"]}), reader=str)
+
+
+def test_the_repr_says_what_was_read_and_what_came_of_it(tmp_path):
+    documents = tk.read([None, "a"], text="body", errors="skip", split="paragraph")
+    chosen = "Documents(<list>, text='body', errors='skip', split='paragraph')"
+    assert repr(documents) == f"{chosen}: not read yet"
+    assert documents.skipped is None
+    list(documents)
+    assert repr(documents) == f"{chosen}: 1 documents, 1 skipped"
+    assert repr(tk.read(tmp_path, pattern="*")).startswith(f"Documents('{tmp_path}', pattern='*')")
+    assert "pandas DataFrame" in repr(tk.read(pd.DataFrame({"text": []})))
+
+
+def test_unread_documents_can_be_sent_to_other_processes(tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    assert pickle.loads(pickle.dumps(tk.read(tmp_path))).texts == ["one"]
+
+
+def test_reading_needs_none_of_the_packages_that_tables_come_from():
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(["pandas", "polars", "pyarrow", "datasets"]))  # unimportable
+import textkin as tk
+assert tk.read(["a", {"text": "b"}]).texts == ["a", "b"]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
