@@ -19,7 +19,17 @@ Int32Array: TypeAlias = NDArray[np.int32]
 Int64Array: TypeAlias = NDArray[np.int64]
 IntpArray: TypeAlias = NDArray[np.intp]
 
-Texts: TypeAlias = Iterable[str]
+
+class HasText(Protocol):
+    """A document with a text, as `textkin.read` gives them."""
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        ...
+
+
+Texts: TypeAlias = Iterable[str | HasText]
 
 
 class WordLookup(Protocol):

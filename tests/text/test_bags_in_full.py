@@ -356,3 +356,12 @@ def test_stop_words_of_a_file(tmp_path):
     file = tmp_path / "stop.txt"
     file.write_text("# mine\npress\n", encoding="utf-8")
     assert BagOfWords(file).words("the press") == ["the"]
+
+
+def test_documents_that_were_read_are_texts():
+    from textkin.text import read
+
+    found = read([{"id": "a", "text": "the press"}, {"id": "b", "text": "media media"}])
+    estimator = BagOfWords()
+    assert estimator.fit_transform(found).toarray().tolist() == [[0, 1], [2, 0]]
+    assert estimator.transform(found).toarray().tolist() == [[0, 1], [2, 0]]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from textkin import BagOfWords, EmptyDocumentError, WordMover, WordVectors
+from textkin import BagOfWords, EmptyDocumentError, WordMover, WordVectors, read
 from textkin.weighting import sif_weights, zipf_probabilities
 
 WORDS = ["the", "press", "media", "band", "Paris"]
@@ -496,3 +496,22 @@ def test_the_representation_names_what_differs(vectors):
     assert repr(WordMover(unit=True)) == "WordMover(unit=True)"
     found = WordMover(vectors).explain("press zyx", "media")
     assert repr(found).startswith("Comparison: distance 1, at least 1 (relaxed) and 1 (centroid)")
+
+
+def test_documents_that_were_read_are_texts(vectors):
+    found = list(read(["the press", "media"]))
+    mover = WordMover(vectors)
+    assert mover.distance(*found) == mover.distance("the press", "media")
+    np.testing.assert_array_equal(mover.pairwise(found), mover.pairwise(["the press", "media"]))
+
+
+def test_what_a_limit_cut_is_said(vectors):
+    mover = WordMover(vectors, max_words_per_document=1)
+    [found] = mover.coverage(["press press media qwertzish"])
+    assert (found.known, found.total) == (2, 4)
+    assert found.share == 0.5
+    assert dict(found.cut) == {"media": 1}
+    assert str(found) == "50 % (unknown: 'qwertzish'; cut: 'media')"
+    comparison = mover.explain("press press media", "media")
+    assert "beyond max_words_per_document: 'media'" in repr(comparison)
+    assert comparison.to_dict()["coverage"]["source"]["cut"] == {"media": 1}

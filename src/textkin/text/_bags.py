@@ -20,6 +20,7 @@ from textkin.text._terms import TermReader, TokenizerLike, batches
 from textkin.text._tokenise import described
 from textkin.text._tokens import Tokens
 from textkin.text._vocabulary import Vocabulary
+from textkin.text.reading import Document
 
 __all__ = ["BagOfWords"]
 
@@ -163,8 +164,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
         Parameters
         ----------
-        X : iterable of str
-            Texts.
+        X : iterable of str or Document
+            Texts, or documents as `read` gives them.
         y : object, optional
             Ignored.
 
@@ -181,8 +182,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
         Parameters
         ----------
-        X : iterable of str
-            Texts.
+        X : iterable of str or Document
+            Texts, or documents as `read` gives them.
         y : object, optional
             Ignored.
 
@@ -199,8 +200,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
         Parameters
         ----------
-        X : iterable of str
-            Texts.
+        X : iterable of str or Document
+            Texts, or documents as `read` gives them.
 
         Returns
         -------
@@ -220,8 +221,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
         Parameters
         ----------
-        X : iterable of str
-            Texts.
+        X : iterable of str or Document
+            Texts, or documents as `read` gives them.
         unknown : {"drop", "keep"}, default="drop"
             Leave words outside the vocabulary out, or keep their place as -1.
 
@@ -394,7 +395,8 @@ def _text_batches(texts: Texts) -> Iterator[list[str]]:
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
-    for position, text in enumerate(texts):
+    for position, given in enumerate(texts):
+        text = given.text if isinstance(given, Document) else given
         if not isinstance(text, str):
             raise TypeError(f"texts must hold str; position {position} holds {described(text)}.")
         yield text

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Float64Array, Int32Array, Int64Array
+from textkin._typing import Float64Array, HasText, Int32Array, Int64Array
+from textkin.text import Document as ReadDocument
 from textkin.text._counting import ColumnFinder, counted_blocks
 from textkin.text._stop_words import StopWords
 from textkin.text._terms import TermReader, batches
@@ -18,9 +19,9 @@ from textkin.transport._space import Space
 __all__ = ["Coverage", "Document", "Encoded", "is_bag", "listed", "rows_of_bags", "rows_of_texts"]
 
 Document: TypeAlias = (
-    str | Sequence[str] | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
+    str | Sequence[str] | HasText | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
 )
-"""A text, a list of tokens, or one row of bags."""
+"""A text (as a str, or a document that was read), a list of tokens, or one row of bags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ def rows_of_bags(
 
 
 def rows_of_texts(
-    texts: Iterable[str | Sequence[str]],
+    texts: Iterable[str | Sequence[str] | HasText],
     space: Space,
     word_weights: Float64Array | None,
     stop_words: StopWords,
@@ -219,12 +220,18 @@ def _terms(batch: Sequence[str | Sequence[str]], reader: TermReader) -> _core.To
     return reader.terms.read_words(tokens)
 
 
-def _checked(texts: Iterable[str | Sequence[str]], name: str) -> Iterator[str | Sequence[str]]:
-    for position, text in enumerate(texts):
-        is_tokens = isinstance(text, Sequence) and all(isinstance(token, str) for token in text)
-        if not (isinstance(text, str) or is_tokens):
+def _checked(
+    texts: Iterable[str | Sequence[str] | HasText], name: str
+) -> Iterator[str | Sequence[str]]:
+    for position, given in enumerate(texts):
+        text = given.text if isinstance(given, ReadDocument) else given
+        if not (isinstance(text, str) or _are_tokens(text)):
             raise TypeError(
                 f"{name} must hold texts or lists of tokens; position {position} holds "
                 f"{type(text).__name__}."
             )
         yield text
+
+
+def _are_tokens(value: object) -> TypeGuard[Sequence[str]]:
+    return isinstance(value, Sequence) and all(isinstance(token, str) for token in value)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Float64Array, Int64Array
+from textkin._typing import Float64Array, HasText, Int64Array
 from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback, effective_jobs
 from textkin.text._stop_words import STOP_WORDS, StopWords
@@ -21,7 +21,7 @@ from textkin.vectors import WordVectors
 
 __all__ = ["WordMover"]
 
-Documents: TypeAlias = Iterable[str | Sequence[str]] | sparse.sparray | sparse.spmatrix
+Documents: TypeAlias = Iterable[str | Sequence[str] | HasText] | sparse.sparray | sparse.spmatrix
 
 _FIRST_ROW: Int64Array = np.zeros(1, dtype=np.int64)
 

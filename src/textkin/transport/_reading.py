@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from textkin import _core
 from textkin._typing import Float64Array
 from textkin._validation import check_params
+from textkin.text import Document as ReadDocument
 from textkin.text._stop_words import StopWords
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
@@ -127,7 +128,7 @@ class ReadsDocuments(BaseEstimator):
             if len(encoded) != 1:
                 raise ValueError(f"{name} must be one document; got {len(encoded)} rows.")
             return encoded
-        if not isinstance(document, str | Sequence):
+        if not isinstance(document, str | Sequence | ReadDocument):
             raise TypeError(
                 f"{name} must be a text, a list of tokens or one row of bags; got "
                 f"{type(document).__name__}."
