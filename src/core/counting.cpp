@@ -94,33 +94,45 @@ void keep_most(std::size_t most, Adder& adder, std::vector<Entry>& entries,
     entries.erase(middle, entries.end());
 }
 
-void append(Counts& all, const Counts& part) {
-    const std::int64_t before = all.offsets.back();
-    for (std::size_t row = 0; row < part.size(); ++row)
-        all.offsets.push_back(before + part.offsets[row + 1]);
-    all.keys.insert(all.keys.end(), part.keys.begin(), part.keys.end());
-    all.counts.insert(all.counts.end(), part.counts.begin(), part.counts.end());
-}
-
-// Runs `work(first, last, part)` over blocks of rows, and puts the parts together in order.
-template <class Part, class Work, class Join>
-Part by_blocks(std::size_t rows, unsigned threads, Stop& stop, Work work, Join join) {
-    const std::size_t blocks = (rows + kDocumentsAtOnce - 1) / kDocumentsAtOnce;
-    std::vector<Part> parts(std::max<std::size_t>(1, blocks));
-    parallel_for(blocks, threads, stop, [&](std::size_t block) {
+// Runs `work(first, last, part)` over blocks of rows; the parts are in order.
+template <class Part, class Work>
+std::vector<Part> by_blocks(std::size_t rows, unsigned threads, Stop& stop, Work work) {
+    std::vector<Part> parts((rows + kDocumentsAtOnce - 1) / kDocumentsAtOnce);
+    parallel_for(parts.size(), threads, stop, [&](std::size_t block) {
         const std::size_t first = block * kDocumentsAtOnce;
         work(first, std::min(rows, first + kDocumentsAtOnce), parts[block]);
     });
-    for (std::size_t block = 1; block < blocks; ++block) join(parts[0], parts[block]);
-    return std::move(parts[0]);
+    return parts;
+}
+
+// Puts parts under one another; `counts_of(part)` are the counts of a part.
+template <class Part, class CountsOf>
+Counts joined(const std::vector<Part>& parts, CountsOf counts_of, unsigned threads, Stop& stop) {
+    Counts all;
+    std::vector<std::size_t> starts;
+    std::size_t entries = 0;
+    for (const Part& part : parts) {
+        const Counts& counts = counts_of(part);
+        for (std::size_t row = 0; row < counts.size(); ++row)
+            all.offsets.push_back(static_cast<std::int64_t>(entries) + counts.offsets[row + 1]);
+        starts.push_back(entries);
+        entries += counts.keys.size();
+    }
+    all.keys.resize(entries);
+    all.counts.resize(entries);
+    parallel_for(parts.size(), threads, stop, [&](std::size_t block) {
+        const Counts& counts = counts_of(parts[block]);
+        std::copy(counts.keys.begin(), counts.keys.end(), all.keys.data() + starts[block]);
+        std::copy(counts.counts.begin(), counts.counts.end(), all.counts.data() + starts[block]);
+    });
+    return all;
 }
 
 } // namespace
 
 Counts count_words(const Tokens& tokens, unsigned threads, Stop& stop) {
-    return by_blocks<Counts>(
-        tokens.size(), threads, stop,
-        [&](std::size_t first, std::size_t last, Counts& part) {
+    const auto parts = by_blocks<Counts>(
+        tokens.size(), threads, stop, [&](std::size_t first, std::size_t last, Counts& part) {
             Adder adder;
             for (std::size_t document = first; document < last; ++document) {
                 const auto words = tokens[document];
@@ -128,8 +140,8 @@ Counts count_words(const Tokens& tokens, unsigned threads, Stop& stop) {
                 for (const std::int32_t word : words) adder.add(word, 1);
                 append_row(part, adder.entries());
             }
-        },
-        append);
+        });
+    return joined(parts, [](const Counts& part) -> const Counts& { return part; }, threads, stop);
 }
 
 void add_statistics(const Counts& counts, std::span<std::int64_t> totals,
@@ -143,9 +155,8 @@ void add_statistics(const Counts& counts, std::span<std::int64_t> totals,
 
 Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std::size_t most,
              unsigned threads, Stop& stop) {
-    return by_blocks<Bags>(
-        counts.size(), threads, stop,
-        [&](std::size_t first, std::size_t last, Bags& part) {
+    const auto parts = by_blocks<Bags>(
+        counts.size(), threads, stop, [&](std::size_t first, std::size_t last, Bags& part) {
             Adder adder;
             std::vector<Entry> entries;
             std::vector<Entry> unknown;
@@ -169,12 +180,13 @@ Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std:
                 append_sorted(part.known, entries);
                 append_sorted(part.cut, cut);
             }
-        },
-        [](Bags& all, const Bags& part) {
-            append(all.known, part.known);
-            append(all.unknown, part.unknown);
-            append(all.cut, part.cut);
         });
+    const auto all = [&](Counts Bags::* member) {
+        return joined(
+            parts, [member](const Bags& part) -> const Counts& { return part.*member; }, threads,
+            stop);
+    };
+    return {all(&Bags::known), all(&Bags::unknown), all(&Bags::cut)};
 }
 
 } // namespace textkin

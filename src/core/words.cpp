@@ -16,6 +16,7 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kOwnKey = 8; // the longest word that is its own key
+constexpr std::size_t kAhead = 8;  // slots are fetched into the cache so many words before
 
 template <class Number> std::uint64_t load(const char* from) {
     Number value;
@@ -74,6 +75,8 @@ std::size_t WordTable::first_slot(Key key) const {
     return mix(key.value ^ kSeed) & (slots_.size() - 1);
 }
 
+void WordTable::fetch(Key key) const { __builtin_prefetch(slots_.data() + first_slot(key)); }
+
 std::size_t WordTable::slot_of(std::string_view word, Key key) const {
     for (std::size_t at = first_slot(key);; at = (at + 1) & (slots_.size() - 1)) {
         const Slot& slot = slots_[at];
@@ -85,12 +88,11 @@ std::size_t WordTable::slot_of(std::string_view word, Key key) const {
 }
 
 void WordTable::add(std::span<const std::string_view> words, std::vector<std::int32_t>& numbers) {
-    constexpr std::size_t kAhead = 8; // slots are fetched into the cache so many words before
     Key keys[kAhead];
     const auto prepare = [&](std::size_t i) {
         if (i >= words.size()) return;
         keys[i % kAhead] = key_of(words[i]);
-        __builtin_prefetch(slots_.data() + first_slot(keys[i % kAhead]));
+        fetch(keys[i % kAhead]);
     };
     if (slots_.empty()) grow();
     for (std::size_t i = 0; i < kAhead; ++i) prepare(i);
@@ -127,7 +129,11 @@ void WordTable::grow() {
 
 std::vector<std::int32_t> WordTable::merge(const WordTable& other) {
     std::vector<std::int32_t> numbers(other.size());
-    for (std::size_t i = 0; i < other.size(); ++i) numbers[i] = add(other[i], other.keys_[i]);
+    if (slots_.empty()) grow();
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        if (i + kAhead < other.size()) fetch(other.keys_[i + kAhead]);
+        numbers[i] = add(other[i], other.keys_[i]);
+    }
     return numbers;
 }
 

@@ -210,7 +210,10 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         """
         reader = self._reader()
         columns = ColumnFinder(self._columns(), reader)
-        blocks = (reader.read(batch).count(reader.n_threads) for batch in _text_batches(X))
+        blocks = (
+            reader.read(batch).count(reader.n_threads)
+            for batch in _text_batches(X, reader.n_threads)
+        )
         return counted_blocks(blocks, columns, self.max_words_per_document).bags
 
     def tokens(self, X: Texts, *, unknown: Literal["drop", "keep"] = "drop") -> Tokens:
@@ -242,7 +245,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         lookup = self._columns()
         columns = ColumnFinder(lookup, reader)
         ids, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
-        for batch in _text_batches(X):
+        for batch in _text_batches(X, reader.n_threads):
             terms, offsets = reader.read(batch).arrays()
             found = columns()[terms]
             kept = found >= 0
@@ -325,7 +328,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         reader = self._reader()
         statistics = Statistics()
         counts = []
-        for batch in _text_batches(texts):
+        for batch in _text_batches(texts, reader.n_threads):
             block = reader.read(batch).count(reader.n_threads)
             statistics.add(block, len(reader.terms))
             if keep:
@@ -379,7 +382,7 @@ def _checked_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
     return int(shortest), int(longest)
 
 
-def _text_batches(texts: Texts) -> Iterator[list[str]]:
+def _text_batches(texts: Texts, n_threads: int = 1) -> Iterator[list[str]]:
     """Give the texts in batches, each surely a str."""
     if isinstance(texts, str):
         raise ValueError("texts must be a list of texts; got a single str. Wrap it: [text].")
@@ -391,7 +394,7 @@ def _text_batches(texts: Texts) -> Iterator[list[str]]:
             f"texts must be a list of texts; got a {type(texts).__name__} with "
             f"{dimensions} dimensions. Pass its one column of texts."
         )
-    return batches(_each(texts))
+    return batches(_each(texts), n_threads)
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:

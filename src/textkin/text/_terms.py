@@ -24,8 +24,7 @@ _Text = TypeVar("_Text", bound=Sized)
 TokenizerLike: TypeAlias = Callable[[str], Iterable[str]] | re.Pattern[str] | None
 """Splits a text into words: a callable, a compiled pattern that finds them, or None for our own."""
 
-_BATCH_CHARACTERS = 2**24
-_BATCH_TEXTS = 2**14
+_BATCH_CHARACTERS = 2**22  # for each thread: four chunks of the core
 
 
 def word_splitter(
@@ -66,14 +65,15 @@ def word_splitter(
     return words_of
 
 
-def batches(texts: Iterable[_Text]) -> Iterator[list[_Text]]:
+def batches(texts: Iterable[_Text], n_threads: int = 1) -> Iterator[list[_Text]]:
     """Give the texts in lists of a few million characters, so that a stream is never held whole."""
     batch: list[_Text] = []
     size = 0
+    most = _BATCH_CHARACTERS * n_threads
     for text in texts:
         batch.append(text)
-        size += len(text)
-        if size >= _BATCH_CHARACTERS or len(batch) >= _BATCH_TEXTS:
+        size += len(text) + 64  # short texts have a cost too
+        if size >= most:
             yield batch
             batch, size = [], 0
     if batch:

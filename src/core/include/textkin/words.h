@@ -47,6 +47,7 @@ class WordTable {
 
     [[nodiscard]] static Key key_of(std::string_view word);
     [[nodiscard]] std::size_t first_slot(Key key) const;
+    void fetch(Key key) const;
     std::int32_t add(std::string_view word, Key key);
     [[nodiscard]] std::size_t slot_of(std::string_view word, Key key) const;
     void grow();
