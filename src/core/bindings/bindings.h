@@ -64,5 +64,6 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
 void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
 void register_transport(nb::module_& module);
+void register_vectors(nb::module_& module);
 
 } // namespace textkin::bindings

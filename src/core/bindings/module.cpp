@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
     register_documents(module);
     register_transport(module);
     register_mover(module);
+    register_vectors(module);
 }
