@@ -142,6 +142,7 @@ class LineReader {
         const char* end = begin + line.size();
         while (end != begin && is_gap(end[-1])) --end;
         if (begin == end) return;
+        ++out_.n_entries;
         const char* word_end = skip_field(begin, end);
         if (wanted_ && word_end != begin && !wanted_->may_start_with({begin, word_end})) return;
 
@@ -267,6 +268,7 @@ void VectorRows::append_all_but_numbers(const VectorRows& other) {
         faults[k].count += other.faults[k].count;
     }
     n_lines += other.n_lines;
+    n_entries += other.n_entries;
     consumed += other.consumed;
 }
 
@@ -343,6 +345,7 @@ VectorRows parse_binary(std::string_view block, std::size_t dimension, std::int6
         out.ends.push_back(static_cast<std::int64_t>(out.words.size()));
         out.lines.push_back(line);
     }
+    out.n_entries = out.n_lines;
     out.consumed = position;
     return out;
 }

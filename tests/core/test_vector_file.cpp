@@ -112,6 +112,7 @@ TEST(vector_text_reads_lines) {
     CHECK(rows.numbers == Numbers({1, 2, -3, 4.5, 5, 6, 7, 8}));
     CHECK(rows.lines == std::vector<std::int64_t>({0, 1, 3, 4}));
     CHECK(rows.n_lines == 5);
+    CHECK(rows.n_entries == 4);
 }
 
 TEST(vector_text_keeps_what_is_not_whole_for_the_next_block) {

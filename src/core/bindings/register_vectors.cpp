@@ -10,6 +10,7 @@ namespace textkin::bindings {
 namespace {
 
 using namespace nb::literals;
+using Block = nb::typed<nb::dict, nb::str, nb::any>;
 
 constexpr const char* kFaultNames[kFaults] = {"fields", "number", "not_finite", "zero", "empty"};
 
@@ -28,25 +29,26 @@ auto matrix_of(Numbers&& numbers, std::size_t rows, std::size_t dimension) {
 }
 
 // A dictionary: the arrays of the sound rows, and {fault: (count, first line)}.
-nb::dict handed_over(VectorRows&& rows, std::size_t dimension) {
+Block handed_over(VectorRows&& rows, std::size_t dimension) {
     nb::dict faults;
     for (std::size_t k = 0; k < kFaults; ++k)
         if (rows.faults[k].count > 0)
             faults[kFaultNames[k]] = nb::make_tuple(rows.faults[k].count, rows.faults[k].first);
     const std::size_t count = rows.ends.size();
-    nb::dict out;
+    Block out;
     out["matrix"] = matrix_of(std::move(rows.numbers), count, dimension);
     out["words"] = nb::bytes(rows.words.data(), rows.words.size());
     out["ends"] = to_numpy(std::move(rows.ends), count);
     out["lines"] = to_numpy(std::move(rows.lines), count);
     out["faults"] = faults;
     out["n_lines"] = rows.n_lines;
+    out["n_entries"] = rows.n_entries;
     out["consumed"] = rows.consumed;
     return out;
 }
 
-nb::dict text(const Array1<std::uint8_t>& block, std::size_t dimension, bool final,
-              const WordSet* wanted, unsigned threads) {
+Block text(const Array1<std::uint8_t>& block, std::size_t dimension, bool final,
+           const WordSet* wanted, unsigned threads) {
     check(dimension);
     VectorRows rows;
     run(0, nb::none(), [&](Stop& stop) {
@@ -55,8 +57,8 @@ nb::dict text(const Array1<std::uint8_t>& block, std::size_t dimension, bool fin
     return handed_over(std::move(rows), dimension);
 }
 
-nb::dict binary(const Array1<std::uint8_t>& block, std::size_t dimension, std::int64_t most,
-                const WordSet* wanted) {
+Block binary(const Array1<std::uint8_t>& block, std::size_t dimension, std::int64_t most,
+             const WordSet* wanted) {
     check(dimension);
     VectorRows rows;
     // A row cannot be longer than its block: this is before anything is allocated.

@@ -47,7 +47,8 @@ struct VectorRows {
     std::vector<std::int64_t> lines; // of each word within the block
     std::array<FaultCount, kFaults> faults{};
     std::int64_t n_lines = 0;
-    std::size_t consumed = 0; // bytes of the block that were whole lines or rows
+    std::int64_t n_entries = 0; // lines that hold anything
+    std::size_t consumed = 0;   // bytes of the block that were whole lines or rows
 
     void append_all_but_numbers(const VectorRows& other);
     void count(Fault fault, std::int64_t line);
