@@ -203,7 +203,7 @@ class LineReader {
             fault = Fault::number;
             return false;
         }
-        if (surplus_number(begin, p)) {
+        if (surplus_number(skip_gap(begin, p), p)) {
             fault = Fault::fields;
             return false;
         }

@@ -1,5 +1,6 @@
 """Words and a matrix that a file held whole: repaired by the same rules as a stream of rows."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,29 +34,32 @@ def tidied(
             f"{source} must have one word for each vector; got {len(words):,} words and "
             f"{len(matrix):,} vectors."
         )
-    rows, counts = _distinct(source, words, options)
-    kept: list[int] = []
+    rows, problems = _distinct(words, options)
     limit = len(words) if options.limit is None else options.limit
-    for block in row_blocks(max(1, len(rows)), matrix.shape[1]):
+    kept: list[int] = []
+    for block in row_blocks(len(rows), matrix.shape[1]):
+        part = rows[block]
+        numbers = _floats(matrix[part])
+        finite = np.count_nonzero(np.isfinite(numbers), axis=1) == numbers.shape[1]
+        filled = np.count_nonzero(numbers, axis=1) > 0
+        kept += part[finite & filled].tolist()
+        problems += [(row, "not_finite") for row in part[~finite].tolist()]
+        problems += [(row, "zero") for row in part[finite & ~filled].tolist()]
+        if options.progress is not None:
+            options.progress(block.stop, len(rows))
         if len(kept) >= limit:
             break
-        part = rows[block]
-        sound = _sound(
-            source, words, part, _floats(matrix[part]), options, counts, limit - len(kept)
-        )
-        kept += sound
-        if options.progress is not None:
-            options.progress(min(block.stop, len(rows)), len(rows))
-    if not kept:
-        raise ValueError(f"{source} has no word vectors left: {Repairs(**counts)} left out.")
+    end = kept[limit - 1] if len(kept) >= limit else len(words)
+    del kept[limit:]
+    repairs = _judged(source, words, [found for found in problems if found[0] < end], options)
     every = len(kept) == len(matrix)
     names = list(words) if every else [words[row] for row in kept]
     if every and matrix.dtype == np.float32 and matrix.flags.c_contiguous:
-        return names, matrix, Repairs(**counts)
+        return names, matrix, repairs
     table = np.empty((len(kept), matrix.shape[1]), dtype=np.float32)
     for block in row_blocks(*table.shape):
         table[block] = _floats(matrix[kept[block]])
-    return names, table, Repairs(**counts)
+    return names, table, repairs
 
 
 def selected(names: Names, matrix: Float32Array, options: Options) -> tuple[Names, Float32Array]:
@@ -75,52 +79,37 @@ def _floats(rows: NDArray[Any]) -> Float32Array:
 
 
 def _distinct(
-    source: object, words: Sequence[str], options: Options
-) -> tuple[NDArray[np.intp], dict[str, int]]:
-    """Return the rows whose words are wanted, not empty and not a repetition."""
+    words: Sequence[str], options: Options
+) -> tuple[NDArray[np.intp], list[tuple[int, str]]]:
+    """Return the rows whose words are wanted, not empty and not a repetition, and the others."""
     wanted = options.wanted()
     seen: dict[str, int] = {}
-    counts: dict[str, int] = {}
+    problems: list[tuple[int, str]] = []
     for row, word in enumerate(words):
         if wanted is not None and word not in wanted:
             continue
         if word == "":
-            counts["empty"] = counts.get("empty", 0) + 1
+            problems.append((row, "empty"))
         elif word in seen:
-            if options.duplicates == "error":
-                raise ValueError(
-                    f"{source}, row {row + 1}: repeats the word {word!r}. Pass "
-                    'duplicates="first" to keep the first one.'
-                )
-            counts["duplicate"] = counts.get("duplicate", 0) + 1
+            problems.append((row, "duplicate"))
         else:
             seen[word] = row
-    return np.fromiter(seen.values(), dtype=np.intp, count=len(seen)), counts
+    return np.fromiter(seen.values(), dtype=np.intp, count=len(seen)), problems
 
 
-def _sound(
-    source: object,
-    words: Sequence[str],
-    rows: NDArray[np.intp],
-    numbers: Float32Array,
-    options: Options,
-    counts: dict[str, int],
-    most: int,
-) -> list[int]:
-    """Return those of the rows, `most` at most, that are finite and not zero; count the others."""
-    finite: NDArray[np.bool_] = np.isfinite(numbers).all(axis=1)
-    good = finite & (np.count_nonzero(numbers, axis=1) > 0)
-    end = len(rows)
-    if int(good.sum()) >= most:
-        end = int(np.flatnonzero(good)[most - 1]) + 1
-    if options.errors == "raise" and not finite[:end].all():
-        row = int(rows[np.argmin(finite)])
-        raise ValueError(
-            f"{source}, row {row + 1}: the vector of {words[row]!r} has a number that is NaN, "
-            'infinite or too large for float32. Pass errors="skip" to leave such entries out.'
-        )
-    for name, found in (("not_finite", ~finite[:end]), ("zero", finite[:end] & ~good[:end])):
-        if found.any():
-            counts[name] = counts.get(name, 0) + int(found.sum())
-    kept: list[int] = rows[:end][good[:end]].tolist()
-    return kept
+def _judged(
+    source: object, words: Sequence[str], problems: list[tuple[int, str]], options: Options
+) -> Repairs:
+    """Count what may be left out; raise for the first row that may not."""
+    for row, problem in sorted(problems):
+        if problem == "not_finite" and options.errors == "raise":
+            raise ValueError(
+                f"{source}, row {row + 1}: the vector of {words[row]!r} has a number that is NaN, "
+                'infinite or too large for float32. Pass errors="skip" to leave such entries out.'
+            )
+        if problem == "duplicate" and options.duplicates == "error":
+            raise ValueError(
+                f"{source}, row {row + 1}: repeats the word {words[row]!r}. Pass "
+                'duplicates="first" to keep the first one.'
+            )
+    return Repairs(**Counter(problem for _, problem in problems))

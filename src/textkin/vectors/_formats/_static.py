@@ -162,7 +162,8 @@ def _whole_words(tokenizer: Any) -> list[str]:  # noqa: ANN401 (tokenizers is un
     tokens = [(str(token), int(number)) for token, number in vocabulary if token not in special]
     marked = [item for item in tokens if item[0].startswith(_WORD_STARTS)]
     if marked:  # pieces inside words have no mark
-        found = (str(tokenizer.decode([number])).strip() for _, number in marked)
+        decoded = (str(tokenizer.decode([number])) for _, number in marked)
+        found = (text.strip().lstrip("".join(_WORD_STARTS)) for text in decoded)
     else:
         found = (token for token, _ in tokens if not token.startswith("##"))
     return [word for word in dict.fromkeys(found) if word and not any(map(str.isspace, word))]
