@@ -35,6 +35,7 @@ __all__ = [
     "CacheWriteError",
     "CacheWriter",
     "Loaded",
+    "cache_of",
     "cached_files",
     "open_cached",
     "source_key",
@@ -67,16 +68,42 @@ class Loaded:
 
 
 def user_cache_folder() -> Path:
-    """Return where caches go that cannot lie beside their source."""
+    """Return where caches go that cannot lie beside their source.
+
+    Returns
+    -------
+    Path
+        ``textkin/vectors`` in ``$XDG_CACHE_HOME``, or in ``~/.cache``.
+    """
     home = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
     return base / "textkin" / "vectors"
 
 
 def cached_files() -> list[Path]:
-    """Return the caches in the user's cache folder."""
+    """Return the caches in the user's cache folder; any of them may be deleted.
+
+    Returns
+    -------
+    list of Path
+    """
     folder = user_cache_folder()
     return sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+
+
+def cache_of(path: Path) -> Path | None:
+    """Return where the cache of a vector file lies, if it has one; it may be deleted.
+
+    Parameters
+    ----------
+    path : Path
+        The vector file.
+
+    Returns
+    -------
+    Path or None
+    """
+    return next((place for place in _places(path) if place.is_file()), None)
 
 
 def source_key(path: Path, format: str, options: Options) -> dict[str, Any]:

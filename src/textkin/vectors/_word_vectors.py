@@ -194,7 +194,7 @@ class WordVectors:
         options = make_options(limit, words, errors, encoding_errors, duplicates, n_jobs, progress)
         found = load_vectors(Path(path), format, options, cache)
         if found.repairs:
-            warnings.warn(f"{path}: {found.repairs}.", VectorFileWarning, stacklevel=2)
+            warnings.warn(f"left out of {path}: {found.repairs}.", VectorFileWarning, stacklevel=2)
         vectors = cls.__new__(cls)
         vectors._names = found.names
         vectors._matrix = found.matrix.view(np.ndarray)
@@ -267,6 +267,11 @@ class WordVectors:
     def words(self) -> tuple[str, ...]:
         """The word of each row."""
         return self._names.words
+
+    @property
+    def lengths(self) -> Float64Array:
+        """The Euclidean length of each vector: (V,), float64, read-only."""
+        return self._lengths
 
     @property
     def repairs(self) -> Repairs:
@@ -545,7 +550,9 @@ class WordVectors:
 
     @cached_property
     def _lengths(self) -> Float64Array:
-        return row_lengths(self._matrix)
+        lengths = row_lengths(self._matrix)
+        lengths.flags.writeable = False
+        return lengths
 
     def _known_row(self, word: str) -> int:
         row = find_row(self._names.rows, word)

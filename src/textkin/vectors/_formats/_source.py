@@ -54,8 +54,8 @@ class Source:
     @contextmanager
     def open(self) -> Iterator["Stream"]:
         """Open the file as the bytes that it stands for."""
-        with self.path.open("rb", buffering=0) as raw:
-            yield Stream(self, raw)
+        with self.path.open("rb", buffering=0) as raw, Stream(self, raw) as stream:
+            yield stream
 
     @contextmanager
     def plain_file(self) -> Iterator[IO[bytes]]:
@@ -101,6 +101,12 @@ class Stream(io.RawIOBase):
         if self._source.gzipped:
             check_inflation(str(self._source), self._source.size, self._read)
         return count
+
+    def close(self) -> None:
+        """Close what unpacks; a finaliser that did it later could swallow Ctrl-C."""
+        if self._file is not self._raw:
+            self._file.close()
+        super().close()
 
     def position(self) -> int:
         """Return how far into the file on disk the reading is."""
