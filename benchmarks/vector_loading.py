@@ -199,6 +199,7 @@ def main() -> None:
         folder = Path(temporary)
         make_files(folder, words, arguments.dimension)
         sizes = {file: (folder / file).stat().st_size for file in ("glove.txt", "word2vec.bin")}
+        where = describe("textkin", "numpy", "gensim")
         load_before = round(os.getloadavg()[0], 2)
         found = measure(names, folder, rounds)
     result = {
@@ -206,7 +207,7 @@ def main() -> None:
         f"--words {words} --dimension {arguments.dimension} --rounds {rounds}",
         "measure": "seconds to load word vectors, each in a process of its own, files in the "
         "page cache; peak resident memory of that process",
-        **describe("textkin", "numpy", "gensim"),
+        **where,
         "load_average_before": load_before,
         "file_bytes": sizes,
         "absent_peers": [] if gensim else ["gensim"],

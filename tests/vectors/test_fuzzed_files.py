@@ -2,9 +2,11 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import save_file
 
 from support import VECTOR_FORMATS, vector_files
 from textkin.vectors import WordVectors
@@ -38,12 +40,60 @@ def damages(draw):
     return damage
 
 
+FOLDERS = {
+    "saved": ("manifest.json", "words.json", "vectors.safetensors"),
+    "static": ("config.json", "tokenizer.json", "model.safetensors"),
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    home = tmp_path_factory.mktemp("folders")
+    WordVectors(["the", "cat"], np.eye(2)).save(home / "saved")
+    tokenizers = pytest.importorskip("tokenizers")
+    model = tokenizers.models.WordPiece({"[UNK]": 0, "the": 1, "cat": 2}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    (home / "static").mkdir()
+    tokenizer.save(str(home / "static" / "tokenizer.json"))
+    save_file({"embeddings": np.eye(3, dtype=np.float32)}, home / "static" / "model.safetensors")
+    (home / "static" / "config.json").write_text('{"normalize": true}')
+    return home
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"), [(kind, file) for kind, files in FOLDERS.items() for file in files]
+)
+@given(several=st.lists(damages(), min_size=1, max_size=3))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
+def test_damage_in_folders_is_seen_or_harmless(folders, kind, file, several):
+    path = folders / kind / file
+    sound = path.read_bytes()
+    data = sound
+    for damage in several:
+        data = damage(data)
+    path.write_bytes(data)
+    error = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            vectors = WordVectors.load(folders / kind, words=["the", "cat"])
+    except ValueError as raised:
+        error = raised
+    finally:
+        path.write_bytes(sound)
+    if error is None:
+        assert set(vectors.words) <= {"the", "cat"}
+    else:
+        assert str(folders / kind) in str(error), "an error names its folder"
+
+
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
 @given(
     several=st.lists(damages(), min_size=1, max_size=3), errors=st.sampled_from(["raise", "skip"])
 )
 @settings(
-    max_examples=60,
+    max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )
 def test_damage_is_seen_or_harmless(files, name, several, errors):

@@ -5,6 +5,7 @@ its tokens. The vector of a word is what the model itself would give for the wor
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,11 @@ def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32A
             f"{_NESTED}."
         )
     model = _read_model(folder, home)
-    words = list(options.words) if options.words is not None else _whole_words(model.tokenizer)
+    if options.words is not None:
+        words = list(options.words)
+    else:
+        with _sound(home / _TOKENIZER):
+            words = _whole_words(model.tokenizer)
     if options.limit is not None:
         words = words[: options.limit]
     kept: list[str] = []
@@ -122,10 +127,8 @@ def _read_tokenizer(file: Path) -> tuple[Any, int | None]:
         ) from error
     text = file.read_bytes()
     described = parse_json(text, str(file))
-    try:
+    with _sound(file):
         tokenizer = Tokenizer.from_str(text.decode("utf-8"))
-    except Exception as error:
-        raise ValueError(f"{file} is no tokenizer that can be read ({error}).") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     model = described.get("model") if isinstance(described, dict) else None
@@ -133,6 +136,17 @@ def _read_tokenizer(file: Path) -> tuple[Any, int | None]:
     if isinstance(model, dict) and isinstance(model.get("unk_id"), int):
         return tokenizer, int(model["unk_id"])
     return tokenizer, tokenizer.token_to_id(unknown) if isinstance(unknown, str) else None
+
+
+@contextmanager
+def _sound(file: Path) -> Iterator[None]:
+    """Turn whatever a tokenizer raises into a ValueError; its panics are no `Exception`."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise  # Ctrl-C
+        raise ValueError(f"{file} is no tokenizer that can be read ({error}).") from error
 
 
 def _normalizes(folder: Path) -> bool:
@@ -172,9 +186,9 @@ def _whole_words(tokenizer: Any) -> list[str]:  # noqa: ANN401 (tokenizers is un
 def _embedded(
     model: _Model, words: Sequence[str], folder: Path
 ) -> Iterator[tuple[str, Float32Array]]:
-    for word, encoding in zip(
-        words, model.tokenizer.encode_batch(words, add_special_tokens=False), strict=True
-    ):
+    with _sound(folder / _TOKENIZER):
+        encodings = model.tokenizer.encode_batch(words, add_special_tokens=False)
+    for word, encoding in zip(words, encodings, strict=True):
         tokens = np.array([i for i in encoding.ids if i not in model.left_out], dtype=np.int64)
         if not len(tokens):
             continue
