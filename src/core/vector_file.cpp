@@ -321,6 +321,7 @@ VectorRows parse_text(std::string_view block, std::size_t dimension, bool final,
 VectorRows parse_binary(std::string_view block, std::size_t dimension, std::int64_t most,
                         const WordSet* wanted, Stop& stop) {
     VectorRows out;
+    if (!wanted) out.numbers.reserve(block.size() / sizeof(float));
     std::vector<float> row(dimension);
     const std::size_t bytes = dimension * sizeof(float);
     std::size_t position = 0;

@@ -21,7 +21,14 @@ from textkin.exceptions import VectorFileWarning
 from textkin.vectors import Repairs, WordVectors, _cache
 from textkin.vectors._names import Names, pack_words
 
-CACHED = ["glove", "word2vec-text", "word2vec", "npz of strings", "npy, gzipped", "glove, gzipped"]
+CACHED = [
+    "glove",
+    "word2vec-text",
+    "word2vec",
+    "npz of strings",
+    "npz of bytes, gzipped",
+    "glove, gzipped",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +81,7 @@ def test_the_second_time_comes_from_the_cache(files, unread, name):
     assert WordVectors.load(files[name], words=["New_York"]).matrix.shape == (1, 3)
 
 
-@pytest.mark.parametrize("name", ["npy", "safetensors, words in metadata"])
+@pytest.mark.parametrize("name", ["npy", "safetensors, words in metadata", "npy, gzipped"])
 def test_what_can_be_mapped_needs_none(files, name):
     WordVectors.load(files[name])
     assert not beside(files[name]).exists()

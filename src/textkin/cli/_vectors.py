@@ -46,7 +46,7 @@ def _vectors(context: typer.Context) -> None:
 def info(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="[PATH]", help="A vector file or folder; or the built-in ones."),
+        typer.Argument(metavar="PATH", help="A vector file or folder; or the built-in ones."),
     ] = None,
     skip_errors: SkipOption = False,
     cache: CacheOption = True,

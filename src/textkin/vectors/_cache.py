@@ -131,7 +131,7 @@ def source_key(path: Path, format: str, options: Options) -> dict[str, Any]:
 def open_cached(path: Path, key: dict[str, Any]) -> Loaded | None:
     """Return the table of a cache that stands for a file, if there is one."""
     for place in _places(path):
-        with suppress(OSError, ValueError), place.open("rb") as file:
+        with suppress(OSError, ValueError, KeyError, TypeError), place.open("rb") as file:
             found = _read(file, place, key)
             if found is not None:
                 return found
@@ -170,7 +170,8 @@ class CacheWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):
+            self._file.close()
         with suppress(OSError):
             self._temporary.unlink()
 
@@ -235,7 +236,7 @@ class CacheWriter:
                 if place.parent != self._path.parent:
                     place.parent.mkdir(parents=True, exist_ok=True)
                 _remove_stale(place)
-                file = temporary.open("wb", buffering=0)
+                file = temporary.open("wb")
                 file.seek(_DATA_START)
             except OSError as error:
                 problem = error

@@ -105,8 +105,9 @@ def _convert(
     """Read a file and leave a cache; without one where the disk does not want it."""
     head = first_bytes(source)
     found = format or recognise(source, head)
-    if found not in _STREAMED and not (source.gzipped or found == "npz"):
-        return _load_file(source, found, options)  # can be mapped as it is
+    if found not in _STREAMED and found != "npz":
+        # Can be mapped as it is; or its words may lie beside it, where no key sees them change.
+        return _load_file(source, found, options)
     try:
         with CacheWriter(source.path, key, format or "", options) as writer:
             if found in _STREAMED:

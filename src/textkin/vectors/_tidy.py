@@ -36,24 +36,26 @@ def tidied(
         )
     rows, problems = _distinct(words, options)
     limit = len(words) if options.limit is None else options.limit
-    kept: list[int] = []
+    sound: list[NDArray[np.intp]] = []
+    count = 0
     for block in row_blocks(len(rows), matrix.shape[1]):
         part = rows[block]
         numbers = _floats(matrix[part])
         finite = np.count_nonzero(np.isfinite(numbers), axis=1) == numbers.shape[1]
         filled = np.count_nonzero(numbers, axis=1) > 0
-        kept += part[finite & filled].tolist()
+        sound.append(part[finite & filled])
+        count += len(sound[-1])
         problems += [(row, "not_finite") for row in part[~finite].tolist()]
         problems += [(row, "zero") for row in part[finite & ~filled].tolist()]
         if options.progress is not None:
             options.progress(block.stop, len(rows))
-        if len(kept) >= limit:
+        if count >= limit:
             break
-    end = kept[limit - 1] if len(kept) >= limit else len(words)
-    del kept[limit:]
+    kept = np.concatenate([*sound, np.empty(0, dtype=np.intp)])[:limit]
+    end = int(kept[-1]) if count >= limit else len(words)
     repairs = _judged(source, words, [found for found in problems if found[0] < end], options)
     every = len(kept) == len(matrix)
-    names = list(words) if every else [words[row] for row in kept]
+    names = list(words) if every else [words[row] for row in kept.tolist()]
     if every and matrix.dtype == np.float32 and matrix.flags.c_contiguous:
         return names, matrix, repairs
     table = np.empty((len(kept), matrix.shape[1]), dtype=np.float32)

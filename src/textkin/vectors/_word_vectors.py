@@ -155,9 +155,9 @@ class WordVectors:
         duplicates : {"first", "error"}
             What to do about a word that comes again.
         cache : bool, default=True
-            Keep a converted copy of a file of more than 8 MB that cannot be mapped as it is, and
-            open that the next time, in milliseconds: beside the file (``NAME.textkin``), else in
-            the user's cache folder. It is made again when the file changes.
+            Keep a converted copy of a text, word2vec or ``.npz`` file of more than 8 MB, and open
+            that the next time, in milliseconds: beside the file (``NAME.textkin``), else in the
+            user's cache folder. It is made again when the file changes.
         n_jobs : int, optional
             Threads that read text, as scikit-learn counts them.
         progress : callable, optional
