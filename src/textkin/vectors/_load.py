@@ -145,7 +145,7 @@ def _whole(
 ) -> Loaded:
     if not words:
         raise _nothing_left(source, repairs, options)
-    return Loaded(Names(words), matrix, repairs)
+    return Loaded(Names.known(words), matrix, repairs)
 
 
 def _nothing_left(source: object, repairs: Repairs, options: Options) -> ValueError:

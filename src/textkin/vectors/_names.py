@@ -1,6 +1,6 @@
 """The words of a table: given, or packed as bytes and decoded when somebody asks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Self
@@ -24,6 +24,14 @@ class Names:
     def __init__(self, words: Iterable[str]) -> None:
         self.words, self.rows = checked_words(words)
         self._count = len(self.words)
+
+    @classmethod
+    def known(cls, words: Sequence[str]) -> Self:
+        """Return words that are known to be distinct strings, unchecked."""
+        names = cls.__new__(cls)
+        names.words = tuple(words)
+        names._count = len(names.words)
+        return names
 
     @classmethod
     def packed(cls, raw: NDArray[np.uint8], ends: Int64Array, origin: str) -> Self:
@@ -64,11 +72,7 @@ class Names:
 
     def take(self, rows: Iterable[int]) -> "Names":
         """Return the words of some rows."""
-        kept = Names.__new__(Names)
-        kept.words = tuple(self.words[row] for row in rows)
-        kept.rows = dict(zip(kept.words, range(len(kept.words)), strict=True))
-        kept._count = len(kept.words)
-        return kept
+        return Names.known([self.words[row] for row in rows])
 
     def __len__(self) -> int:
         return self._count

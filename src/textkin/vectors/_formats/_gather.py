@@ -1,6 +1,7 @@
 """Gathering the rows of a file block by block: what is kept, what is left out, what is an error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Protocol, TypedDict
 
 import numpy as np
@@ -100,7 +101,7 @@ class Gatherer:
         self.entries += parsed["n_entries"]
         rows = parsed["matrix"]
         if len(keep) < len(rows):
-            rows = rows[keep]
+            rows = rows[list(keep)]
         if len(rows):
             self._sink.append(rows)
         return not done
@@ -126,12 +127,17 @@ class Gatherer:
 
     def _sift(
         self, parsed: ParsedBlock
-    ) -> tuple[list[int], list[str], list[tuple[int, str, str]], int | None]:
+    ) -> tuple[Sequence[int], list[str], list[tuple[int, str, str]], int | None]:
         """Return the rows to keep, their words, what is wrong, and the line of the last one."""
         limit = self._options.limit
         room = None if limit is None else limit - len(self.words)
         policy = self._options.encoding_errors
         raw, ends, lines = parsed["words"], parsed["ends"].tolist(), parsed["lines"].tolist()
+        if room is None or room > len(ends):  # nearly always there is nothing to leave out
+            words = _decoded(raw, ends)
+            distinct = set(words)
+            if len(distinct) == len(ends) and distinct.isdisjoint(self._seen):
+                return range(len(ends)), words, [], None
         keep: list[int] = []
         new: dict[str, None] = {}
         problems: list[tuple[int, str, str]] = []
@@ -181,3 +187,11 @@ class Gatherer:
         if "UTF-8" in problem:
             return 'Pass encoding_errors="replace", or errors="skip" to leave such words out.'
         return 'Pass errors="skip" to leave such entries out.'
+
+
+def _decoded(raw: bytes, ends: list[int]) -> list[str]:
+    """Return the words of a block; none if any of them is not UTF-8."""
+    try:
+        return [raw[start:end].decode() for start, end in pairwise([0, *ends])]
+    except UnicodeDecodeError:
+        return []
