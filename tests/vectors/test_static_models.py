@@ -152,3 +152,23 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
     (folder / "model.safetensors").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match=r"has no manifest\.json"):
         WordVectors.load(folder)
+
+
+def test_a_snapshot_of_the_hub_links_to_its_blobs(tmp_path):
+    real = save_model2vec(tmp_path / "m", word_piece(), embeddings=table(9))
+    snapshot = tmp_path / "models--x" / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    blobs = tmp_path / "models--x" / "blobs"
+    blobs.mkdir()
+    for number, file in enumerate(sorted(real.iterdir())):
+        (blobs / str(number)).write_bytes(file.read_bytes())
+        (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+    assert WordVectors.load(snapshot).words == WordVectors.load(real).words
+
+
+def test_a_nested_folder_that_is_a_link(tmp_path):
+    real = save_model2vec(tmp_path / "m", word_piece(), embeddings=table(9))
+    (tmp_path / "st").mkdir()
+    (tmp_path / "st" / "0_StaticEmbedding").symlink_to(real)
+    with pytest.raises(ValueError, match=r"has no manifest\.json"):
+        WordVectors.load(tmp_path / "st")

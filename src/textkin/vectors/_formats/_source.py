@@ -168,9 +168,15 @@ class Blocks:
 
 
 def inside(folder: Path, name: str) -> Path | None:
-    """Return a file of a folder, if it is there; a link that leaves the folder is not."""
+    """Return a file of a folder, if it is there; a link that leaves the folder is not.
+
+    The cache of the Hugging Face hub is an exception: its snapshots link to ``../../blobs``.
+    """
     file = folder / name
     if not file.is_file():
         return None
-    real, home = os.path.realpath(file), os.path.realpath(folder)
-    return file if os.path.commonpath([real, home]) == home else None
+    homes = [os.path.realpath(folder)]
+    if os.path.basename(os.path.dirname(homes[0])) == "snapshots":
+        homes.append(os.path.join(os.path.dirname(os.path.dirname(homes[0])), "blobs"))
+    real = os.path.realpath(file)
+    return file if any(os.path.commonpath([real, home]) == home for home in homes) else None

@@ -77,9 +77,9 @@ def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32A
 
 
 def _home(folder: Path) -> Path | None:
-    for home in (folder, folder / _NESTED):
-        if inside(home, _MATRIX) and inside(home, _TOKENIZER):
-            return home
+    for part in ("", f"{_NESTED}/"):
+        if inside(folder, part + _MATRIX) and inside(folder, part + _TOKENIZER):
+            return folder / part
     return None
 
 
