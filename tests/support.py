@@ -16,3 +16,66 @@ def load_script(relative: str) -> ModuleType:
         return importlib.import_module(path.stem)
     finally:
         sys.path.remove(str(path.parent))
+
+
+def vector_files(folder: Path) -> dict[str, Path]:
+    """Write the same three words in every format of vector files; return the file of each."""
+    import gzip
+    import json
+
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    words = ["the", "naïve", "New_York"]
+    matrix = np.array([[1, -2.5, 0.125], [0, 3, 1e-3], [-4, 5, 0.1]], dtype=np.float32)
+    lines = [
+        f"{w} {' '.join(repr(float(x)) for x in row)}\n"
+        for w, row in zip(words, matrix, strict=True)
+    ]
+    rows = [w.encode() + b" " + row.tobytes() for w, row in zip(words, matrix, strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "glove.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "fasttext.vec").write_text("3 3\n" + "".join(lines), encoding="utf-8")
+    (folder / "word2vec.bin").write_bytes(b"3 3\n" + b"".join(rows))
+    (folder / "original.bin").write_bytes(b"3 3\n" + b"".join(row + b"\n" for row in rows))
+    np.save(folder / "array.npy", matrix)
+    (folder / "array.words.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    np.savez(folder / "strings.npz", words=np.array(words), vectors=matrix)
+    joined = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
+    np.savez_compressed(folder / "bytes.npz", words=joined, vectors=matrix)
+    save_file({"vectors": matrix}, folder / "m.safetensors", {"words": json.dumps(words)})
+    save_file({"words": joined, "embedding": matrix}, folder / "w.safetensors")
+    found = {
+        "glove": "glove.txt",
+        "word2vec-text": "fasttext.vec",
+        "word2vec": "word2vec.bin",
+        "word2vec with newlines": "original.bin",
+        "npy": "array.npy",
+        "npz of strings": "strings.npz",
+        "npz of bytes": "bytes.npz",
+        "safetensors, words in metadata": "m.safetensors",
+        "safetensors, words in a tensor": "w.safetensors",
+    }
+    paths = {name: folder / file for name, file in found.items()}
+    for name, path in list(paths.items()):
+        packed = path.with_name(path.name + ".gz")
+        packed.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        paths[f"{name}, gzipped"] = packed
+    return paths
+
+
+VECTOR_FORMATS = [
+    f"{name}{packed}"
+    for packed in ("", ", gzipped")
+    for name in (
+        "glove",
+        "word2vec-text",
+        "word2vec",
+        "word2vec with newlines",
+        "npy",
+        "npz of strings",
+        "npz of bytes",
+        "safetensors, words in metadata",
+        "safetensors, words in a tensor",
+    )
+]

@@ -28,6 +28,7 @@ def test_import_loads_nothing_heavy():
 
 def test_help_loads_nothing_heavy():
     code = "from textkin.cli import main\nassert main(['--help']) == 0\nmain(['demo', '--help'])"
+    code += "\nassert main(['vectors', 'info', '--help']) == 0"
     assert modules_after(code) == "[]"
 
 

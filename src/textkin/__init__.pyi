@@ -1,4 +1,4 @@
-from textkin.exceptions import CertificateError, EmptyDocumentError
+from textkin.exceptions import CertificateError, EmptyDocumentError, VectorFileWarning
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -10,6 +10,7 @@ __all__ = [
     "CertificateError",
     "EmptyDocumentError",
     "TfIdf",
+    "VectorFileWarning",
     "Vocabulary",
     "WordMover",
     "WordVectors",

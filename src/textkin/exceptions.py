@@ -1,8 +1,8 @@
-"""The few exceptions of textkin, each a subclass of a built-in one."""
+"""The few exceptions and warnings of textkin, each a subclass of a built-in one."""
 
 from collections.abc import Sequence
 
-__all__ = ["CertificateError", "EmptyDocumentError"]
+__all__ = ["CertificateError", "EmptyDocumentError", "VectorFileWarning"]
 
 
 class EmptyDocumentError(ValueError):
@@ -32,3 +32,7 @@ class EmptyDocumentError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate does not prove the distance that it comes with."""
+
+
+class VectorFileWarning(UserWarning):
+    """A file of word vectors was read, but not everything in it could be used."""

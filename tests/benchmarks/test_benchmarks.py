@@ -201,3 +201,23 @@ def test_a_peer_that_is_not_installed_is_said_so(result_file):
     shown = table.render(result)
     assert "not installed" in shown
     assert "pyemd None" not in shown
+
+
+# ---------------------------------------------------------------------- vector loading
+
+
+def test_loading_is_measured_for_all_and_answers_are_equal(tmp_path):
+    path = tmp_path / "loading.json"
+    sizes = ["--quick", "--words", 300, "--dimension", 20, "--out", path]
+    done = run("vector_loading.py", *sizes)
+    assert done.returncode == 0, done.stderr
+    assert "| textkin, GloVe text, one thread |" in done.stdout
+    result = json.loads(path.read_text())
+    assert result["command"].endswith("--words 300 --dimension 20 --rounds 1")
+    assert str(tmp_path) not in path.read_text()
+    gensim = importlib.util.find_spec("gensim") is not None
+    assert len(result["contenders"]) == (8 if gensim else 6)
+    assert result["absent_peers"] == ([] if gensim else ["gensim"])
+    for contender in result["contenders"].values():
+        assert contender["seconds"]["median"] > 0
+        assert contender["peak_megabytes"] > 10

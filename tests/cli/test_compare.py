@@ -45,7 +45,7 @@ def test_options_reach_the_library(capsys):
     assert main(["compare", A, B, *options]) == 0
     found = json.loads(capsys.readouterr().out)
     expected = tk.compare(A, B, masses="sif", cost="cosine", unit=True, stop_words=None)
-    chosen = {"masses": "sif", "cost": "cosine", "unit": True, "stop_words": None}
+    chosen = {"vectors": None, "masses": "sif", "cost": "cosine", "unit": True, "stop_words": None}
     assert found == {"options": chosen, **json.loads(json.dumps(expected.to_dict()))}
 
 

@@ -107,8 +107,8 @@ def test_load_of_what_is_no_such_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         WordVectors.load(tmp_path / "nothing")
     (tmp_path / "glove.txt").write_text("the 0.1 0.2\n")
-    with pytest.raises(ValueError, match=r"only format read now is a folder.*WordVectors\.save"):
-        WordVectors.load(tmp_path / "glove.txt")
+    with pytest.raises(ValueError, match=r"is a file; expected a folder.*WordVectors\.save"):
+        WordVectors.load(tmp_path / "glove.txt", format="textkin")
     with pytest.raises(ValueError, match=r"has no manifest\.json"):
         WordVectors.load(tmp_path)
 

@@ -65,5 +65,6 @@ void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
 void register_text(nb::module_& module);
 void register_transport(nb::module_& module);
+void register_vectors(nb::module_& module);
 
 } // namespace textkin::bindings

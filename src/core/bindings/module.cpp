@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
     register_text(module);
     register_transport(module);
     register_mover(module);
+    register_vectors(module);
 }

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import textkin
+from textkin.cli import _vectors
 
 __all__ = ["app", "main"]
 
@@ -18,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(_vectors.app)
 
 _INTERRUPTED = 130
 
@@ -76,6 +79,7 @@ def demo(json: JsonOption = False) -> None:
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A text, a file, or - for standard input.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    vectors: _vectors.VectorsOption = None,
     masses: Annotated[
         Masses, typer.Option(help="What a word weighs: its share, or less if it is frequent.")
     ] = Masses.nbow,
@@ -107,6 +111,7 @@ def compare(
     run_compare(
         a,
         b,
+        vectors=vectors,
         masses=masses.value,
         cost=cost.value,
         unit=unit,

@@ -8,6 +8,7 @@ import typer
 
 from textkin.cli._drawing import drawn
 from textkin.cli._files import named_text, write_whole
+from textkin.cli._loading import named_vectors
 from textkin.exceptions import EmptyDocumentError
 from textkin.run import working
 from textkin.transport import compare
@@ -19,6 +20,7 @@ def run_compare(
     a: str,
     b: str,
     *,
+    vectors: Path | None,
     masses: Literal["nbow", "sif"],
     cost: Literal["euclidean", "cosine", "sqeuclidean"],
     unit: bool,
@@ -35,10 +37,17 @@ def run_compare(
     if svg is not None and svg == html:
         raise ValueError("--svg and --html must name different files.")
     first, second = (named_text(argument, as_text=as_text) for argument in (a, b))
+    table = named_vectors(vectors) if vectors is not None else None
     with working("Comparing"):
         try:
             found = compare(
-                first, second, masses=masses, cost=cost, unit=unit, stop_words=stop_words
+                first,
+                second,
+                vectors=table,
+                masses=masses,
+                cost=cost,
+                unit=unit,
+                stop_words=stop_words,
             )
         except EmptyDocumentError as error:
             name = error.argument.upper()
@@ -48,7 +57,14 @@ def run_compare(
             if path is not None:
                 write_whole(path, content())
     if as_json:
-        options = {"masses": masses, "cost": cost, "unit": unit, "stop_words": stop_words}
+        named = None if vectors is None else str(vectors)
+        options = {
+            "vectors": named,
+            "masses": masses,
+            "cost": cost,
+            "unit": unit,
+            "stop_words": stop_words,
+        }
         record = {"options": options, **found.to_dict()}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
         return

@@ -15,7 +15,10 @@ from typing import Any, TypeGuard
 import numpy as np
 from safetensors.numpy import save_file
 
+import textkin
 from textkin._typing import Float32Array
+from textkin.vectors._names import Names
+from textkin.vectors._table import checked_matrix
 
 __all__ = ["read_folder", "write_folder"]
 
@@ -57,6 +60,7 @@ def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> No
         manifest = {
             "format": _FORMAT,
             "version": _VERSION,
+            "textkin": textkin.__version__,
             "count": matrix.shape[0],
             "dimension": matrix.shape[1],
             "files": {name: asdict(_record(temporary / name)) for name in (_MATRIX, _WORDS)},
@@ -68,24 +72,28 @@ def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> No
         raise
 
 
-def read_folder(path: Path) -> tuple[list[str], Float32Array]:
-    """Return the words and the memory-mapped matrix of a folder, once its manifest holds."""
+def read_folder(path: Path) -> tuple[Names, Float32Array]:
+    """Return the words and the memory-mapped matrix of a folder, once its manifest holds.
+
+    Everything is checked each time, hashes and numbers: a folder may come from a stranger.
+    """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if not path.is_dir():
-        raise ValueError(
-            f"{path} is a file; the only format read now is a folder made by WordVectors.save. "
-            "Read the file yourself and pass WordVectors(words, matrix)."
-        )
+        raise ValueError(f"{path} is a file; expected a folder made by WordVectors.save.")
     if not (path / _MANIFEST).is_file():
-        raise ValueError(f"{path} has no {_MANIFEST}; expected a folder made by WordVectors.save.")
+        raise ValueError(
+            f"{path} has no {_MANIFEST}; expected a folder made by WordVectors.save, or that of a "
+            "static model (model.safetensors and tokenizer.json)."
+        )
     manifest = _read_manifest(path)
     for name, expected in manifest.files.items():
         _check_file(path, name, expected)
     words = _read_json(path, _WORDS)
     if not isinstance(words, list) or len(words) != manifest.count:
         raise _damaged(path, f"{_WORDS} must be a list of {manifest.count} words")
-    return words, _map_matrix(path, manifest)
+    names = Names(words)
+    return names, checked_matrix(names.words, _map_matrix(path, manifest))
 
 
 def _read_manifest(path: Path) -> _Manifest:

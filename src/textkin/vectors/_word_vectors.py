@@ -1,6 +1,7 @@
 """`WordVectors`: words and their vectors, looked up, compared, post-processed and kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,12 +18,24 @@ from textkin._typing import (
     WordLookup,
 )
 from textkin._validation import integer
+from textkin.exceptions import VectorFileWarning
+from textkin.run import ProgressCallback
 from textkin.vectors._builtin import BUILTIN_PATH, read_packed
 from textkin.vectors._cosine import cosines, largest, row_lengths
+from textkin.vectors._formats._options import (
+    DuplicatesPolicy,
+    EncodingPolicy,
+    ErrorsPolicy,
+    make_options,
+)
+from textkin.vectors._formats._sniff import Format
+from textkin.vectors._load import load_vectors
 from textkin.vectors._lookup import find_row, unknown_word
+from textkin.vectors._names import Names
 from textkin.vectors._postprocess import remove_components, unit_rows
-from textkin.vectors._store import read_folder, write_folder
-from textkin.vectors._table import checked_matrix, checked_vector, checked_words, column_names
+from textkin.vectors._repairs import Repairs
+from textkin.vectors._store import write_folder
+from textkin.vectors._table import checked_matrix, checked_vector, column_names
 
 __all__ = ["WordVectors"]
 
@@ -52,7 +65,7 @@ class WordVectors:
     See Also
     --------
     WordVectors.builtin : The vectors that come with textkin.
-    WordVectors.load : Vectors saved before.
+    WordVectors.load : Vectors in the formats that people have.
 
     Examples
     --------
@@ -67,8 +80,9 @@ class WordVectors:
     """
 
     def __init__(self, words: Sequence[str], matrix: ArrayLike) -> None:
-        self._words, self._rows = checked_words(words)
-        self._matrix = checked_matrix(self._words, matrix)
+        self._names = Names(words)
+        self._matrix = checked_matrix(self._names.words, matrix)
+        self._repairs = Repairs()
 
     @classmethod
     def builtin(cls) -> "WordVectors":
@@ -97,27 +111,74 @@ class WordVectors:
         return _builtin()
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Return the vectors that `save` wrote, their matrix memory-mapped.
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        format: Format | None = None,
+        limit: int | None = None,
+        words: Iterable[str] | None = None,
+        errors: ErrorsPolicy = "raise",
+        encoding_errors: EncodingPolicy = "strict",
+        duplicates: DuplicatesPolicy = "first",
+        cache: bool = True,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Self:
+        r"""Return the vectors that a file or a folder holds.
 
-        The manifest, the sizes and the sha256 of the files are checked first; nothing is
-        unpickled, so a stranger's folder is safe to open.
+        Read are a folder that `save` wrote; word2vec binary and text; GloVe text; fastText
+        ``.vec``; safetensors, ``.npy`` and ``.npz`` with their words; gzip of each; and folders of
+        model2vec and of sentence-transformers' static models. The format is recognised by what
+        the file holds. Nothing is ever unpickled, and no allocation rests on what a header merely
+        claims, so a stranger's file is safe to open.
 
         Parameters
         ----------
         path : str or path
-            The folder. It must stay unchanged while the vectors are in use.
+            The file or folder. It must stay unchanged while the vectors are in use, for where it
+            can be it is memory-mapped.
+        format : str, optional
+            "textkin", "static", "word2vec" (binary), "word2vec-text" (with a header; fastText's
+            too), "glove" (no header), "safetensors", "npy" or "npz". By default this is seen.
+        limit : int, optional
+            Keep only the first so many words, the most frequent in most files.
+        words : iterable of str, optional
+            Keep only the rows that a lookup of these words can find. For a static model, the
+            words to embed; by default those of its tokens that are whole words.
+        errors : {"raise", "skip"}
+            What to do about an entry with NaN or infinite numbers, a line that is not a word and
+            d numbers, a word that is not UTF-8, and a header that gives another count: raise,
+            or leave it out and count it in `repairs`.
+        encoding_errors : {"strict", "replace"}
+            "replace" puts U+FFFD for bytes that are not UTF-8.
+        duplicates : {"first", "error"}
+            What to do about a word that comes again.
+        cache : bool, default=True
+            Keep a converted copy of a text, word2vec or ``.npz`` file of more than 8 MB, and open
+            that the next time, in milliseconds: beside the file (``NAME.textkin``), else in the
+            user's cache folder. It is made again when the file changes.
+        n_jobs : int, optional
+            Threads that read text, as scikit-learn counts them.
+        progress : callable, optional
+            Called with (done, total) now and then.
 
         Returns
         -------
         WordVectors
+            Zero vectors, empty words and repeated words are left out and counted in `repairs`.
 
         Raises
         ------
         FileNotFoundError
             If there is nothing at `path`.
         ValueError
-            If `path` is no such folder, is damaged, or was written by a newer textkin.
+            If `path` is in no format that is read, or is damaged.
+
+        Warns
+        -----
+        VectorFileWarning
+            If anything was left out.
 
         Examples
         --------
@@ -125,12 +186,54 @@ class WordVectors:
         >>> from pathlib import Path
         >>> from textkin.vectors import WordVectors
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     WordVectors(["up", "down"], [[1], [-1]]).save(Path(folder) / "ways")
-        ...     WordVectors.load(Path(folder) / "ways").words
-        ('up', 'down')
+        ...     file = Path(folder) / "glove.txt"
+        ...     _ = file.write_text("up 1 0.5\ndown -1 0.5\n")
+        ...     WordVectors.load(file)["down"]
+        array([-1. ,  0.5], dtype=float32)
         """
-        words, matrix = read_folder(Path(path))
-        return cls(words, matrix)
+        options = make_options(limit, words, errors, encoding_errors, duplicates, n_jobs, progress)
+        found = load_vectors(Path(path), format, options, cache)
+        if found.repairs:
+            warnings.warn(f"left out of {path}: {found.repairs}.", VectorFileWarning, stacklevel=2)
+        vectors = cls.__new__(cls)
+        vectors._names = found.names
+        vectors._matrix = found.matrix.view(np.ndarray)
+        vectors._matrix.flags.writeable = False
+        vectors._repairs = found.repairs
+        return vectors
+
+    @classmethod
+    def from_dict(cls, vectors: Mapping[str, ArrayLike]) -> Self:
+        """Return the vectors of a dictionary, in its order.
+
+        Parameters
+        ----------
+        vectors : mapping of str to array-like of shape (d,)
+            The vector of each word.
+
+        Returns
+        -------
+        WordVectors
+
+        Examples
+        --------
+        >>> from textkin.vectors import WordVectors
+        >>> WordVectors.from_dict({"up": [1, 0.5], "down": [-1, 0.5]})
+        WordVectors(2 words, dimension 2)
+        """
+        if not isinstance(vectors, Mapping):
+            raise TypeError(
+                "vectors must be a mapping of words to their vectors; got "
+                f"{type(vectors).__name__}."
+            )
+        rows = [np.asarray(vector) for vector in vectors.values()]
+        for word, row in zip(vectors, rows, strict=True):
+            if row.shape != rows[0].shape or row.ndim != 1:
+                raise ValueError(
+                    f"vectors must be 1-D and of one length; that of {word!r} has the shape "
+                    f"{row.shape}, the first {rows[0].shape}."
+                )
+        return cls(list(vectors), np.stack(rows) if rows else np.empty((0, 1)))
 
     @classmethod
     def from_gensim(cls, kv: Any) -> Self:  # noqa: ANN401 (gensim is not imported)
@@ -163,7 +266,17 @@ class WordVectors:
     @property
     def words(self) -> tuple[str, ...]:
         """The word of each row."""
-        return self._words
+        return self._names.words
+
+    @property
+    def lengths(self) -> Float64Array:
+        """The Euclidean length of each vector: (V,), float64, read-only."""
+        return self._lengths
+
+    @property
+    def repairs(self) -> Repairs:
+        """What `load` had to leave out of a file; nothing for vectors that came otherwise."""
+        return self._repairs
 
     @property
     def matrix(self) -> Float32Array:
@@ -199,7 +312,9 @@ class WordVectors:
         """
         if isinstance(words, str):
             raise TypeError(f"words must be a sequence of strings; got the string {words!r}.")
-        return np.fromiter((find_row(self._rows, word) for word in words), np.int32, len(words))
+        return np.fromiter(
+            (find_row(self._names.rows, word) for word in words), np.int32, len(words)
+        )
 
     def align(
         self, vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames
@@ -277,7 +392,7 @@ class WordVectors:
         scores = cosines(self._matrix, self._lengths, vector)
         hidden = {row for row in left_out if row >= 0}
         ranked = [row for row in largest(scores, n + len(hidden)).tolist() if row not in hidden]
-        return [(self._words[row], float(scores[row])) for row in ranked[:n]]
+        return [(self.words[row], float(scores[row])) for row in ranked[:n]]
 
     def analogy(self, a: str, b: str, c: str, n: int = 10) -> list[tuple[str, float]]:
         """Return the words that are to `c` as `b` is to `a`.
@@ -328,7 +443,7 @@ class WordVectors:
         >>> WordVectors(["cat"], [[3, 4]]).unit()["cat"]
         array([0.6, 0.8], dtype=float32)
         """
-        return WordVectors(self._words, unit_rows(self._matrix))
+        return WordVectors(self.words, unit_rows(self._matrix))
 
     def without_components(self, n: int, *, center: bool = True) -> "WordVectors":
         """Return the vectors less their mean and their top principal components.
@@ -374,9 +489,7 @@ class WordVectors:
                [ 0., -1.]], dtype=float32)
         """
         integer(0, self.dimension - 1).check("n", n)
-        return WordVectors(
-            self._words, remove_components(self._words, self._matrix, int(n), center)
-        )
+        return WordVectors(self.words, remove_components(self.words, self._matrix, int(n), center))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the vectors to a folder that `load` reads.
@@ -406,16 +519,16 @@ class WordVectors:
         ...     sorted(file.name for file in (Path(folder) / "ways").iterdir())
         ['manifest.json', 'vectors.safetensors', 'words.json']
         """
-        write_folder(Path(path), self._words, self._matrix)
+        write_folder(Path(path), self.words, self._matrix)
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self._names)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._words)
+        return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and find_row(self._rows, word) >= 0
+        return isinstance(word, str) and find_row(self._names.rows, word) >= 0
 
     def __getitem__(self, word: str) -> Float32Array:
         vector: Float32Array = self._matrix[self._known_row(word)]
@@ -424,8 +537,10 @@ class WordVectors:
     def __repr__(self) -> str:
         return f"WordVectors({len(self)} words, dimension {self.dimension})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[tuple[str, ...], Float32Array]]:
-        return type(self), (self._words, self._matrix)
+    def __reduce__(
+        self,
+    ) -> tuple[type[Self], tuple[tuple[str, ...], Float32Array], dict[str, Repairs]]:
+        return type(self), (self.words, self._matrix), {"_repairs": self._repairs}
 
     def __copy__(self) -> Self:
         return self
@@ -435,12 +550,14 @@ class WordVectors:
 
     @cached_property
     def _lengths(self) -> Float64Array:
-        return row_lengths(self._matrix)
+        lengths = row_lengths(self._matrix)
+        lengths.flags.writeable = False
+        return lengths
 
     def _known_row(self, word: str) -> int:
-        row = find_row(self._rows, word)
+        row = find_row(self._names.rows, word)
         if row < 0:
-            raise unknown_word(self._rows, word)
+            raise unknown_word(self._names.rows, word)
         return row
 
 

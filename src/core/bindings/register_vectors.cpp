@@ -1,0 +1,95 @@
+#include "bindings.h"
+
+#include "textkin/vector_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+using Block = nb::typed<nb::dict, nb::str, nb::any>;
+
+constexpr const char* kFaultNames[kFaults] = {"fields", "number", "not_finite", "zero", "empty"};
+
+std::string_view bytes_of(const Array1<std::uint8_t>& block) {
+    return {reinterpret_cast<const char*>(block.data()), block.size()};
+}
+
+void check(std::size_t dimension) {
+    if (dimension == 0) throw nb::value_error("dimension must be at least 1.");
+}
+
+auto matrix_of(Numbers&& numbers, std::size_t rows, std::size_t dimension) {
+    auto* owned = new Numbers(std::move(numbers));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Numbers*>(p); });
+    return nb::ndarray<nb::numpy, float, nb::ndim<2>>(owned->data(), {rows, dimension}, owner);
+}
+
+// A dictionary: the arrays of the sound rows, and {fault: (count, first line)}.
+Block handed_over(VectorRows&& rows, std::size_t dimension) {
+    nb::dict faults;
+    for (std::size_t k = 0; k < kFaults; ++k)
+        if (rows.faults[k].count > 0)
+            faults[kFaultNames[k]] = nb::make_tuple(rows.faults[k].count, rows.faults[k].first);
+    const std::size_t count = rows.ends.size();
+    Block out;
+    out["matrix"] = matrix_of(std::move(rows.numbers), count, dimension);
+    out["words"] = nb::bytes(rows.words.data(), rows.words.size());
+    out["ends"] = to_numpy(std::move(rows.ends), count);
+    out["lines"] = to_numpy(std::move(rows.lines), count);
+    out["faults"] = faults;
+    out["n_lines"] = rows.n_lines;
+    out["n_entries"] = rows.n_entries;
+    out["consumed"] = rows.consumed;
+    return out;
+}
+
+Block text(const Array1<std::uint8_t>& block, std::size_t dimension, bool final,
+           const WordSet* wanted, unsigned threads) {
+    check(dimension);
+    VectorRows rows;
+    run(0, nb::none(), [&](Stop& stop) {
+        rows = parse_text(bytes_of(block), dimension, final, wanted, threads, stop);
+    });
+    return handed_over(std::move(rows), dimension);
+}
+
+Block binary(const Array1<std::uint8_t>& block, std::size_t dimension, std::int64_t most,
+             const WordSet* wanted) {
+    check(dimension);
+    VectorRows rows;
+    // A row cannot be longer than its block: this is before anything is allocated.
+    if (dimension <= block.size() / sizeof(float))
+        run(0, nb::none(), [&](Stop& stop) {
+            rows = parse_binary(bytes_of(block), dimension, most, wanted, stop);
+        });
+    return handed_over(std::move(rows), dimension);
+}
+
+} // namespace
+
+void register_vectors(nb::module_& module) {
+    nb::class_<WordSet>(module, "WordSet", "The words to keep of a vector file.")
+        .def(nb::init<>())
+        .def(
+            "insert",
+            [](WordSet& self, const nb::bytes& word) {
+                self.insert({static_cast<const char*>(word.data()), word.size()});
+            },
+            "word"_a)
+        .def(
+            "__contains__",
+            [](const WordSet& self, const nb::bytes& word) {
+                return self.contains({static_cast<const char*>(word.data()), word.size()});
+            },
+            "word"_a);
+    module.def("parse_vector_text", &text, "block"_a.noconvert(), "dimension"_a, "final"_a,
+               "wanted"_a.none(), "threads"_a, "Read the whole lines of a block of vector text.");
+    module.def("parse_vector_binary", &binary, "block"_a.noconvert(), "dimension"_a, "most"_a,
+               "wanted"_a.none(), "Read the whole rows of a block of word2vec's binary format.");
+}
+
+} // namespace textkin::bindings

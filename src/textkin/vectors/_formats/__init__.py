@@ -1,0 +1,1 @@
+"""Readers of vector files, one format a module; nothing here is public."""

@@ -1,0 +1,114 @@
+"""NumPy's files: ``.npy`` with words beside it, ``.npz`` with words inside. Never a pickle."""
+
+import io
+import math
+import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from textkin.vectors._formats._source import Source, check_inflation
+from textkin.vectors._formats._words import find_words, words_of_array
+
+__all__ = ["read_npy", "read_npz"]
+
+_VECTOR_NAMES = ("vectors", "matrix", "embeddings", "vecs")
+_WORD_NAMES = ("words", "vocab", "tokens")
+_KINDS = "fiuUS"
+
+
+def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
+    """Return the words beside a file, and its array, memory-mapped."""
+    with source.plain_file() as file:
+        shape, fortran, dtype = _read_header(file, str(source))
+        start, end = file.tell(), file.seek(0, io.SEEK_END)
+        _check_size(str(source), shape, dtype, end - start)
+        words = find_words(source.path)
+        array: NDArray[Any] = np.memmap(file, dtype, "r", start, shape, "F" if fortran else "C")
+    return words, array
+
+
+def read_npz(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
+    """Return the words and the array that lie in one archive."""
+    with source.plain_file() as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                names = archive.namelist()
+                words = _member(archive, source, _name_of(names, _WORD_NAMES, source))
+                matrix = _member(archive, source, _name_of(names, _VECTOR_NAMES, source))
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+        ) as error:
+            raise ValueError(
+                f"{source} is damaged, or no zip archive that is read here ({error})."
+            ) from error
+    return words_of_array(words, f"the words of {source}"), matrix
+
+
+def _name_of(names: list[str], known: tuple[str, ...], source: Source) -> str:
+    for name in known:
+        if f"{name}.npy" in names:
+            return f"{name}.npy"
+    texts = [name for name in names if not name.endswith(".npy")]
+    if texts:
+        raise ValueError(
+            f"{source} is a zip archive that holds {texts[0]!r}, no NumPy file; unpack it and load "
+            "what it holds."
+        )
+    raise ValueError(
+        f"{source} must hold arrays named 'words' and 'vectors'; got "
+        f"{', '.join(names[:8]) or 'none'}."
+    )
+
+
+def _member(archive: zipfile.ZipFile, source: Source, name: str) -> NDArray[Any]:
+    info = archive.getinfo(name)
+    label = f"{name} of {source}"
+    # what it claims, and below what it turns out to be
+    check_inflation(label, info.compress_size, info.file_size)
+    with archive.open(info) as stream:
+        shape, fortran, dtype = _read_header(stream, label)
+        expected = math.prod(shape) * dtype.itemsize
+        _check_size(label, shape, dtype, info.file_size)
+        data = stream.read(expected)
+    if len(data) != expected:
+        raise ValueError(f"{label} is damaged: it ends after {len(data):,} of {expected:,} bytes.")
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and kind of the numbers; the header is a literal, not code."""
+    try:
+        version = npy.read_magic(file)
+        if version == (1, 0):
+            shape, fortran, dtype = npy.read_array_header_1_0(file)
+        elif version == (2, 0):
+            shape, fortran, dtype = npy.read_array_header_2_0(file)
+        else:
+            raise ValueError(f"version {version} of the format is not read")
+    except Exception as error:  # whatever a stranger's header makes NumPy and ast raise
+        raise ValueError(f"{name} has no sound NumPy header ({error}).") from error
+    if dtype.hasobject or dtype.kind not in _KINDS or dtype.itemsize == 0:
+        raise ValueError(
+            f"{name} must hold numbers (or words as text), got {dtype}; objects would be "
+            "pickles, which are never read."
+        )
+    return shape, fortran, dtype
+
+
+def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], there: int) -> None:
+    expected = math.prod(shape) * dtype.itemsize
+    if min(shape, default=1) < 1 or expected > there:
+        raise ValueError(
+            f"{name} says that it has the shape {shape} of {dtype}, {expected:,} bytes, and has "
+            f"{there:,} at most."
+        )

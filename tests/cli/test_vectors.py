@@ -1,0 +1,137 @@
+"""``textkin vectors`` as a person types it."""
+
+import json
+
+import pytest
+
+from support import vector_files
+from textkin.cli import main
+from textkin.vectors import WordVectors, _cache
+
+
+@pytest.fixture
+def glove(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "glove.txt"
+    path.write_text("the 1 0.5\ncat 0.2 0.9\nthe 1 1\ndog 0.3 0.8\n")
+    return path
+
+
+def test_info_of_the_builtin_vectors(capsys):
+    assert main(["vectors", "info"]) == 0
+    captured = capsys.readouterr()
+    assert "words     100,000\ndimension 100\n" in captured.out
+    assert "first     the  ,  ." in captured.out
+    assert captured.err == ""
+
+
+def test_info_of_a_file(glove, capsys):
+    assert main(["vectors", "info", str(glove)]) == 0
+    captured = capsys.readouterr()
+    assert "format    glove\nwords     3\ndimension 2\n" in captured.out
+    assert "left out  1 repeated word\ncache     none\n" in captured.out
+    assert captured.err == f"textkin: note: {glove}: left out 1 repeated word\n"
+    assert main(["vectors", "info", str(glove), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["words"] == 3
+    assert found["left_out"]["duplicate"] == 1
+    assert found["first_words"] == ["the", "cat", "dog"]
+
+
+def test_info_names_every_format(tmp_path, capsys):
+    for name, path in vector_files(tmp_path).items():
+        assert main(["vectors", "info", str(path), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["format"] == name.split()[0].rstrip(",")
+        assert found["words"] == 3
+
+
+def test_nearest_and_analogy(glove, capsys):
+    assert main(["vectors", "nearest", "Paris", "-n", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == " 0.7478  france"
+    assert main(["vectors", "nearest", "cat", "--vectors", str(glove), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["word"] == "cat"
+    assert [one["word"] for one in found["words"]] == ["dog", "the"]
+    assert main(["vectors", "analogy", "man", "king", "woman", "--number", "1"]) == 0
+    assert capsys.readouterr().out == " 0.7704  queen\n"
+    assert main(["vectors", "analogy", "man", "king", "woman", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["words"]) == 10
+
+
+def test_convert(glove, tmp_path, capsys):
+    target = tmp_path / "out"
+    assert main(["vectors", "convert", str(glove), str(target), "--limit", "2"]) == 0
+    assert capsys.readouterr().out == f"wrote 2 words, dimension 2, to {target}\n"
+    assert WordVectors.load(target).words == ("the", "cat")
+    assert main(["vectors", "convert", str(glove), str(target)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["vectors", "convert", str(glove), str(tmp_path / "b"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["words"] == 3
+
+
+def test_errors_may_be_skipped(tmp_path, capsys):
+    path = tmp_path / "bad.txt"
+    path.write_text("a 1 2\nb nan 1\n")
+    assert main(["vectors", "info", str(path)]) == 2
+    assert "line 2" in capsys.readouterr().err
+    assert main(["vectors", "info", str(path), "--skip-errors"]) == 0
+    assert "left out 1 vector with NaN" in capsys.readouterr().err
+
+
+def test_the_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_cache, "SMALLEST", 0)
+    folder = tmp_path / "home" / "textkin" / "vectors"
+    places = _cache._places(glove)
+    monkeypatch.setattr(_cache, "_places", lambda _: places[1:])
+    assert main(["vectors", "info", str(glove)]) == 0
+    assert f"cache     {folder}" in capsys.readouterr().out
+    assert main(["vectors", "cache"]) == 0
+    assert f"1 files, 66 kB, in {folder}" in capsys.readouterr().out
+    assert main(["vectors", "cache", "--json", "--clear"]) == 0
+    assert json.loads(capsys.readouterr().out)["cleared"] is True
+    assert main(["vectors", "cache"]) == 0
+    assert "0 files, 0 bytes" in capsys.readouterr().out
+
+
+def test_compare_with_vectors_of_ones_own(glove, capsys):
+    assert main(["compare", "cat", "dog", "--vectors", str(glove), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["distance"] == pytest.approx(0.02**0.5, rel=1e-6)
+    assert found["options"]["vectors"] == str(glove)
+
+
+def test_words_cannot_drive_the_terminal(tmp_path, capsys):
+    path = tmp_path / "evil.txt"
+    path.write_text("good 1 2\n\x1b[31mred\x07 1 3\n")
+    assert main(["vectors", "nearest", "good", "--vectors", str(path)]) == 0
+    assert main(["vectors", "info", str(path)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_help_without_a_command(capsys):
+    assert main(["vectors"]) == 0
+    assert "convert" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "nothing.txt"], "There is no file or folder 'nothing.txt'."),
+        (["nearest", "qwertz"], "no vector for 'qwertz' among 100000 words; near in spelling"),
+        (["analogy", "man", "king"], "Missing argument"),
+        (["analogy", "man", "king", "qwertz"], "no vector for 'qwertz'"),
+        (["nearest", "cat", "-n", "0"], "-n"),
+        (["nearest", "cat", "--vectors", "nothing"], "There is no file or folder 'nothing'."),
+        (["nonsense"], "No such command 'nonsense'"),
+        (["info", "."], "has no manifest.json"),
+    ],
+)
+def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["vectors", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    assert line.startswith("textkin: ")
+    assert message in line
