@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from textkin import BagOfWords, TfIdf, _core
 
 RESULT = RESULTS / "counting.json"
-SETS = ("20news", "r8", "twitter_sanders")
+SETS = ("20news", "r8", "ohsumed23")  # English: the pattern knows no pairs of characters
 RULE = r"[^\W_]+(?:'[^\W_]+)*"  # a run of letters and numbers, inner apostrophes kept
 
 

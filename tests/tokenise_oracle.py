@@ -127,4 +127,6 @@ def slow_tokenize(text: str, *, lowercase: bool = True) -> list[str]:
             script = kind if kind in ("word", "cjk", "southeast") else ""
         if script:
             units.append([code])
-    return ["".join(map(chr, lower(word) if lowercase else word)) for word in words]
+    # A small letter may have a form with its accent where a capital has none: normalise again.
+    words = [nfkc(lower(word)) for word in words] if lowercase else words
+    return ["".join(map(chr, word)) for word in words]

@@ -251,26 +251,26 @@ void normalise(std::vector<char32_t>& text) {
     text.swap(out);
 }
 
-void append_lower(const char32_t* word, std::size_t length, std::string& out) {
+void append_lower(std::span<const char32_t> word, std::vector<char32_t>& out) {
     const auto case_of = [&](std::size_t i) { return character(word[i]).letter_case; };
     const auto is_final = [&](std::size_t sigma) {
         std::size_t before = sigma;
         while (before > 0 && case_of(before - 1) == Case::ignorable) --before;
         if (before == 0 || case_of(before - 1) != Case::cased) return false;
         std::size_t after = sigma + 1;
-        while (after < length && case_of(after) == Case::ignorable) ++after;
-        return after == length || case_of(after) != Case::cased;
+        while (after < word.size() && case_of(after) == Case::ignorable) ++after;
+        return after == word.size() || case_of(after) != Case::cased;
     };
-    for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t i = 0; i < word.size(); ++i) {
         const char32_t code = word[i];
         if (code < 0x80) {
-            out.push_back(static_cast<char>(code - U'A' < 26 ? code + 32 : code));
+            out.push_back(code - U'A' < 26 ? code + 32 : code);
         } else if (code == kCapitalSigma && is_final(i)) {
-            append_utf8(kFinalSigma, out);
+            out.push_back(kFinalSigma);
         } else {
             const auto lower = table().lower[code];
-            if (lower.empty()) append_utf8(code, out);
-            for (const char32_t part : lower) append_utf8(part, out);
+            if (lower.empty()) out.push_back(code);
+            out.insert(out.end(), lower.begin(), lower.end());
         }
     }
 }

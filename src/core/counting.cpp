@@ -31,14 +31,15 @@ class Adder {
   public:
     void begin(std::size_t most_keys) {
         const std::size_t wanted = std::bit_ceil(2 * most_keys + 2);
+        shift_ = 64 - std::countr_zero(wanted);
         slots_.assign(wanted, -1);
         entries_.clear();
     }
 
     void add(std::int32_t key, std::uint32_t count) {
         const std::size_t mask = slots_.size() - 1;
-        // Keys are small whole numbers, so their low bits are spread already.
-        for (std::size_t at = static_cast<std::uint32_t>(key) & mask;; at = (at + 1) & mask) {
+        const std::uint64_t spread = static_cast<std::uint32_t>(key) * 0x9E3779B97F4A7C15U;
+        for (std::size_t at = spread >> shift_;; at = (at + 1) & mask) {
             std::int32_t& slot = slots_[at];
             if (slot < 0) {
                 slot = static_cast<std::int32_t>(entries_.size());
@@ -57,6 +58,7 @@ class Adder {
 
   private:
     std::vector<std::int32_t> slots_;
+    int shift_ = 63; // leaves as many high bits of a product as number the slots
     std::vector<Entry> entries_;
 };
 

@@ -144,10 +144,15 @@ std::size_t Tokeniser::unspaced_run(std::size_t start) {
 }
 
 void Tokeniser::append_word(std::size_t start, std::size_t end) {
-    if (lowercase_)
-        append_lower(characters_.data() + start, end - start, bytes_);
-    else
-        for (std::size_t at = start; at < end; ++at) append_utf8(characters_[at], bytes_);
+    std::span<const char32_t> word(characters_.data() + start, end - start);
+    if (lowercase_) {
+        lower_.clear();
+        append_lower(word, lower_);
+        normalise(
+            lower_); // a small letter may have a form with its accent where a capital has none
+        word = lower_;
+    }
+    for (const char32_t code : word) append_utf8(code, bytes_);
     ends_.push_back(bytes_.size());
 }
 

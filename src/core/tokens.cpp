@@ -131,46 +131,48 @@ Tokens joined_runs(const Tokens& tokens, const WordTable& words, std::size_t sho
                    });
 }
 
-void Phrases::add(std::span<const std::int32_t> sequence, std::int32_t name) {
+void Phrases::add(std::span<const std::string_view> sequence, std::string_view name) {
     if (sequence.size() < 2) return;
     std::int32_t node = 0;
-    for (const std::int32_t word : sequence) {
-        const auto [at, is_new] =
-            edges_.try_emplace(edge(node, word), static_cast<std::int32_t>(names_.size()));
-        if (is_new) names_.push_back(kNone);
+    for (const std::string_view word : sequence) {
+        const auto [at, is_new] = edges_.try_emplace(edge(node, pieces_.add(word)),
+                                                     static_cast<std::int32_t>(name_of_.size()));
+        if (is_new) name_of_.push_back(kNone);
         node = at->second;
     }
-    std::int32_t& known = names_[static_cast<std::size_t>(node)];
-    if (known != kNone) return;
-    known = name;
-    ++count_;
+    std::int32_t& known = name_of_[static_cast<std::size_t>(node)];
+    if (known == kNone) known = names_.add(name);
 }
 
-std::int32_t Phrases::next(std::int32_t node, std::int32_t word) const {
-    const auto at = edges_.find(edge(node, word));
+std::int32_t Phrases::next(std::int32_t node, std::int32_t piece) const {
+    const auto at = piece < 0 ? edges_.end() : edges_.find(edge(node, piece));
     return at == edges_.end() ? kNone : at->second;
 }
 
-Tokens Phrases::join(const Tokens& tokens) const {
+Tokens Phrases::join(const Tokens& tokens, WordTable& words) const {
+    std::vector<std::int32_t> piece_of(words.size());
+    for (std::size_t word = 0; word < piece_of.size(); ++word)
+        piece_of[word] = pieces_.find(words[word]);
     Tokens out;
     out.ids.reserve(tokens.ids.size());
     out.offsets.reserve(tokens.offsets.size());
     for (std::size_t document = 0; document < tokens.size(); ++document) {
         const auto ids = tokens[document];
         for (std::size_t at = 0; at < ids.size();) {
-            std::int32_t name = ids[at];
+            std::int32_t name = kNone;
             std::size_t end = at + 1;
             std::int32_t node = 0;
             for (std::size_t k = at; k < ids.size(); ++k) {
-                node = next(node, ids[k]);
+                node = next(node, piece_of[static_cast<std::size_t>(ids[k])]);
                 if (node == kNone) break;
-                if (const std::int32_t found = names_[static_cast<std::size_t>(node)];
+                if (const std::int32_t found = name_of_[static_cast<std::size_t>(node)];
                     found != kNone) {
                     name = found;
                     end = k + 1;
                 }
             }
-            out.ids.push_back(name);
+            out.ids.push_back(name == kNone ? ids[at]
+                                            : words.add(names_[static_cast<std::size_t>(name)]));
             at = end;
         }
         out.end_document();

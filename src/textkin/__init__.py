@@ -14,11 +14,14 @@ _HOMES = {
     "TfIdf": "textkin.weighting",
     "VectorFileWarning": "textkin.exceptions",
     "Vocabulary": "textkin.text",
+    "VocabularyWarning": "textkin.exceptions",
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
     "read": "textkin.text",
 }
+
+_ROOMS = ("exceptions", "explain", "run", "text", "transport", "vectors", "weighting")
 
 __all__ = [
     "SIF",
@@ -28,6 +31,7 @@ __all__ = [
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",
+    "VocabularyWarning",
     "WordMover",
     "WordVectors",
     "__version__",
@@ -43,6 +47,8 @@ except PackageNotFoundError:  # a source tree that was never installed
 
 def __getattr__(name: str) -> object:
     """Load a public name from its room on first use (PEP 562)."""
+    if name in _ROOMS:
+        return import_module(f"textkin.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'textkin' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,9 @@
-from textkin.exceptions import CertificateError, EmptyDocumentError, VectorFileWarning
+from textkin.exceptions import (
+    CertificateError,
+    EmptyDocumentError,
+    VectorFileWarning,
+    VocabularyWarning,
+)
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -12,6 +17,7 @@ __all__ = [
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",
+    "VocabularyWarning",
     "WordMover",
     "WordVectors",
     "__version__",

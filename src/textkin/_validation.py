@@ -82,7 +82,7 @@ def _number(
     return Constraint(
         lambda value: (
             is_kind(value)
-            and bool(np.isfinite(value))
+            and (isinstance(value, Integral) or bool(np.isfinite(value)))
             and (low is None or value >= low)
             and (high is None or value <= high)
         ),

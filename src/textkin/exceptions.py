@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["CertificateError", "EmptyDocumentError", "VectorFileWarning"]
+__all__ = ["CertificateError", "EmptyDocumentError", "VectorFileWarning", "VocabularyWarning"]
 
 
 class EmptyDocumentError(ValueError):
@@ -36,3 +36,7 @@ class CertificateError(ValueError):
 
 class VectorFileWarning(UserWarning):
     """A file of word vectors was read, but not everything in it could be used."""
+
+
+class VocabularyWarning(UserWarning):
+    """A vocabulary has words that no text can have, as texts are read."""

@@ -138,16 +138,37 @@ TEST(counting_is_the_same_on_any_number_of_threads_and_loses_nothing) {
 }
 
 TEST(phrases_are_joined_from_the_left_the_longest_first) {
+    using Sequence = std::vector<std::string_view>;
     Phrases phrases;
-    phrases.add(std::vector<std::int32_t>{1, 2}, 10);
-    phrases.add(std::vector<std::int32_t>{1, 2, 3}, 11);
-    phrases.add(std::vector<std::int32_t>{1, 2}, 12); // known already
-    phrases.add(std::vector<std::int32_t>{5}, 13);    // no sequence
+    phrases.add(Sequence{"new", "york"}, "New_York");
+    phrases.add(Sequence{"new", "york", "times"}, "New_York_Times");
+    phrases.add(Sequence{"new", "york"}, "new-york"); // known already
+    phrases.add(Sequence{"times"}, "Times");          // no sequence
     CHECK(phrases.size() == 2);
-    Tokens tokens;
-    tokens.ids = {1, 2, 1, 2, 3, 5, 1, 1, 2};
-    tokens.offsets = {0, 6, 7, 9};
-    const Tokens joined = phrases.join(tokens);
-    CHECK(joined.ids == (std::vector<std::int32_t>{10, 11, 5, 1, 10}));
+    CHECK(phrases.has_name("New_York"));
+    CHECK(!phrases.has_name("new"));
+    WordTable words;
+    Stop stop;
+    const std::vector<std::string_view> texts{"new york new york times new", "york", "new york"};
+    const Tokens joined = phrases.join(tokenise(texts, true, 1, stop, words), words);
+    std::vector<std::string> found;
+    for (const std::int32_t id : joined.ids)
+        found.emplace_back(words[static_cast<std::size_t>(id)]);
+    CHECK(found ==
+          (std::vector<std::string>{"New_York", "New_York_Times", "new", "york", "New_York"}));
     CHECK(joined.offsets == (std::vector<std::int64_t>{0, 3, 4, 5}));
+}
+
+TEST(counting_takes_a_time_that_is_linear_in_the_words) {
+    // Two runs of numbers that are a table's size apart must not fall into the same slots: with
+    // linear probing that would take the square of their length.
+    constexpr std::int32_t kRun = 1 << 19;
+    Tokens tokens;
+    for (std::int32_t id = 0; id < kRun; ++id) {
+        tokens.ids.push_back(id);
+        tokens.ids.push_back(id + 4 * kRun);
+    }
+    tokens.end_document();
+    Stop stop;
+    CHECK(count_words(tokens, 1, stop).keys.size() == 2 * kRun);
 }

@@ -152,10 +152,10 @@ def test_no_texts():
 
 def test_a_corpus_without_words_is_refused():
     with pytest.raises(
-        ValueError, match=r"no word to learn in 2 texts: 0 distinct.*stop_words=None"
+        ValueError, match=r"no word to learn: the texts .2. have 0 distinct.*stop_words=None"
     ):
         BagOfWords().fit(["the of", ""])
-    with pytest.raises(ValueError, match=r"2 distinct words.*min_count=2"):
+    with pytest.raises(ValueError, match=r"2 distinct terms.*min_count=2"):
         BagOfWords(min_count=2).fit(["word", "media"])
 
 

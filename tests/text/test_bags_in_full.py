@@ -1,5 +1,6 @@
 """Every choice of `BagOfWords`, against slow and obvious versions and against scikit-learn."""
 
+import pickle
 import re
 from collections import Counter
 from math import log
@@ -12,6 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
+from textkin.exceptions import VocabularyWarning
 from textkin.text import BagOfWords, Vocabulary, tokenize
 from textkin.text import _terms as terms_module
 
@@ -257,9 +259,9 @@ def test_a_normaliser_sees_each_word_once():
 
 
 def test_a_form_that_is_a_stop_word_elsewhere():
-    # "thex" becomes "the", which is counted; the word "the" itself is left out, before or after.
-    estimator = BagOfWords(normalize=lambda word: word.rstrip("x"))
-    assert estimator.words("the thex the") == ["the"]
+    # "the9" becomes "the", which is counted; the word "the" itself is left out, before or after.
+    estimator = BagOfWords(normalize=lambda word: word.rstrip("9"))
+    assert estimator.words("the the9 the") == ["the"]
 
 
 def test_a_normaliser_must_return_words():
@@ -322,6 +324,8 @@ def test_odd_texts_are_counted():
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"vocabulary": ["a"], "max_features": 3}, ValueError, "max_features must be None when"),
         ({"vocabulary": ["a"], "min_df": 2}, ValueError, "min_df must be 1 when a vocabulary"),
+        ({"vocabulary": ["a"], "min_df": 1.0}, ValueError, "min_df must be 1 when .*got 1.0"),
+        ({"vocabulary": {"a": 0}}, TypeError, "vocabulary is no vocabulary.*order of the columns"),
         ({"normalize": "porter"}, ValueError, "a word normaliser must be one of"),
     ],
 )
@@ -365,3 +369,44 @@ def test_documents_that_were_read_are_texts():
     estimator = BagOfWords()
     assert estimator.fit_transform(found).toarray().tolist() == [[0, 1], [2, 0]]
     assert estimator.transform(found).toarray().tolist() == [[0, 1], [2, 0]]
+
+
+def test_a_vocabulary_that_is_read_otherwise_is_told():
+    with pytest.warns(
+        VocabularyWarning, match=r"2 of 4 .*'Press' \('press'\), 'ﬁne' \('fine'\)\. "
+    ):
+        BagOfWords(vocabulary=["Press", "media", "the", "ﬁne"]).transform(["the press"])
+    BagOfWords(vocabulary=["Press"], lowercase=False).transform(["the press"])
+    BagOfWords(vocabulary=["New_York", "well-known"], phrases=["New_York"]).transform(["x"])
+
+
+def test_what_is_ready_is_kept_until_it_changes():
+    calls = []
+
+    def split(text):
+        calls.append(text)
+        return text.split()
+
+    estimator = BagOfWords(["the"], tokenizer=split, phrases=["a b"])
+    assert estimator.words("the a b") == ["a b"]
+    assert calls == ["the", "a b", "the a b"]
+    estimator.words("x")
+    assert calls[3:] == ["x"]
+    assert estimator.set_params(stop_words=None).words("the") == ["the"]
+    assert estimator.set_params(phrases=None).words("a b") == ["a", "b"]
+    restored = pickle.loads(pickle.dumps(BagOfWords(phrases=["a_b"]).fit(["a b c d"])))
+    assert restored.words("a b") == ["a_b"]
+
+
+def test_other_things_with_a_text():
+    from textkin.text import paragraphs
+
+    assert BagOfWords(None).fit_transform(paragraphs("one two\n\ntwo")).sum() == 3
+
+
+def test_very_large_limits():
+    assert BagOfWords(None, max_features=2**70).fit(["a"]).vocabulary_.words == ("a",)
+
+
+def test_phrases_may_be_a_set():
+    assert BagOfWords(phrases={"New_York", "new-york"}).words("new york") == ["New_York"]

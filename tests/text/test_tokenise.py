@@ -15,7 +15,7 @@ from tokenise_oracle import TABLE, look_up, nfkc, slow_tokenize, table
 ANY = st.text(st.characters(codec=None, exclude_categories=()))
 TRICKY = st.text(
     "aB9zéΣ\u03c3\u0301\u0308\u0316\u093e\u0915\u4e2d\u6587\u30ab\u3099\u0e17\u0e35\u1100\u1161\u11a8"
-    "\uac00\u0130\ufb01\u00ad\U0001f600\ufe0f\u200d\u200b\ufdfa_''\u2019- .\n",
+    "\uac00\u0130\ufb01\u00ad\U0001f600\ufe0f\u200d\u200b\ufdfa\u0331H\u03aaJ\u030c_''\u2019- .\n",
     max_size=30,
 )
 
@@ -55,6 +55,13 @@ def test_the_words_of_a_word_are_itself():
         assert tokenize(word) == [word], ascii(word)
 
 
+@settings(max_examples=300)
+@given(ANY | TRICKY)
+def test_the_words_of_any_word_are_itself(text):
+    for word in tokenize(text):
+        assert tokenize(word) == [word]
+
+
 @settings(max_examples=100)
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_ascii_path_agrees_with_the_other(text):
@@ -67,6 +74,9 @@ def assigned() -> list[str]:
 
 
 def test_the_table_says_what_unicode_says():
+    version = tuple(map(int, unicodedata.unidata_version.split(".")))
+    if version > (15, 1, 0):
+        pytest.skip(f"this Python has Unicode {unicodedata.unidata_version}, newer than the table")
     # Two Pythons may have other data: a few characters changed their category since Unicode 14.
     changed = {"\u1734", "\u180f", "\u1cf7", "\u061c"}
     wrong = []
@@ -107,7 +117,7 @@ def test_normal_form_is_that_of_unicode(text):
 def test_lower_case_is_that_of_python():
     for c in assigned():
         for word in tokenize(f"a{c}", lowercase=False):
-            assert tokenize(word) == [word.lower()], ascii(c)
+            assert tokenize(word) == [unicodedata.normalize("NFKC", word.lower())], ascii(c)
 
 
 def test_the_table_is_what_the_script_makes():
@@ -151,6 +161,8 @@ def test_the_same_words_on_every_python():
         ("co\u00adop \ufeffx\u200by", ["coop", "x", "y"]),
         ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u06cc\u062e\u0648"]),
         ("1\ufe0f\u20e3", ["1\u20e3"]),
+        ("H\u0331 \u1e96", ["\u1e96", "\u1e96"]),
+        ("\u03a4\u0391\u03aa\u0301\u0396\u03a9", ["\u03c4\u03b1\u0390\u03b6\u03c9"]),
         ("Straße GROẞ İ", ["straße", "groß", "i\u0307"]),
         ("love \u2764\ufe0f you \U0001f600", ["love", "you"]),
         ("\u0301alone", ["alone"]),

@@ -21,7 +21,9 @@ using namespace nb::literals;
 // if it had one.
 std::string_view utf8(nb::handle text, nb::object& owner) {
     Py_ssize_t size = 0;
-    if (nb::cast<bool>(text.attr("isascii")())) {
+    if (nb::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type))
+            .attr("isascii")(text)
+            .is(Py_True)) {
         const char* const own = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
         if (own == nullptr) throw nb::python_error();
         return {own, static_cast<std::size_t>(size)};
@@ -93,6 +95,7 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
                                    std::size_t start) {
     std::vector<std::uint8_t> found;
     std::vector<char32_t> letters;
+    std::vector<char32_t> lower;
     std::string form;
     for (std::size_t i = start; i < table.size(); ++i) {
         letters.clear();
@@ -100,8 +103,11 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
         normalise(letters);
         for (char32_t& letter : letters)
             if (character(letter).kind == Kind::apostrophe) letter = U'\'';
+        lower.clear();
+        append_lower(letters, lower);
+        normalise(lower);
         form.clear();
-        append_lower(letters.data(), letters.size(), form);
+        for (const char32_t letter : lower) append_utf8(letter, form);
         bool is_form = forms.find(form) >= 0;
         if (!is_form && form.find('\'') != std::string::npos) {
             std::erase(form, '\'');
@@ -128,10 +134,11 @@ nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
     return words;
 }
 
-nb::tuple arrays(Counts&& counts) {
+// Offsets, keys and counts of rows; counts as `Number`.
+template <class Number> nb::tuple arrays(Counts&& counts) {
     const std::size_t rows = counts.offsets.size();
     const std::size_t entries = counts.keys.size();
-    std::vector<float> numbers(counts.counts.begin(), counts.counts.end());
+    std::vector<Number> numbers(counts.counts.begin(), counts.counts.end());
     return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
                           to_numpy(std::move(counts.keys), entries),
                           to_numpy(std::move(numbers), entries));
@@ -219,16 +226,21 @@ void register_text(nb::module_& module) {
                 run(self.size(), nb::none(), [&](Stop& stop) {
                     bags = to_bags(self, view(column_of), most, threads, stop);
                 });
-                return nb::make_tuple(arrays(std::move(bags.known)),
-                                      arrays(std::move(bags.unknown)), arrays(std::move(bags.cut)));
+                return nb::make_tuple(arrays<float>(std::move(bags.known)),
+                                      arrays<std::int64_t>(std::move(bags.unknown)),
+                                      arrays<std::int64_t>(std::move(bags.cut)));
             },
             "column_of"_a.noconvert(), "most"_a, "threads"_a,
             "CSR arrays (offsets, keys, counts) of columns, of words without one (-1 in "
             "`column_of`; -2 is left out), and of columns cut by `most` (0: none is).",
             nb::sig("def to_bags(self, column_of: numpy.typing.NDArray[numpy.int32], most: int, "
-                    "threads: int) -> tuple[tuple[numpy.typing.NDArray[numpy.int64], "
-                    "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32]], "
-                    "...]"));
+                    "threads: int) -> tuple["
+                    "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
+                    "numpy.typing.NDArray[numpy.float32]], "
+                    "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
+                    "numpy.typing.NDArray[numpy.int64]], "
+                    "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
+                    "numpy.typing.NDArray[numpy.int64]]]"));
 
     nb::class_<WordTable>(module, "WordTable", "Distinct words, numbered as they come.")
         .def(nb::init<>())
@@ -283,15 +295,42 @@ void register_text(nb::module_& module) {
         .def(nb::init<>())
         .def("__len__", &Phrases::size)
         .def(
-            "add",
-            [](Phrases& self, const Tokens& sequences, const Tokens& names) {
-                if (names.size() != sequences.size() || names.ids.size() != names.size())
-                    throw nb::value_error("names must hold one word for each sequence.");
-                for (std::size_t i = 0; i < sequences.size(); ++i)
-                    self.add(sequences[i], names.ids[i]);
+            "__contains__",
+            [](const Phrases& self, const nb::str& word) {
+                nb::object owner;
+                return self.has_name(utf8(word, owner));
             },
-            "sequences"_a, "names"_a, "Let each sequence stand for the one word in `names`.")
-        .def("join", &Phrases::join, "tokens"_a, "Replace sequences by their names.");
+            "word"_a, "Whether a sequence has this name.")
+        .def(
+            "add_texts",
+            [](Phrases& self, const nb::list& names, bool lowercase) {
+                Tokeniser split(lowercase);
+                for (nb::handle name : names) {
+                    nb::object owner;
+                    const std::string_view text = utf8(name, owner);
+                    self.add(split(text), text);
+                }
+            },
+            "names"_a, "lowercase"_a, "Let the words of each name stand for it.",
+            nb::sig("def add_texts(self, names: list[str], lowercase: bool) -> None"))
+        .def(
+            "add_words",
+            [](Phrases& self, const nb::list& words, const nb::str& name) {
+                std::vector<nb::object> owners(words.size() + 1);
+                std::vector<std::string_view> sequence;
+                for (std::size_t i = 0; i < words.size(); ++i)
+                    sequence.push_back(utf8(words[i], owners[i]));
+                self.add(sequence, utf8(name, owners.back()));
+            },
+            "words"_a, "name"_a, "Let these words, side by side, stand for `name`.",
+            nb::sig("def add_words(self, words: list[str], name: str) -> None"))
+        .def(
+            "join",
+            [](const Phrases& self, const Tokens& tokens, WordTable& words) {
+                check_words(words.size(), words_of(tokens.ids), "words");
+                return self.join(tokens, words);
+            },
+            "tokens"_a, "words"_a, "Replace sequences by their names, which are added to `words`.");
 }
 
 } // namespace textkin::bindings

@@ -1,6 +1,7 @@
 """The bag-of-words estimator: texts in, counted words out."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from operator import is_
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -16,11 +17,11 @@ from textkin.text._choosing import Statistics, TermChoice
 from textkin.text._counting import MAX_WORDS, ColumnFinder, counted_blocks
 from textkin.text._normalisers import word_normalizer
 from textkin.text._stop_words import STOP_WORDS, StopWords
-from textkin.text._terms import TermReader, TokenizerLike, batches
-from textkin.text._tokenise import described
+from textkin.text._terms import TermReader, TokenizerLike, batches, prepare
+from textkin.text._tokenise import described, text_of
 from textkin.text._tokens import Tokens
+from textkin.text._unreachable import warn_of_unreachable
 from textkin.text._vocabulary import Vocabulary
-from textkin.text.reading import Document
 
 __all__ = ["BagOfWords"]
 
@@ -55,8 +56,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         Count runs of so many words, from the shortest to the longest, joined by spaces.
     phrases : Vocabulary, collection of str, WordVectors or None, default=None
         Words of several tokens, such as ``New_York`` or ``well-known``, that are counted as one
-        wherever their tokens stand side by side (from left to right, the longest first). Give
-        the word vectors that have them.
+        wherever their tokens stand side by side, whatever is between them (from left to right,
+        the longest first). Give the word vectors that have them.
     vocabulary : Vocabulary, collection of str, WordVectors or None, default=None
         The words to count, in the order of the columns; None learns them from the texts. With a
         vocabulary given, `transform` needs no `fit`. For transport and pooling give the word
@@ -85,12 +86,14 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
     Notes
     -----
-    Entry (d, w) of a bag is n(d, w), the number of times word w occurs in text d. Words outside
+    Entry (d, w) of a bag is n(d, w), the number of times word w occurs in text d, exact up to
+    2**24 as float32 is. Words outside
     the vocabulary are left out; a text without known words gives an empty row. The time is
     linear in the length of the texts. Texts are read in batches of some million characters, so
     that a stream is never held whole; `fit_transform` holds eight bytes for each distinct word
     of each text, `fit` none. Our own tokeniser runs on `n_jobs` threads without the interpreter
-    lock; a tokeniser of your own runs in Python, one text after another.
+    lock; a tokeniser of your own runs in Python, one text after another. Stop words and phrases
+    are made ready once, and again at each `fit`.
 
     The ranking by tf-idf is that of the 5,000-word baseline of the Fisher-vector paper; its
     formula is our reading of it.
@@ -309,23 +312,42 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
             by=self.max_features_by,
         )
 
-    def _reader(self) -> TermReader:
-        """Check the parameters, then make what reads the texts."""
+    def _reader(self, *, anew: bool = False) -> TermReader:
+        """Check the parameters, then make what reads the texts; stop words and phrases once."""
         check_params(self)
         self._choice().check(given=self.vocabulary is not None)
-        return TermReader(
-            lowercase=bool(self.lowercase),
-            tokenizer=self.tokenizer,
-            stop_words=self.stop_words,
-            normalize=word_normalizer(self.normalize),
-            phrases=None if self.phrases is None else _lookup_of(self.phrases, "phrases"),
-            ngram_range=_checked_range(self.ngram_range),
-            n_threads=effective_jobs(self.n_jobs),
+        ngram_range = _checked_range(self.ngram_range)
+        n_threads = effective_jobs(self.n_jobs)
+        key = (
+            self.lowercase,
+            self.tokenizer,
+            self.stop_words,
+            self.normalize,
+            self.phrases,
+            self.vocabulary,
         )
+        cached = self.__dict__.get("_prepared")
+        if anew or cached is None or not all(map(is_, cached[0], key)):
+            prepared = prepare(
+                lowercase=bool(self.lowercase),
+                tokenizer=self.tokenizer,
+                stop_words=self.stop_words,
+                normalize=word_normalizer(self.normalize),
+                phrases=None if self.phrases is None else _phrase_names(self.phrases),
+            )
+            if isinstance(self.vocabulary, Collection):
+                warn_of_unreachable(self.vocabulary, prepared)
+            cached = self._prepared = (key, prepared)
+        return TermReader(cached[1], ngram_range=ngram_range, n_threads=n_threads)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_prepared", None)
+        return state
 
     def _learn(self, texts: Texts, *, keep: bool) -> tuple[ColumnFinder, list[_core.WordCounts]]:
         """Set the vocabulary; return what finds its columns and, to keep, the counted texts."""
-        reader = self._reader()
+        reader = self._reader(anew=True)
         statistics = Statistics()
         counts = []
         for batch in _text_batches(texts, reader.n_threads):
@@ -342,9 +364,9 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         if not len(terms):
             met = int(np.count_nonzero(statistics.totals))
             raise ValueError(
-                f"no word to learn in {statistics.n_documents} texts: {met} distinct words are "
-                f"left after removing stop words, and {self._choice()}. "
-                "Pass other texts, stop_words=None or weaker limits."
+                f"no word to learn: the texts ({statistics.n_documents}) have {met} distinct terms "
+                "after stop_words, normalize and ngram_range; of these none passes "
+                f"{self._choice()}. Pass other texts, stop_words=None or weaker limits."
             )
         self.vocabulary_ = Vocabulary._of_distinct(reader.terms.words_at(terms))
         return ColumnFinder(self.vocabulary_, reader, terms), counts
@@ -365,7 +387,17 @@ def _lookup_of(words: WordLookup | Collection[str], name: str) -> WordLookup:
             f"{name} must be a Vocabulary, a list of words, WordVectors or None; "
             f"got {type(words).__name__}."
         )
-    return Vocabulary(words)
+    try:
+        return Vocabulary(words)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} is no vocabulary: {error}") from error
+
+
+def _phrase_names(phrases: WordLookup | Collection[str]) -> Sequence[str]:
+    """Return the words of a lookup, or the words given; of a set in the order of code points."""
+    if isinstance(phrases, Set) and all(isinstance(name, str) for name in phrases):
+        return sorted(phrases)
+    return _lookup_of(phrases, "phrases").words
 
 
 def _checked_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
@@ -399,7 +431,7 @@ def _text_batches(texts: Texts, n_threads: int = 1) -> Iterator[list[str]]:
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
     for position, given in enumerate(texts):
-        text = given.text if isinstance(given, Document) else given
+        text = text_of(given)
         if not isinstance(text, str):
             raise TypeError(f"texts must hold str; position {position} holds {described(text)}.")
         yield text

@@ -51,7 +51,8 @@ class TermChoice:
             return
         for name in ("min_count", "min_df", "max_df", "max_features"):
             value, default = getattr(self, name), getattr(TermChoice(), name)
-            if value != default:
+            same_kind = isinstance(value, float) == isinstance(default, float)  # 1 is not 1.0 here
+            if value != default or not same_kind:
                 raise ValueError(
                     f"{name} must be {default!r} when a vocabulary is given; got {value!r}. "
                     "It chooses the words of a learnt vocabulary: leave one of the two out."

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, overload
+from typing import TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 from textkin import _core
 from textkin._typing import Bags, Int32Array, Int64Array, WordLookup
 from textkin._validation import integer, one_of
-from textkin.text._terms import TermReader
+from textkin.text._terms import Preparation, TermReader
 
 __all__ = ["MAX_WORDS", "ColumnFinder", "Counted", "RowWords", "count_words", "counted_blocks"]
 
@@ -20,7 +20,8 @@ MAX_WORDS = one_of(None) | integer(1)
 
 _UNKNOWN = -1  # as in the core: a word without a column
 
-_Rows: TypeAlias = tuple[Int64Array, Int32Array, NDArray[np.float32]]
+_Count = TypeVar("_Count", np.float32, np.int64)
+_Rows: TypeAlias = tuple[Int64Array, Int32Array, NDArray[_Count]]
 
 
 class RowWords(Sequence[dict[str, int]]):
@@ -35,7 +36,7 @@ class RowWords(Sequence[dict[str, int]]):
     """
 
     def __init__(
-        self, offsets: Int64Array, keys: Int32Array, counts: NDArray[np.float32], names: list[str]
+        self, offsets: Int64Array, keys: Int32Array, counts: Int64Array, names: list[str]
     ) -> None:
         self._offsets, self._keys, self._counts, self._names = offsets, keys, counts, names
 
@@ -52,12 +53,12 @@ class RowWords(Sequence[dict[str, int]]):
         row = range(len(self))[row]
         part = slice(self._offsets[row], self._offsets[row + 1])
         names = (self._names[key] for key in self._keys[part].tolist())
-        return dict(zip(names, map(int, self._counts[part].tolist()), strict=True))
+        return dict(zip(names, self._counts[part].tolist(), strict=True))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
             return NotImplemented
-        return len(self) == len(other) and all(map(dict.__eq__, self, other))
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,8 +157,13 @@ def count_words(
     (array([3., 2., 0.], dtype=float32), {'c': 1})
     """
     MAX_WORDS.check("max_words_per_document", max_words_per_document)
-    reader = TermReader()
-    block = reader.read_words(_checked(documents))
+    if not hasattr(columns, "lookup"):
+        raise TypeError(
+            "columns must be a Vocabulary, WordVectors or another word lookup; got "
+            f"{type(columns).__name__}. Make one: Vocabulary(words)."
+        )
+    reader = TermReader(Preparation())
+    block = reader.terms.read_words(list(_checked(documents)))
     finder = ColumnFinder(columns, reader)
     return counted_blocks([block.count(1)], finder, max_words_per_document)
 
@@ -208,13 +214,13 @@ def counted_blocks(
         cut.append(parts[2])
     columns = column_of.columns
     return Counted(
-        bags_of_rows(_stacked(known), len(columns)),
-        _named(_stacked(unknown), column_of.reader.terms.words_at),
-        _named(_stacked(cut), lambda used: [columns.words[i] for i in used.tolist()]),
+        bags_of_rows(_stacked(known, np.float32), len(columns)),
+        _named(_stacked(unknown, np.int64), column_of.reader.terms.words_at),
+        _named(_stacked(cut, np.int64), lambda used: [columns.words[i] for i in used.tolist()]),
     )
 
 
-def bags_of_rows(rows: _Rows, n_columns: int) -> Bags:
+def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
     """Return sorted rows as a sparse matrix."""
     offsets, columns, counts = rows
     if offsets[-1] <= np.iinfo(np.int32).max:
@@ -225,33 +231,40 @@ def bags_of_rows(rows: _Rows, n_columns: int) -> Bags:
     return bags
 
 
-def _stacked(parts: list[_Rows]) -> _Rows:
+def _stacked(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
     """Put blocks of rows under one another."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        return np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+        return np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, kind)
     starts = np.cumsum([0, *(part[0][-1] for part in parts)])
-    offsets = [part[0][1:] + start for part, start in zip(parts, starts, strict=False)]
+    later: list[Int64Array] = [
+        part[0][1:] + start for part, start in zip(parts, starts, strict=False)
+    ]
     return (
-        np.concatenate([np.zeros(1, np.int64), *offsets]),
+        np.concatenate([np.zeros(1, np.int64), *later]),
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),
     )
 
 
-def _named(rows: _Rows, words_at: Callable[[Int32Array], list[str]]) -> RowWords:
+def _named(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -> RowWords:
     """Give the keys that occur new numbers, and names."""
     offsets, keys, counts = rows
     used, numbers = np.unique(keys, return_inverse=True)
     return RowWords(offsets, numbers.astype(np.int32), counts, words_at(used))
 
 
-def _checked(documents: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+def _checked(documents: Iterable[object]) -> Iterator[Iterable[str]]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
             raise TypeError(
                 f"documents must be lists of words; position {position} holds a str. "
                 "Split it with tokenize, or count texts with BagOfWords."
+            )
+        if not isinstance(document, Iterable) or isinstance(document, bytes):
+            raise TypeError(
+                f"documents must be lists of words; position {position} holds "
+                f"{type(document).__name__}."
             )
         yield document

@@ -64,8 +64,9 @@ def smart_words() -> tuple[str, ...]:
 def stop_word_set(stop_words: StopWords, *, tokenizer: Tokenizer | None = None) -> frozenset[str]:
     """Return the set of forms that stop words are matched against.
 
-    Each entry is there in lower case, as written and without its apostrophes; so are the words
-    that the tokeniser finds in it.
+    Each entry is there in lower case, as written and without its apostrophes; so is the word
+    that the tokeniser finds in it, or the words if it cuts at apostrophes. An entry that it cuts
+    elsewhere (``so-called``) is refused: its parts would go missing from every text.
 
     Parameters
     ----------
@@ -86,8 +87,8 @@ def stop_word_set(stop_words: StopWords, *, tokenizer: Tokenizer | None = None) 
     Raises
     ------
     ValueError
-        If there is no list of that name, if an entry has white space in it, or if the file is
-        not such a list.
+        If there is no list of that name, if an entry is not a single word, or if the file is not
+        such a list.
     TypeError
         If an entry is not a str, or the tokeniser does not give words.
     OSError
@@ -206,9 +207,22 @@ def _forms_of_all(words: Iterable[str], tokenizer: Tokenizer) -> frozenset[str]:
                 "Strip it, or give each of its words an entry."
             )
         forms.update(_forms(word))
-        for piece in _pieces(word, tokenizer):
+        pieces = _pieces(word, tokenizer)
+        if len(pieces) > 1 and not _at_apostrophes(word, pieces):
+            raise ValueError(
+                f"stop_words must hold single words; {word!r} (position {position}) is "
+                f"{', '.join(map(repr, pieces))} to the tokeniser. Give each of these an entry if "
+                "you mean them, or pass stop_words=None where words are cut like that."
+            )
+        for piece in pieces:
             forms.update(_forms(piece))
     return frozenset(forms)
+
+
+def _at_apostrophes(word: str, pieces: Iterable[str]) -> bool:
+    """Tell whether a word was cut at its apostrophes alone."""
+    parts = _forms(word)[0].split("'")
+    return all(_forms(piece)[0] in parts for piece in pieces)
 
 
 def _pieces(word: str, tokenizer: Tokenizer) -> list[str]:

@@ -7,17 +7,17 @@ the words they have.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized
-from functools import cache
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from textkin import _core
-from textkin._typing import Int32Array, WordLookup
+from textkin._typing import Int32Array
 from textkin.text._stop_words import StopWords, stop_word_set
-from textkin.text._tokenise import described
 
-__all__ = ["TermReader", "TokenizerLike", "batches", "word_splitter"]
+__all__ = ["Preparation", "TermReader", "TokenizerLike", "batches", "prepare", "word_splitter"]
 
 _Text = TypeVar("_Text", bound=Sized)
 
@@ -53,11 +53,11 @@ def word_splitter(
     def words_of(text: str) -> list[str]:
         words = split(text)
         if isinstance(words, str) or not isinstance(words, Iterable):
-            raise TypeError(f"tokenizer must return a list of words; got {described(words)}.")
+            raise TypeError(f"tokenizer must return a list of words; got {type(words).__name__}.")
         kept = []
         for word in words:
             if not isinstance(word, str):
-                raise TypeError(f"tokenizer must return words (str); got {described(word)}.")
+                raise TypeError(f"tokenizer must return words (str); got {type(word).__name__}.")
             if word:
                 kept.append(word.lower() if lowercase else word)
         return kept
@@ -80,22 +80,64 @@ def batches(texts: Iterable[_Text], n_threads: int = 1) -> Iterator[list[_Text]]
         yield batch
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Preparation:
+    """What can be made ready before the first text is read; never changes, may be shared.
+
+    Attributes
+    ----------
+    split : callable or None
+        Splits a text into words; None is `tokenize`.
+    lowercase : bool
+        Turn words into lower case.
+    stop_forms : WordTable or None
+        The forms of the stop words.
+    normalize : callable or None
+        Word to word, called once for each distinct word that is no stop word; a word that
+        becomes empty is left out.
+    phrases : Phrases or None
+        Joined where they occur, before stop words are removed.
+    """
+
+    split: Callable[[str], list[str]] | None = None
+    lowercase: bool = True
+    stop_forms: _core.WordTable | None = None
+    normalize: Callable[[str], str] | None = None
+    phrases: _core.Phrases | None = None
+
+
+def prepare(
+    *,
+    lowercase: bool = True,
+    tokenizer: TokenizerLike = None,
+    stop_words: StopWords = None,
+    normalize: Callable[[str], str] | None = None,
+    phrases: Iterable[str] | None = None,
+) -> Preparation:
+    """Make ready what `TermReader` needs; of `phrases`, those that are several words."""
+    split = word_splitter(tokenizer, lowercase=lowercase)
+    stop_set = stop_word_set(stop_words, tokenizer=split)
+    joined = None
+    if phrases is not None:
+        joined = _core.Phrases()
+        for names in batches(phrases):
+            if split is None:
+                joined.add_texts(names, lowercase)
+            else:
+                for name in names:
+                    joined.add_words(split(name), name)
+    return Preparation(
+        split, lowercase, _table_of(stop_set) if stop_set else None, normalize, joined
+    )
+
+
 class TermReader:
     """Reads texts, block by block, as numbers of terms.
 
     Parameters
     ----------
-    lowercase : bool
-        Turn words into lower case.
-    tokenizer : callable, compiled pattern or None
-        Splits a text into words; None is `tokenize`.
-    stop_words : as `stop_word_set` takes
-        Words to leave out.
-    normalize : callable or None
-        Word to word, called once for each distinct word that is no stop word; a word that
-        becomes empty is left out.
-    phrases : word lookup or None
-        Its words of several tokens are joined where they occur, before stop words are removed.
+    prepared : Preparation
+        How texts are read.
     ngram_range : (int, int)
         Lengths of runs of words that are terms.
     n_threads : int
@@ -109,58 +151,41 @@ class TermReader:
 
     def __init__(
         self,
+        prepared: Preparation,
         *,
-        lowercase: bool = True,
-        tokenizer: TokenizerLike = None,
-        stop_words: StopWords = None,
-        normalize: Callable[[str], str] | None = None,
-        phrases: WordLookup | None = None,
         ngram_range: tuple[int, int] = (1, 1),
         n_threads: int = 1,
     ) -> None:
-        self._split = word_splitter(tokenizer, lowercase=lowercase)
-        self._lowercase = lowercase
-        stop_set = stop_word_set(stop_words, tokenizer=self._split)
-        self._stop_forms = _table_of(stop_set) if stop_set else None
-        self._normalize = normalize
+        self._prepared = prepared
         self._ngram_range = ngram_range
         self.n_threads = n_threads
         # Words as they are in the texts; what they become; runs of these. Where a step does
         # nothing, its table is that of the step before.
         self._words = _core.WordTable()
-        self._forms = self._words if normalize is None else _core.WordTable()
+        self._forms = self._words if prepared.normalize is None else _core.WordTable()
         self.terms = self._forms if ngram_range == (1, 1) else _core.WordTable()
         self._form_of = np.empty(0, np.int32)
-        self._names: set[str] = set()
-        self._phrases = None if phrases is None else self._learn_phrases(phrases)
 
     def read(self, texts: list[str]) -> _core.TokenBlock:
         """Return the terms of each text; those that are new get the next numbers."""
-        return self._finish(self._read_into(self._words, texts))
-
-    def words(self, text: str) -> list[str]:
-        """Return the terms of one text as they are written."""
-        ids, _ = self.read([text]).arrays()
-        return self.terms.words_at(ids)
-
-    def read_words(self, documents: Iterable[Iterable[str]]) -> _core.TokenBlock:
-        """Return the terms of documents that are lists of words already."""
-        return self._finish(self._words.read_words(list(documents)))
-
-    def _read_into(self, table: _core.WordTable, texts: list[str]) -> _core.TokenBlock:
-        if self._split is None:
-            return table.read_texts(texts, self._lowercase, self.n_threads)
-        return table.read_words([self._split(text) for text in texts])
-
-    def _finish(self, tokens: _core.TokenBlock) -> _core.TokenBlock:
-        if self._phrases is not None:
-            tokens = self._phrases.join(tokens)
-        if self._stop_forms is not None or self._normalize is not None:
+        use = self._prepared
+        if use.split is None:
+            tokens = self._words.read_texts(texts, use.lowercase, self.n_threads)
+        else:
+            tokens = self._words.read_words([use.split(text) for text in texts])
+        if use.phrases is not None:
+            tokens = use.phrases.join(tokens, self._words)
+        if use.stop_forms is not None or use.normalize is not None:
             tokens = tokens.replaced(self._forms_of_words())
         if self.terms is self._forms:
             return tokens
         shortest, longest = self._ngram_range
         return self.terms.read_runs(tokens, self._forms, shortest, longest, self.n_threads)
+
+    def words(self, text: str) -> list[str]:
+        """Return the terms of one text as they are written."""
+        ids, _ = self.read([text]).arrays()
+        return self.terms.words_at(ids)
 
     def _forms_of_words(self) -> Int32Array:
         """Return the number of each word's form, or -1, after a look at the words that are new."""
@@ -168,9 +193,9 @@ class TermReader:
         if known == len(words):
             return self._form_of
         forms = np.arange(known, len(words), dtype=np.int32)
-        if self._stop_forms is not None:
-            forms[words.matching(self._stop_forms, known) != 0] = -1
-        if self._normalize is not None:
+        if self._prepared.stop_forms is not None:
+            forms[words.matching(self._prepared.stop_forms, known) != 0] = -1
+        if self._prepared.normalize is not None:
             kept = np.flatnonzero(forms >= 0)
             written = [self._form(word) for word in words.words_at(forms[kept])]
             ids, _ = self._forms.read_words([[form] for form in written]).arrays()
@@ -179,10 +204,10 @@ class TermReader:
         return self._form_of
 
     def _form(self, word: str) -> str:
-        assert self._normalize is not None
-        if word in self._names:
+        assert self._prepared.normalize is not None
+        if self._prepared.phrases is not None and word in self._prepared.phrases:
             return word  # the name of a phrase is as the lookup has it
-        form = self._normalize(word)
+        form = self._prepared.normalize(word)
         if not isinstance(form, str):
             raise TypeError(
                 f"normalize must turn a word into a word (str); {word!r} became "
@@ -190,18 +215,8 @@ class TermReader:
             )
         return form
 
-    def _learn_phrases(self, lookup: WordLookup) -> _core.Phrases:
-        phrases = _core.Phrases()
-        for words in batches(lookup.words):
-            _, offsets = self._read_into(_core.WordTable(), words).arrays()
-            names = [words[i] for i in np.flatnonzero(np.diff(offsets) > 1)]
-            self._names.update(names)
-            sequences = self._read_into(self._words, names)
-            phrases.add(sequences, self._words.read_words([[name] for name in names]))
-        return phrases
 
-
-@cache
+@lru_cache(maxsize=16)
 def _table_of(words: frozenset[str]) -> _core.WordTable:
     table = _core.WordTable()
     table.read_words([list(words)])

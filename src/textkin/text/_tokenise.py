@@ -4,7 +4,7 @@ from math import isnan
 
 from textkin import _core
 
-__all__ = ["described", "normalise", "tokenize"]
+__all__ = ["described", "normalise", "text_of", "tokenize"]
 
 
 def tokenize(text: str, *, lowercase: bool = True) -> list[str]:
@@ -74,6 +74,14 @@ def tokenize(text: str, *, lowercase: bool = True) -> list[str]:
 def normalise(text: str) -> str:
     """Return `text` as the tokeniser reads it: NFKC, plain apostrophes, nothing invisible."""
     return text if text.isascii() else _core.normalise(text)
+
+
+def text_of(given: object) -> object:
+    """Return the text of a document that was read, and anything else as it is."""
+    if isinstance(given, str):
+        return given
+    text = getattr(given, "text", None)
+    return text if isinstance(text, str) else given
 
 
 def described(value: object) -> str:

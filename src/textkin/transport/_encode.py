@@ -10,10 +10,9 @@ from scipy import sparse
 
 from textkin import _core
 from textkin._typing import Float64Array, HasText, Int32Array, Int64Array
-from textkin.text import Document as ReadDocument
 from textkin.text._counting import ColumnFinder, counted_blocks
-from textkin.text._stop_words import StopWords
-from textkin.text._terms import TermReader, batches
+from textkin.text._terms import Preparation, TermReader, batches
+from textkin.text._tokenise import text_of
 from textkin.transport._space import Space
 
 __all__ = ["Coverage", "Document", "Encoded", "is_bag", "listed", "rows_of_bags", "rows_of_texts"]
@@ -189,13 +188,13 @@ def rows_of_texts(
     texts: Iterable[str | Sequence[str] | HasText],
     space: Space,
     word_weights: Float64Array | None,
-    stop_words: StopWords,
+    prepared: Preparation,
     max_words: int | None,
     name: str,
 ) -> Encoded:
     """Tokenise texts (lists of tokens are taken as they are) and count their words."""
     assert space.lookup is not None, "texts need named vectors"
-    reader = TermReader(lowercase=False, stop_words=stop_words)
+    reader = TermReader(prepared)
     blocks = (_terms(batch, reader).count(1) for batch in batches(_checked(texts, name)))
     counted = counted_blocks(blocks, ColumnFinder(space.lookup, reader), max_words)
     bags = counted.bags
@@ -224,7 +223,7 @@ def _checked(
     texts: Iterable[str | Sequence[str] | HasText], name: str
 ) -> Iterator[str | Sequence[str]]:
     for position, given in enumerate(texts):
-        text = given.text if isinstance(given, ReadDocument) else given
+        text = text_of(given)
         if not (isinstance(text, str) or _are_tokens(text)):
             raise TypeError(
                 f"{name} must hold texts or lists of tokens; position {position} holds "
@@ -234,4 +233,6 @@ def _checked(
 
 
 def _are_tokens(value: object) -> TypeGuard[Sequence[str]]:
+    if isinstance(value, bytes | bytearray):
+        return False
     return isinstance(value, Sequence) and all(isinstance(token, str) for token in value)

@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 from textkin import _core
 from textkin._typing import Float64Array
 from textkin._validation import check_params
-from textkin.text import Document as ReadDocument
 from textkin.text._stop_words import StopWords
+from textkin.text._terms import Preparation, prepare
+from textkin.text._tokenise import text_of
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
 from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
@@ -63,9 +64,19 @@ class ReadsDocuments(BaseEstimator):
         self._cached_space = (key, space)
         return space
 
+    def _preparation(self) -> Preparation:
+        """Return how texts are read, made once for the stop words as they are now."""
+        cached = self.__dict__.get("_cached_preparation")
+        if cached is None or cached[0] is not self.stop_words:
+            prepared = prepare(lowercase=False, stop_words=self.stop_words)
+            cached = self._cached_preparation = (self.stop_words, prepared)
+        found: Preparation = cached[1]
+        return found
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_cached_space", None)
+        state.pop("_cached_preparation", None)
         return state
 
     def _setting(self) -> tuple[Space, Float64Array | None]:
@@ -113,7 +124,7 @@ class ReadsDocuments(BaseEstimator):
                     "a matrix without words. For texts pass WordMover(WordVectors(words, matrix))."
                 )
             encoded = rows_of_texts(
-                X, space, word_weights, self.stop_words, self.max_words_per_document, name
+                X, space, word_weights, self._preparation(), self.max_words_per_document, name
             )
         if (oov or self.oov) == "error":
             refuse_unknown(encoded, name)
@@ -128,7 +139,7 @@ class ReadsDocuments(BaseEstimator):
             if len(encoded) != 1:
                 raise ValueError(f"{name} must be one document; got {len(encoded)} rows.")
             return encoded
-        if not isinstance(document, str | Sequence | ReadDocument):
+        if not isinstance(text_of(document), str | Sequence):
             raise TypeError(
                 f"{name} must be a text, a list of tokens or one row of bags; got "
                 f"{type(document).__name__}."

@@ -1,8 +1,8 @@
 // Characters as the tokeniser sees them, from a frozen table: the same on every machine.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +40,8 @@ void append_utf8(char32_t code, std::string& out);
 // Brings a text into the form NFKC, invisible characters left out first.
 void normalise(std::vector<char32_t>& text);
 
-// Appends the lower case of a word: as in the Unicode standard, a sigma at its end included.
-void append_lower(const char32_t* word, std::size_t length, std::string& out);
+// Appends the lower case of a word: as in the Unicode standard, a sigma at its end included. It may
+// have to be normalised again.
+void append_lower(std::span<const char32_t> word, std::vector<char32_t>& out);
 
 } // namespace textkin

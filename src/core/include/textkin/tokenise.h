@@ -33,6 +33,7 @@ class Tokeniser {
     std::vector<std::size_t> ends_;    // of the words in `bytes_`, if it is not ASCII
     std::vector<char32_t> characters_; // likewise
     std::vector<std::size_t> units_;
+    std::vector<char32_t> lower_;
     std::vector<std::string_view> words_;
 };
 

@@ -45,19 +45,22 @@ class Phrases {
   public:
     // Of two names for the same sequence the first counts. Sequences of fewer than two words are
     // left out.
-    void add(std::span<const std::int32_t> sequence, std::int32_t name);
-    [[nodiscard]] std::size_t size() const { return count_; }
+    void add(std::span<const std::string_view> sequence, std::string_view name);
+    [[nodiscard]] std::size_t size() const { return names_.size(); }
+    [[nodiscard]] bool has_name(std::string_view word) const { return names_.find(word) >= 0; }
 
-    // The documents with each sequence replaced by its name: from left to right, the longest first.
-    [[nodiscard]] Tokens join(const Tokens& tokens) const;
+    // The documents with each sequence replaced by its name, which is added to the words: from left
+    // to right, the longest first.
+    [[nodiscard]] Tokens join(const Tokens& tokens, WordTable& words) const;
 
   private:
     static constexpr std::int32_t kNone = -1;
-    [[nodiscard]] std::int32_t next(std::int32_t node, std::int32_t word) const;
+    [[nodiscard]] std::int32_t next(std::int32_t node, std::int32_t piece) const;
 
-    std::unordered_map<std::uint64_t, std::int32_t> edges_; // (node, word) to node
-    std::vector<std::int32_t> names_{kNone};                // of the nodes; node 0 is the root
-    std::size_t count_ = 0;
+    WordTable pieces_;
+    WordTable names_;
+    std::unordered_map<std::uint64_t, std::int32_t> edges_; // (node, piece) to node
+    std::vector<std::int32_t> name_of_{kNone};              // of the nodes; node 0 is the root
 };
 
 } // namespace textkin
