@@ -23,7 +23,6 @@ from pathlib import Path
 
 import numpy as np
 from environment import RESULTS, describe
-from pairs import positive, spread, turn
 
 SEED = 7
 POOL = 4000  # different rows; written again and again under other words
@@ -123,6 +122,8 @@ def run(name: str, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
 
 def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[str, float]]]:
     """Return time and memory of each contender in each round; stop if answers differ."""
+    from pairs import turn  # here, because a child must not pay for what it imports
+
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for number in range(rounds):
         # the second time needs a first
@@ -146,6 +147,8 @@ def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[
 
 def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, object]:
     """Return medians, quartiles, ratios and every round."""
+    from pairs import spread
+
     seconds = {name: np.array([one["seconds"] for one in rows]) for name, rows in found.items()}
     out: dict[str, object] = {}
     for name, rows in found.items():
@@ -178,6 +181,11 @@ def table(result: dict) -> str:
 
 def main() -> None:
     """Measure, write the numbers and print the table."""
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], Path(sys.argv[3]))
+        return
+    from pairs import positive
+
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -186,11 +194,7 @@ def main() -> None:
     parser.add_argument("--dimension", type=positive, default=300)
     parser.add_argument("--rounds", type=positive, help="5; quick: 1")
     parser.add_argument("--out", type=Path, default=RESULTS / "vector_loading.json")
-    parser.add_argument("--child", nargs=2, metavar=("NAME", "FILE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.child:
-        child(arguments.child[0], Path(arguments.child[1]))
-        return
     words = arguments.words or (5_000 if arguments.quick else 400_000)
     rounds = arguments.rounds or (1 if arguments.quick else 5)
     gensim = importlib.util.find_spec("gensim") is not None
