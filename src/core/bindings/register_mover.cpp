@@ -1,6 +1,7 @@
 #include "bindings.h"
 
 #include "textkin/batch.h"
+#include "textkin/kernels.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -22,6 +23,7 @@ Cost cost_named(std::string_view name) {
 }
 
 Space space(const Table& table, std::string_view cost) {
+    static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
 }
 

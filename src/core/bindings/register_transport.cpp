@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace textkin::bindings {
 namespace {
@@ -67,6 +68,10 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
         solver.solve(rows.masses, columns.masses, part, 1, solution, stop, limits);
     });
 
+    std::sort(solution.shipments.begin(), solution.shipments.end(),
+              [](const Shipment& x, const Shipment& y) {
+                  return std::pair(x.row, x.column) < std::pair(y.row, y.column);
+              });
     std::vector<std::int32_t> from, to;
     std::vector<double> mass;
     for (const Shipment& s : solution.shipments) {
