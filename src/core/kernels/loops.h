@@ -18,7 +18,8 @@ constexpr std::size_t kPairs = kTileRows * kTileColumns;
 // and four of the other: each register that is loaded serves several pairs, and eight independent
 // sums keep the arithmetic units busy.
 [[gnu::always_inline]] inline void add_up(const float* a, const float* b, std::size_t begin,
-                                          std::size_t end, std::size_t stride, Floats* sums) {
+                                          std::size_t end, std::size_t stride, Floats* out) {
+    Floats sums[kPairs];
     for (std::size_t p = 0; p < kPairs; ++p) sums[p] = zeros();
     for (std::size_t k = begin * kWidth; k < end * kWidth; k += kWidth) {
         const Floats first = load(a + k);
@@ -29,21 +30,35 @@ constexpr std::size_t kPairs = kTileRows * kTileColumns;
             sums[kTileColumns + j] = add_square(second - other, sums[kTileColumns + j]);
         }
     }
+    for (std::size_t p = 0; p < kPairs; ++p) out[p] = sums[p];
 }
 
-inline void distances_of_tile(const float* a, const float* b, std::size_t steps, std::size_t stride,
-                              float* out, std::size_t out_stride) {
-    Doubles totals[kPairs] = {};
-    for (std::size_t begin = 0; begin < steps;) {
-        Floats sums[kPairs];
-        for (std::size_t p = 0; p < kPairs; ++p) sums[p] = zeros();
-        for (std::size_t part = 0; part < kSums && begin < steps; ++part) {
-            const std::size_t end = begin + kTerms < steps ? begin + kTerms : steps;
-            Floats more[kPairs];
-            add_up(a, b, begin, end, stride, more);
-            for (std::size_t p = 0; p < kPairs; ++p) sums[p] = sums[p] + more[p];
-            begin = end;
-        }
+// Up to kSums such sums, added in float. Moves `begin` on.
+[[gnu::always_inline]] inline void add_up_in_parts(const float* a, const float* b,
+                                                   std::size_t& begin, std::size_t steps,
+                                                   std::size_t stride, Floats* sums) {
+    std::size_t end = begin + kTerms < steps ? begin + kTerms : steps;
+    add_up(a, b, begin, end, stride, sums);
+    for (std::size_t part = 1; part < kSums && end < steps; ++part) {
+        begin = end;
+        end = begin + kTerms < steps ? begin + kTerms : steps;
+        Floats more[kPairs];
+        add_up(a, b, begin, end, stride, more);
+        for (std::size_t p = 0; p < kPairs; ++p) sums[p] = sums[p] + more[p];
+    }
+    begin = end;
+}
+
+[[gnu::always_inline]] inline void distances_of_tile(const float* a, const float* b,
+                                                     std::size_t steps, std::size_t stride,
+                                                     float* out, std::size_t out_stride) {
+    Floats sums[kPairs];
+    Doubles totals[kPairs];
+    std::size_t begin = 0;
+    add_up_in_parts(a, b, begin, steps, stride, sums);
+    for (std::size_t p = 0; p < kPairs; ++p) totals[p] = widen(sums[p]);
+    while (begin < steps) {
+        add_up_in_parts(a, b, begin, steps, stride, sums);
         for (std::size_t p = 0; p < kPairs; ++p) totals[p] = totals[p] + widen(sums[p]);
     }
     store_four_sums(totals, out);

@@ -29,6 +29,9 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
 struct Workspace {
     PairSolver solver;
     OwnedDocument a, b; // for a pair that is not part of a batch
+    // For a problem with costs of its own.
+    RoundedSolver transport;
+    Solution solution;
 };
 
 // The workspace of this thread, with the memory of its earlier pairs. A poll may run Python, and
@@ -42,6 +45,7 @@ class WorkspaceLease {
     WorkspaceLease& operator=(const WorkspaceLease&) = delete;
 
     Workspace* operator->() { return workspace_; }
+    Workspace& operator*() { return *workspace_; }
 
   private:
     Workspace* workspace_ = nullptr;
