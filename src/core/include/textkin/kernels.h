@@ -26,12 +26,12 @@ struct Kernels {
     // out[i * out_stride + j]: the squared Euclidean distance of points a + i * stride and
     // b + j * stride, whose coordinates from `dimension` to `stride` are 0.
     //
-    // Sums of squared differences, at most 13 terms in float one after another, three such sums
-    // added in float, the rest in double. In units of 2^-24 a difference adds an error of at most 1
-    // (2 once it is squared), 13 additions 13 (where products are rounded by themselves: 14), two
-    // more 2, and rounding the result 1: in all at most 19, or 1.2e-6 relative, whatever the
-    // dimension, and however small the distance is, as long as squares of differences stay in the
-    // range of float (differences above 1e-19).
+    // Sums of squared differences: 13 terms at most one after another in float, three such sums
+    // added in float, the rest in double. In units of 2^-24, squaring a rounded difference makes an
+    // error of at most 2, thirteen terms 13 (with or without fused additions), two more additions
+    // 2, and rounding the result 1: 18 in all, 1.1e-6 relative, and 6e-7 for the root of it,
+    // rounded once more. That holds whatever the dimension, and however small the distance is as
+    // long as squares of differences stay in the range of float (differences above 1e-19).
     void (*squared_distances)(const float* a, std::size_t rows, const float* b, std::size_t columns,
                               std::size_t dimension, std::size_t stride, float* out,
                               std::size_t out_stride);
