@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from workloads import Pairs, documents
 
-from textkin import WordMover
+from textkin import WordMover, _core
 
 Distances = NDArray[np.float64] | list[float]
 Contender = Callable[[], Distances]
@@ -34,6 +34,36 @@ def textkin_batch(pairs: Pairs, n_jobs: int = 1) -> Contender:
 def textkin_batch_2(pairs: Pairs) -> Contender:
     """One call of ``paired`` for all pairs, on two threads."""
     return textkin_batch(pairs, n_jobs=2)
+
+
+def textkin_batch_with(pairs: Pairs, instruction_set: str) -> Contender:
+    """One call of ``paired`` for all pairs, with a plainer instruction set than the usual one."""
+    run, usual = textkin_batch(pairs), _core.instruction_set()
+
+    def forced() -> Distances:
+        _core.use_instruction_set(instruction_set)
+        try:
+            return run()
+        finally:
+            _core.use_instruction_set(usual)
+
+    return forced
+
+
+def textkin_solver(pairs: Pairs) -> Contender:
+    """Only the solver: masses and costs are ready, as for POT's."""
+    problems = ready_problems(pairs)
+    return lambda: [_core.transport_cost(a, b, costs) for a, b, costs in problems]
+
+
+def pot_solver(pairs: Pairs) -> Contender:
+    """POT's ``emd2`` alone, with what can be switched off switched off."""
+    import ot
+
+    problems = ready_problems(pairs)
+    return lambda: [
+        ot.emd2(a, b, costs, check_marginals=False, center_dual=False) for a, b, costs in problems
+    ]
 
 
 def gensim_wmdistance(pairs: Pairs) -> Contender:
@@ -104,6 +134,15 @@ class Costs:
         return np.sqrt(squares, out=squares)
 
 
+def ready_problems(
+    pairs: Pairs,
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the masses of both sides and the costs of each pair."""
+    costs = Costs(pairs)
+    both = zip(masses(pairs.first), masses(pairs.second), strict=True)
+    return [(a, b, costs(i, j)) for (i, a), (j, b) in both]
+
+
 def masses(bags) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
     """Return the words of each document and their shares, which sum to one."""
     return [(words, counts / counts.sum()) for words, counts in documents(bags)]
@@ -113,18 +152,23 @@ TEXTKIN = {
     "textkin_distance": textkin_distance,
     "textkin_batch": textkin_batch,
     "textkin_batch_2": textkin_batch_2,
+    "textkin_solver": textkin_solver,
 }
 PEERS = {
     "gensim": gensim_wmdistance,
     "POT": pot_emd2,
     "pyemd": pyemd_emd,
 }
+ALONE = {"POT_solver": pot_solver}
 
 
 def prepare(pairs: Pairs) -> dict[str, Contender]:
     """Return the contenders that are installed, each prepared for the pairs."""
     ready = {name: build(pairs) for name, build in TEXTKIN.items()}
-    for name, build in PEERS.items():
+    for name in _core.instruction_sets():
+        if name != _core.instruction_set():
+            ready[f"textkin_batch_{name}"] = textkin_batch_with(pairs, name)
+    for name, build in (PEERS | ALONE).items():
         try:
             ready[name] = build(pairs)
         except ImportError:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from contenders import PEERS, Contender, prepare
+from contenders import PEERS, Contender, prepare, ready_problems
 from environment import RESULTS, describe
 from numpy.typing import NDArray
 from table import render
@@ -36,7 +36,7 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
 )
 TOLERANCE = 1e-6  # largest relative difference of two exact answers
-BASES = ("textkin_distance", "textkin_batch")  # what others are divided by
+BASES = ("textkin_distance", "textkin_batch", "textkin_solver")  # what others are divided by
 
 Times = dict[str, NDArray[np.float64]]
 
@@ -119,6 +119,12 @@ def mean_pivots(pairs: Pairs) -> float:
     return float(np.mean(found))
 
 
+def pivots_alone(pairs: Pairs) -> float:
+    """Return the steps for a problem of the solver alone, where shared words are not set aside."""
+    found = [_core.solve_transport(a, b, costs)[5] for a, b, costs in ready_problems(pairs)]
+    return float(np.mean(found))
+
+
 def report_workload(pairs: Pairs, rounds: int) -> dict[str, object]:
     """Measure one workload and return everything there is to say about it."""
     contenders = prepare(pairs)
@@ -128,6 +134,7 @@ def report_workload(pairs: Pairs, rounds: int) -> dict[str, object]:
     times = measure(contenders, len(pairs), rounds, pairs.name)
     gc.unfreeze()
     unique = pairs.unique_words()
+    alone = pivots_alone(pairs)
     return {
         "name": pairs.name,
         "documents": "synthetic" if pairs.name in SYNTHETIC else "real",
@@ -139,6 +146,10 @@ def report_workload(pairs: Pairs, rounds: int) -> dict[str, object]:
             "most": int(unique.max()),
         },
         "mean_pivots": round(mean_pivots(pairs), 1),
+        "solver_alone": {
+            "mean_pivots": round(alone, 1),
+            "nanoseconds_a_pivot": round(1e3 * float(np.median(times["textkin_solver"])) / alone),
+        },
         "contenders": {
             name: {
                 "microseconds": spread(times[name]),

@@ -25,6 +25,16 @@ PEERS = {
     "POT": "POT `emd2` + NumPy costs",
     "pyemd": "pyemd + NumPy costs",
 }
+PARTS = [
+    "parts",
+    "solver alone",
+    "pivots",
+    "ns a pivot",
+    "POT `emd2` alone, checks off",
+    "AVX2 forced",
+    "baseline forced",
+    "two threads",
+]
 
 
 def number(value: float) -> str:
@@ -58,6 +68,36 @@ def row(workload) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def share(contenders, name: str) -> str:
+    """Return how much of the batch's speed it has with a plainer instruction set, in percent."""
+    if name not in contenders:
+        return "-"
+    slower = contenders[name]["times_slower_than"]["textkin_batch"]["median"]
+    return f"{100 / slower:.0f} %"
+
+
+def part_row(workload) -> str:
+    """Return the line of one workload in the second table."""
+    contenders, alone = workload["contenders"], workload["solver_alone"]
+    peer = contenders.get("POT_solver")
+    slower = "not installed"
+    if peer is not None:
+        ratio = peer["times_slower_than"]["textkin_solver"]["median"]
+        slower = f"{our_cell(peer)} ({number(ratio)}x)"
+    threads = contenders["textkin_batch_2"]["times_slower_than"]["textkin_batch"]["median"]
+    cells = [
+        workload["name"],
+        our_cell(contenders["textkin_solver"]),
+        f"{alone['mean_pivots']:.0f}",
+        f"{alone['nanoseconds_a_pivot']:.0f}",
+        slower,
+        share(contenders, "textkin_batch_avx2"),
+        share(contenders, "textkin_batch_baseline"),
+        f"{1 / threads:.2f}x",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
 def caption(result) -> str:
     """Return what the numbers are, and where and with what they were measured."""
     versions = ", ".join(
@@ -80,7 +120,10 @@ def caption(result) -> str:
         f"Microseconds for one exact distance (median of {result['rounds']} interleaved rounds of "
         f"{' to '.join(map(str, counts))} pairs, one thread unless said; mean number of different "
         "words a document). In brackets: how many times slower than textkin's `distance`, and "
-        "than textkin's batch, in the same rounds. The quartiles of a time lie at most "
+        "than textkin's batch, in the same rounds. Second table: the solver on costs that are "
+        "ready, all its time divided by its pivots, and POT's on the same (how many times slower); "
+        "how much of the batch's speed is left with plainer instruction sets; two threads over "
+        "one. The quartiles of a time lie at most "
         f"{100 * spread:.0f} % of it apart. Largest relative difference of an answer from "
         f"textkin's: {worst:.0e}. {result['machine']}; {versions}; instruction set of the core: "
         f"{result['instruction_set']}; commit {result['commit']}; `{result['command']}`."
@@ -94,6 +137,10 @@ def render(result) -> str:
         f"| {' | '.join(heads)} |",
         f"| --- |{' ---: |' * (len(heads) - 1)}",
         *(row(workload) for workload in result["workloads"]),
+        "",
+        f"| {' | '.join(PARTS)} |",
+        f"| --- |{' ---: |' * (len(PARTS) - 1)}",
+        *(part_row(workload) for workload in result["workloads"]),
         "",
         caption(result),
     ]

@@ -1,4 +1,4 @@
-"""Pairs of documents to measure on: three synthetic corpora and two real ones.
+"""Pairs of documents to measure on: three synthetic corpora and three real ones.
 
 The synthetic corpora share 30,000 words with unit vectors of 300 dimensions. The vectors have a
 decaying spectrum and topics, as trained ones do; words are drawn by Zipf's law, in part from the
@@ -51,7 +51,15 @@ SYNTHETIC = {
     "reut": Lengths(mean=37, sigma=0.75, longest=500),
     "twit": Lengths(mean=10, sigma=0.45, longest=60),
 }
-REAL = ("r8", "20news")
+# The data set, and the file of its vectors; None: the built-in ones, GloVe of 100 dimensions.
+REAL = {
+    "r8": ("r8", None),
+    "20news": ("20news", None),
+    "twitter": ("twitter", None),
+    "r8-300d": ("r8", "googlenews-300d-26k"),
+    "20news-300d": ("20news", "googlenews-300d-26k"),
+    "twitter-300d": ("twitter", "googlenews-300d-26k"),
+}
 NAMES = (*SYNTHETIC, *REAL)
 
 
@@ -212,12 +220,12 @@ def synthetic_pairs(
 
 
 def real_pairs(name: str, n_pairs: int, *, seed: int = SEED) -> Pairs | None:
-    """Return random pairs of real documents over the built-in vectors, SMART stop words removed.
+    """Return random pairs of real documents, SMART stop words removed.
 
     Parameters
     ----------
-    name : {"r8", "20news"}
-        The data set.
+    name : str
+        The data set and its vectors: a key of `REAL`.
     n_pairs : int
         How many; no document is in two of them, so there may be fewer.
     seed : int, default=7
@@ -228,20 +236,27 @@ def real_pairs(name: str, n_pairs: int, *, seed: int = SEED) -> Pairs | None:
     Pairs or None
         None, with a line on stderr that says why, where the data set is not beside the checkout.
     """
-    path = DATA / "classification" / f"{name}.jsonl.gz"
+    corpus, words = REAL[name]
+    path = DATA / "classification" / f"{corpus}.jsonl.gz"
     if not path.is_file():
         print(f"{name} is left out: the shared data sets are not here.", file=sys.stderr)
         return None
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     order = np.random.default_rng([seed, 0]).permutation(len(texts))
-    vectors = WordVectors.builtin().unit()
+    vectors = (WordVectors.builtin() if words is None else _stored_vectors(words)).unit()
     counter = BagOfWords(vocabulary=vectors, lowercase=False)
     spare = 2 * n_pairs + 100  # some documents have no word with a vector
     bags = counter.transform([texts[i] for i in order[:spare]]).astype(np.float64)
     bags = bags[np.diff(bags.indptr) > 0]
     n_pairs = min(n_pairs, bags.shape[0] // 2)
     return Pairs(name, vectors.words, vectors.matrix, bags[:n_pairs], bags[n_pairs : 2 * n_pairs])
+
+
+def _stored_vectors(name: str) -> WordVectors:
+    with np.load(DATA / "vectors" / f"{name}.npz") as stored:
+        words = stored["words"].tobytes().decode().split("\n")
+        return WordVectors(words, stored["vectors"].astype(np.float32))
 
 
 def load_pairs(name: str, n_pairs: int, language: Language | None = None) -> Pairs | None:

@@ -11,27 +11,27 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double distance(const Space& space, const Document& a, const Document& b, Stop& stop) {
     if (a.empty() || b.empty()) return kInfinity;
-    return SolverLease()->distance(space.table, space.cost, a, b, stop);
+    return WorkspaceLease()->solver.distance(space.table, space.cost, a, b, stop);
 }
 
 } // namespace
 
-SolverLease::SolverLease() {
-    static thread_local PairSolver kept;
+WorkspaceLease::WorkspaceLease() {
+    static thread_local Workspace kept;
     static thread_local bool taken = false;
     if (taken) {
-        own_ = std::make_unique<PairSolver>();
-        solver_ = own_.get();
+        own_ = std::make_unique<Workspace>();
+        workspace_ = own_.get();
     } else {
         taken = true;
         taken_ = &taken;
-        solver_ = &kept;
+        workspace_ = &kept;
     }
 }
 
-SolverLease::~SolverLease() {
+WorkspaceLease::~WorkspaceLease() {
     if (taken_ == nullptr) return;
-    solver_->trim();
+    workspace_->solver.trim();
     *taken_ = false;
 }
 
@@ -67,7 +67,7 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
         const Document y = b[item % columns];
         Bounds bounds{kInfinity, kInfinity, kInfinity};
         if (!x.empty() && !y.empty()) {
-            bounds = SolverLease()->bounds(space.table, space.cost, x, y, stop);
+            bounds = WorkspaceLease()->solver.bounds(space.table, space.cost, x, y, stop);
         }
         out[item] = bounds.centroid;
         out[pairs + item] = bounds.source;

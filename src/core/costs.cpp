@@ -1,6 +1,6 @@
 #include "textkin/costs.h"
 
-#include "textkin/kernels.h"
+#include "textkin/lanes.h"
 #include "textkin/rounded.h"
 
 #include <algorithm>
@@ -8,6 +8,17 @@
 
 namespace textkin {
 namespace {
+
+// So many points of one side meet all of the other before the next ones do: they stay in the
+// nearest cache meanwhile.
+constexpr std::size_t kPanel = 16;
+
+// Rows of the table lie far apart: so many are asked for before they are needed.
+constexpr std::size_t kAhead = 2;
+
+constexpr std::size_t rounded_up(std::size_t n, std::size_t unit) {
+    return (n + unit - 1) / unit * unit;
+}
 
 float largest_magnitude(const VectorTable& table, std::span<const std::int32_t> words) {
     float largest = 0;
@@ -26,17 +37,24 @@ bool is_ordinary(Cost cost, float largest) {
     return root > 0x1p-30F && root < 0x1p30F;
 }
 
-void finish(Cost cost, const double* squares, float* out) {
-    switch (cost) {
-    case Cost::euclidean:
-        for (std::size_t l = 0; l < kLanes; ++l) out[l] = static_cast<float>(std::sqrt(squares[l]));
-        return;
-    case Cost::squared_euclidean:
-        for (std::size_t l = 0; l < kLanes; ++l) out[l] = static_cast<float>(squares[l]);
-        return;
-    case Cost::cosine:
-        for (std::size_t l = 0; l < kLanes; ++l) out[l] = static_cast<float>(squares[l] / 2);
-        return;
+// The vectors of the words one after another, each padded with zeros to `stride`, times a power of
+// two; then `count - words.size()` copies of the last one, which fill up a tile.
+void pack(const VectorTable& table, std::span<const std::int32_t> words, std::size_t count,
+          std::size_t stride, int exponent, Buffer<float>& out) {
+    out.grow(count * stride);
+    const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
+    for (std::size_t i = 0; i < count; ++i) {
+        const float* from = table.row(words[std::min(i, words.size() - 1)]);
+        float* to = out.data() + i * stride;
+        if (i + kAhead < words.size()) {
+            const float* next = table.row(words[i + kAhead]);
+            for (std::size_t k = 0; k < table.dimension; k += kLanes) __builtin_prefetch(next + k);
+        }
+        if (exponent == 0)
+            std::copy_n(from, table.dimension, to);
+        else
+            for (std::size_t k = 0; k < table.dimension; ++k) to[k] = from[k] * scale;
+        std::fill(to + table.dimension, to + stride, 0.0F);
     }
 }
 
@@ -48,7 +66,7 @@ void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const st
     out.rows = rows.size();
     out.columns = columns.size();
     out.stride = padded(columns.size());
-    if (out.values.size() < out.rows * out.stride) out.values.resize(out.rows * out.stride);
+    out.values.grow(rounded_up(out.rows, kTileRows) * out.stride);
     fill(table, cost, rows, columns, 0, stop, out);
     if (is_ordinary(cost, out.largest)) return;
     // Vectors of extreme size, or all the same: again, with vectors brought to about 1 by a power
@@ -63,35 +81,25 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
                       std::span<const std::int32_t> columns, int exponent, Stop& stop,
                       CostMatrix& out) {
     const Kernels& run = kernels();
-    const std::size_t d = table.dimension;
-    const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
-    if (packed_.size() < d * kLanes) packed_.resize(d * kLanes);
-    if (point_.size() < d) point_.resize(d);
+    const std::size_t stride = padded(table.dimension);
+    const std::size_t row_count = rounded_up(rows.size(), kTileRows);
+    const std::size_t column_count = rounded_up(columns.size(), kTileColumns);
+    pack(table, rows, row_count, stride, exponent, rows_);
+    pack(table, columns, column_count, stride, exponent, columns_);
+    for (std::size_t j = 0; j < column_count; j += kPanel) {
+        stop.throw_if_requested();
+        run.squared_distances(rows_.data(), row_count, columns_.data() + j * stride,
+                              std::min(kPanel, column_count - j), table.dimension, stride,
+                              out.values.data() + j, out.stride);
+    }
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
     out.largest = 0;
-
-    double squares[kLanes];
-    for (std::size_t j = 0; j < columns.size(); j += kLanes) {
-        stop.throw_if_requested();
-        const std::size_t lanes = std::min(kLanes, columns.size() - j);
-        const float* y[kLanes];
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-            y[lane] = table.row(columns[j + std::min(lane, lanes - 1)]);
-        for (std::size_t k = 0; k < d; ++k)
-            for (std::size_t lane = 0; lane < kLanes; ++lane)
-                packed_[k * kLanes + lane] = y[lane][k] * scale;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const float* x = table.row(rows[i]);
-            if (exponent != 0) {
-                for (std::size_t k = 0; k < d; ++k) point_[k] = x[k] * scale;
-                x = point_.data();
-            }
-            run.squared_distances(x, packed_.data(), d, squares);
-            float* to = out.values.data() + i * out.stride + j;
-            finish(cost, squares, to);
-            for (std::size_t lane = 0; lane < kLanes; ++lane)
-                out.largest = std::max(out.largest, to[lane]);
-        }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        float* row = out.values.data() + i * out.stride;
+        std::fill(row + columns.size(), row + out.stride, 0.0F);
+        out.largest =
+            std::max(out.largest, run.finish_costs(row, out.stride, cost == Cost::cosine ? 0.5F : 1,
+                                                   cost == Cost::euclidean));
     }
 }
 

@@ -60,6 +60,17 @@ std::int64_t to_common_total(std::span<std::int64_t> a, std::int64_t a_total,
     return a_total * a_factor;
 }
 
+void OwnedDocument::leave_out_what_weighs_nothing() {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < words_.size(); ++k) {
+        if (masses_[k] == 0) continue;
+        words_[kept] = words_[k];
+        masses_[kept++] = masses_[k];
+    }
+    words_.resize(kept);
+    masses_.resize(kept);
+}
+
 Documents::Documents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
                      std::span<const double> weights) {
     const std::size_t rows = indptr.size() - 1;

@@ -1,7 +1,5 @@
 #include "textkin/mover.h"
 
-#include "textkin/kernels.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -131,10 +129,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
         for (const Shipment& s : solution_.shipments)
             sum += static_cast<double>(s.mass) * cost_of(s);
     } else {
-        const auto cost_at = [this](std::size_t i, std::size_t j) {
-            return static_cast<double>(costs_.at(i, j));
-        };
-        sum = transport_.solve(a_.masses, b_.masses, cost_at, static_cast<double>(costs_.largest),
+        sum = transport_.solve(a_.masses, b_.masses, costs_, static_cast<double>(costs_.largest),
                                solution_, stop);
         solved_ = true;
     }

@@ -9,6 +9,8 @@ namespace textkin {
 namespace {
 
 constexpr auto kLookAround = std::chrono::milliseconds(20);
+constexpr std::size_t kMostAtOnce = 16; // items that a thread takes
+constexpr std::size_t kShares = 4;      // of what is left, for each thread
 
 } // namespace
 
@@ -21,6 +23,7 @@ void parallel_for(std::size_t count, unsigned threads, Stop& stop,
     std::exception_ptr failure;
     std::size_t helpers =
         std::min<std::size_t>(threads > 0 ? threads - 1 : 0, count > 0 ? count - 1 : 0);
+    const std::size_t team_size = helpers + 1;
 
     const auto guarded = [&](const auto& step) {
         try {
@@ -33,11 +36,23 @@ void parallel_for(std::size_t count, unsigned threads, Stop& stop,
     };
     const auto work = [&] {
         while (!stop.requested()) {
-            const std::size_t item = next.fetch_add(1, std::memory_order_relaxed);
+            // A few at once while many are left, so that threads with short items do not queue up
+            // at the counters; one by one towards the end, so that none is left with much to do.
+            const std::size_t left = count - std::min(count, next.load(std::memory_order_relaxed));
+            const std::size_t taken =
+                team_size == 1
+                    ? 1
+                    : std::clamp<std::size_t>(left / (kShares * team_size), 1, kMostAtOnce);
+            std::size_t item = next.fetch_add(taken, std::memory_order_relaxed);
             if (item >= count) return;
-            body(item);
-            finished.fetch_add(1, std::memory_order_relaxed);
-            stop.count_finished();
+            const std::size_t end = std::min(count, item + taken);
+            std::size_t done = 0;
+            do {
+                body(item++);
+                ++done;
+            } while (item < end && !stop.requested());
+            finished.fetch_add(done, std::memory_order_relaxed);
+            stop.count_finished(done);
         }
     };
     {

@@ -1,48 +1,54 @@
 #include "simplex.h"
 
-#include "textkin/kernels.h"
+#include "textkin/lanes.h"
 
 #include <algorithm>
-#include <type_traits>
+#include <bit>
+#include <cstdlib>
 #include <utility>
 
 namespace textkin {
 namespace {
 
-constexpr std::size_t kRowsPriced = 8; // rows looked at for an entering arc before one is taken
 constexpr std::int64_t kPivotsUnasked = 64; // pivots between two looks at the stop
 
 // Above every cost, and far enough from the largest number.
 template <class Number> constexpr Number kClosed = std::numeric_limits<Number>::max() / 2 + 1;
 
-// The least of cost[j] - potential[j]; padding never wins.
-std::int64_t minimum_reduced(const std::int32_t* cost, const std::int32_t* potential,
-                             std::size_t columns) {
-    return kernels().minimum_reduced(cost, potential, padded(columns));
+// Of each row the least cost[j] - offset[j]; padding never wins.
+void row_minima(const std::int32_t* cost, std::size_t stride, std::size_t rows,
+                const std::int32_t* offset, std::size_t columns, std::int32_t* out) {
+    kernels().row_minima(cost, stride, rows, offset, padded(columns), out);
 }
 
-std::int64_t minimum_reduced(const std::int64_t* cost, const std::int64_t* potential,
-                             std::size_t columns) {
-    std::int64_t least = cost[0] - potential[0];
-    for (std::size_t j = 1; j < columns; ++j) least = std::min(least, cost[j] - potential[j]);
-    return least;
+void row_minima(const std::int64_t* cost, std::size_t stride, std::size_t rows,
+                const std::int64_t* offset, std::size_t columns, std::int64_t* out) {
+    for (std::size_t i = 0; i < rows; ++i, cost += stride) {
+        out[i] = cost[0] - offset[0];
+        for (std::size_t j = 1; j < columns; ++j) out[i] = std::min(out[i], cost[j] - offset[j]);
+    }
 }
 
 // The first column where it is reached.
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* potential,
-                         std::int64_t value) {
-    return kernels().find_reduced(cost, potential, static_cast<std::int32_t>(value));
+std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::int32_t value) {
+    return kernels().find_reduced(cost, offset, value);
 }
 
-std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* potential,
-                         std::int64_t value) {
+std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* offset, std::int64_t value) {
     std::size_t j = 0;
-    while (cost[j] - potential[j] != value) ++j;
+    while (cost[j] - offset[j] != value) ++j;
     return j;
 }
 
-template <class Value> void grow(std::vector<Value>& values, std::size_t size) {
-    if (values.size() < size) values.resize(size);
+void add_where(std::int32_t* values, const std::uint64_t* set, std::size_t begin, std::size_t end,
+               std::int32_t amount) {
+    kernels().add_where(values, set, begin, end, amount);
+}
+
+void add_where(std::int64_t* values, const std::uint64_t* set, std::size_t begin, std::size_t end,
+               std::int64_t amount) {
+    for (std::size_t x = begin; x < end; ++x)
+        if (set[x / 64] >> (x % 64) & 1) values[x] += amount;
 }
 
 } // namespace
@@ -53,22 +59,30 @@ template <class Number> void Simplex<Number>::prepare(const Instance<Number>& in
     columns_ = instance.columns();
     first_column_ = padded(rows_);
     nodes_ = first_column_ + padded(columns_);
-    words_ = (nodes_ + 63) / 64;
+    words_ = std::bit_ceil((nodes_ + 63) / 64); // few lengths, which pivot() knows in advance
+    if (words_ > 8) words_ = (nodes_ + 63) / 64;
     pivots_ = 0;
     reach_ = 0;
-    grow(potential_, nodes_);
-    grow(parent_, nodes_);
-    grow(flow_, nodes_);
-    grow(below_, nodes_ * words_);
-    grow(moved_, words_);
-    grow(previous_, words_);
-    grow(supply_, rows_);
-    grow(demand_, columns_);
-    grow(closed_, padded(columns_));
-    grow(order_, nodes_);
-    grow(first_arc_, nodes_);
-    std::fill_n(potential_.begin(), nodes_, Number{0});
-    std::fill_n(parent_.begin(), nodes_, kNone);
+    potential_.grow(nodes_);
+    parent_.grow(nodes_);
+    flow_.grow(nodes_);
+    below_.grow(nodes_ * words_);
+    moved_.grow(words_);
+    previous_.grow(words_);
+    from_.nodes.grow(nodes_);
+    to_.nodes.grow(nodes_);
+    supply_.grow(rows_);
+    demand_.grow(columns_);
+    closed_.grow(padded(columns_));
+    nearest_.grow(first_column_);
+    nothing_.grow(first_column_);
+    nearest_column_.grow(rows_);
+    order_.grow(nodes_);
+    first_arc_.grow(nodes_);
+    next_arc_.grow(2 * nodes_);
+    arcs_.grow(nodes_);
+    std::fill_n(potential_.data(), nodes_, Number{0});
+    std::fill_n(parent_.data(), nodes_, kNone);
 
     const auto scale = static_cast<std::int64_t>(rows_) + 1;
     for (std::size_t i = 0; i < rows_; ++i) supply_[i] = instance.supply[i] * scale + 1;
@@ -76,38 +90,50 @@ template <class Number> void Simplex<Number>::prepare(const Instance<Number>& in
     demand_[columns_ - 1] += static_cast<std::int64_t>(rows_);
 }
 
-// A first tree: the rows take turns, each sending all it can to the cheapest column that still has
-// room. Every shipment closes either its row or its column, never both before the last one, so
-// there are rows + columns - 1 of them and they form a tree.
+// A first tree: again and again the cheapest arc of those whose row and column are both open takes
+// all it can. Every shipment closes either its row or its column, never both before the last one,
+// so there are rows + columns - 1 of them and they form a tree. A row's nearest column is looked
+// for again only when the row is the best and that column has closed in the meantime: the nearest
+// open one can only be farther.
 template <class Number> void Simplex<Number>::start() {
-    arcs_.clear();
-    open_rows_.resize(rows_);
-    for (std::size_t i = 0; i < rows_; ++i) open_rows_[i] = static_cast<Node>(i);
-    std::fill_n(closed_.begin(), padded(columns_), Number{0});
-    while (!open_rows_.empty()) {
-        std::size_t kept = 0;
-        for (const Node row : open_rows_) {
-            const auto i = static_cast<std::size_t>(row);
-            const Number* cost = problem_.row(i);
-            const std::size_t j =
-                find_reduced(cost, closed_.data(), minimum_reduced(cost, closed_.data(), columns_));
-            const std::int64_t mass = std::min(supply_[i], demand_[j]);
-            supply_[i] -= mass;
-            demand_[j] -= mass;
-            arcs_.push_back({row, static_cast<std::int32_t>(j), mass});
-            if (supply_[i] == 0) continue;
-            closed_[j] = -kClosed<Number>;
-            open_rows_[kept++] = row;
+    std::fill_n(closed_.data(), padded(columns_), Number{0});
+    std::fill_n(nothing_.data(), first_column_, Number{0});
+    row_minima(problem_.cost, problem_.stride, rows_, closed_.data(), columns_, nearest_.data());
+    std::fill(nearest_.data() + rows_, nearest_.data() + first_column_,
+              std::numeric_limits<Number>::max());
+    for (std::size_t i = 0; i < rows_; ++i)
+        nearest_column_[i] =
+            static_cast<Node>(find_reduced(problem_.row(i), closed_.data(), nearest_[i]));
+    arc_count_ = 0;
+    for (;;) {
+        Number least = 0;
+        row_minima(nearest_.data(), 0, 1, nothing_.data(), rows_, &least);
+        const std::size_t i = find_reduced(nearest_.data(), nothing_.data(), least);
+        auto j = static_cast<std::size_t>(nearest_column_[i]);
+        if (closed_[j] != 0) {
+            row_minima(problem_.row(i), 0, 1, closed_.data(), columns_, &nearest_[i]);
+            j = find_reduced(problem_.row(i), closed_.data(), nearest_[i]);
+            nearest_column_[i] = static_cast<Node>(j);
+            if (nearest_[i] != least) continue;
         }
-        open_rows_.resize(kept);
+        const std::int64_t mass = std::min(supply_[i], demand_[j]);
+        supply_[i] -= mass;
+        demand_[j] -= mass;
+        arcs_[arc_count_++] = {static_cast<Node>(i), static_cast<Node>(j), mass};
+        if (arc_count_ == rows_ + columns_ - 1) return;
+        if (supply_[i] == 0)
+            nearest_[i] = std::numeric_limits<Number>::max();
+        else
+            closed_[j] = -kClosed<Number>;
     }
 }
 
+// From the last arc outwards every arc of the start is at most as dear as those before it on its
+// way: sums of such costs with turning signs, the potentials, are never above the largest cost.
 template <class Number> bool Simplex<Number>::build_tree(std::int64_t potential_limit) {
     // Arcs of a node as a linked list; arc e seen from its row is 2e, from its column 2e + 1.
-    std::fill_n(first_arc_.begin(), nodes_, kNone);
-    next_arc_.resize(2 * arcs_.size());
-    for (std::size_t e = 0; e < arcs_.size(); ++e) {
+    std::fill_n(first_arc_.data(), nodes_, kNone);
+    for (std::size_t e = 0; e < arc_count_; ++e) {
         const Node ends[2] = {arcs_[e].row, column_node(static_cast<std::size_t>(arcs_[e].column))};
         for (std::size_t side = 0; side < 2; ++side) {
             Node& first = first_arc_[static_cast<std::size_t>(ends[side])];
@@ -115,9 +141,9 @@ template <class Number> bool Simplex<Number>::build_tree(std::int64_t potential_
             first = static_cast<Node>(2 * e + side);
         }
     }
-    // Breadth first from the first row.
+    // Breadth first.
     std::size_t found = 0;
-    order_[found++] = arcs_.front().row;
+    order_[found++] = arcs_[arc_count_ - 1].row;
     for (std::size_t next = 0; next < found; ++next) {
         const Node x = order_[next];
         for (Node a = first_arc_[static_cast<std::size_t>(x)]; a != kNone;
@@ -147,104 +173,126 @@ template <class Number> bool Simplex<Number>::build_tree(std::int64_t potential_
     return true;
 }
 
-// The most negative reduced cost among the next few rows that have one.
-template <class Number>
-bool Simplex<Number>::price(std::size_t& next_row, std::size_t& row, std::size_t& column,
-                            std::int64_t& reduced) const {
+// Lists the best arc of each of the next few rows that have one with a negative reduced cost.
+template <class Number> bool Simplex<Number>::price(std::size_t& next_row) {
     const Number* columns = potential_.data() + first_column_;
+    Number least[kRowsPriced];
     for (std::size_t seen = 0; seen < rows_;) {
-        const std::size_t end = std::min(rows_, next_row + kRowsPriced);
-        std::int64_t best = 0;
-        for (std::size_t i = next_row; i < end; ++i) {
-            const std::int64_t value = minimum_reduced(problem_.row(i), columns, columns_) -
-                                       static_cast<std::int64_t>(potential_[i]);
-            if (value < best) {
-                best = value;
-                row = i;
-            }
+        const std::size_t count = std::min(rows_ - next_row, kRowsPriced);
+        row_minima(problem_.row(next_row), problem_.stride, count, columns, columns_, least);
+        candidate_count_ = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t i = next_row + k;
+            if (least[k] >= potential_[i]) continue;
+            const std::size_t j = find_reduced(problem_.row(i), columns, least[k]);
+            candidates_[candidate_count_++] = {i, j, 0};
         }
-        seen += end - next_row;
-        next_row = end == rows_ ? 0 : end;
-        if (best < 0) {
-            reduced = best;
-            column = find_reduced(problem_.row(row), columns,
-                                  best + static_cast<std::int64_t>(potential_[row]));
-            return true;
-        }
+        seen += count;
+        next_row = next_row + count == rows_ ? 0 : next_row + count;
+        if (candidate_count_ > 0) return true;
     }
     return false;
 }
 
-// Sends flow around the cycle that the arc closes, until the first tree arc runs dry and leaves.
-template <class Number>
-void Simplex<Number>::pivot(std::size_t row, std::size_t column, std::int64_t reduced) {
-    const Node from = static_cast<Node>(row);
-    const Node to = column_node(column);
-    const std::size_t to_word = static_cast<std::size_t>(to) / 64;
-    const Word to_bit = Word{1} << (static_cast<std::size_t>(to) % 64);
+// Takes the candidate with the most negative reduced cost out of the list, and those that have
+// none any more.
+template <class Number> bool Simplex<Number>::take_best(Candidate& best) {
+    std::size_t kept = 0;
+    std::size_t place = 0;
+    best.reduced = 0;
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+        Candidate candidate = candidates_[k];
+        candidate.reduced = reduced(candidate.row, candidate.column);
+        if (candidate.reduced < best.reduced) {
+            best = candidate;
+            place = kept;
+        }
+        candidates_[kept] = candidate;
+        kept += candidate.reduced < 0 ? 1 : 0;
+    }
+    candidate_count_ = kept;
+    if (kept == 0) return false;
+    --candidate_count_;
+    for (std::size_t k = place; k < candidate_count_; ++k) candidates_[k] = candidates_[k + 1];
+    return true;
+}
 
-    // Going up from the row, the arcs of rows lose flow; from the column, those of columns.
-    std::int64_t from_least = std::numeric_limits<std::int64_t>::max();
-    std::int64_t to_least = from_least;
-    Node from_leaves = kNone;
-    Node to_leaves = kNone;
-    Node join = from;
-    for (; !(below(join)[to_word] & to_bit); join = parent(join)) {
-        if (is_row(join) && flow(join) < from_least) {
-            from_least = flow(join);
-            from_leaves = join;
-        }
+// Goes up from a node to the first one that has `other` below it.
+template <class Number> void Simplex<Number>::climb(Node from, Node other, Path& path) {
+    const Word* sets = below_.data() + static_cast<std::size_t>(other) / 64;
+    const std::size_t shift = static_cast<std::size_t>(other) % 64;
+    Node* nodes = path.nodes.data();
+    std::size_t length = 0;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::size_t narrowest = 0;
+    for (Node x = from; !(sets[static_cast<std::size_t>(x) * words_] >> shift & 1); x = parent(x)) {
+        const std::int64_t mass =
+            length % 2 == 0 ? flow(x) : std::numeric_limits<std::int64_t>::max();
+        narrowest = mass < least ? length : narrowest;
+        least = std::min(least, mass);
+        nodes[length++] = x;
     }
-    for (Node y = to; y != join; y = parent(y)) {
-        if (!is_row(y) && flow(y) < to_least) {
-            to_least = flow(y);
-            to_leaves = y;
-        }
-    }
-    const bool on_row_side = from_least < to_least;
-    const std::int64_t mass = on_row_side ? from_least : to_least;
-    for (Node x = from; x != join; x = parent(x)) flow(x) += is_row(x) ? -mass : mass;
-    for (Node y = to; y != join; y = parent(y)) flow(y) += is_row(y) ? mass : -mass;
+    path.length = length;
+    path.narrowest = narrowest;
+    path.least = least;
+}
+
+// Sends flow around the cycle that the arc closes, until the first tree arc runs dry and leaves.
+// Words: how many a bitset has, or 0 for any number.
+template <class Number>
+template <std::size_t Words>
+void Simplex<Number>::pivot(const Candidate& entering) {
+    const std::size_t words = Words != 0 ? Words : words_;
+    const Node from = static_cast<Node>(entering.row);
+    const Node to = column_node(entering.column);
+    // Rows and columns take turns. Going up from the row, the arcs of rows lose flow; from the
+    // column, those of columns: on both sides the first, the third and so on.
+    climb(from, to, from_);
+    climb(to, from, to_);
+    const bool on_row_side = from_.least < to_.least;
+    const Path& cut_path = on_row_side ? from_ : to_;
+    const Path& hook_path = on_row_side ? to_ : from_;
+    const std::int64_t mass = cut_path.least;
 
     // The subtree under the leaving arc moves: it is hung up by its end of the entering arc.
-    const Node cut = on_row_side ? from_leaves : to_leaves;
-    const Node root = on_row_side ? from : to;
-    const Node hook = on_row_side ? to : from;
-    std::copy_n(below(cut), words_, moved_.begin());
-    for (Node x = parent(cut); x != join; x = parent(x)) {
+    const std::size_t cut = cut_path.narrowest;
+    Word* moved = moved_.data();
+    Word* previous = previous_.data();
+    std::copy_n(below(cut_path.nodes[cut]), words, moved);
+    for (std::size_t k = 0; k < hook_path.length; ++k) {
+        const Node x = hook_path.nodes[k];
+        flow(x) += k % 2 == 0 ? -mass : mass;
         Word* set = below(x);
-        for (std::size_t w = 0; w < words_; ++w) set[w] &= ~moved_[w];
+        for (std::size_t w = 0; w < words; ++w) set[w] |= moved[w];
     }
-    for (Node x = hook; x != join; x = parent(x)) {
+    for (std::size_t k = cut + 1; k < cut_path.length; ++k) {
+        const Node x = cut_path.nodes[k];
+        flow(x) += k % 2 == 0 ? -mass : mass;
         Word* set = below(x);
-        for (std::size_t w = 0; w < words_; ++w) set[w] |= moved_[w];
+        for (std::size_t w = 0; w < words; ++w) set[w] &= ~moved[w];
     }
     // Turn round the arcs between the new root of the subtree and the old one.
-    std::fill_n(previous_.begin(), words_, Word{0});
-    Node above = hook;
+    std::fill_n(previous, words, Word{0});
+    Node above = on_row_side ? to : from;
     std::int64_t carried = mass;
-    for (Node x = root;;) {
-        const Node next = parent(x);
+    for (std::size_t k = 0; k <= cut; ++k) {
+        const Node x = cut_path.nodes[k];
+        const std::int64_t next = flow(x) + (k % 2 == 0 ? -mass : mass);
         parent(x) = above;
-        std::swap(flow(x), carried);
-        Word* set = below(x);
-        for (std::size_t w = 0; w < words_; ++w) {
-            const Word old = set[w];
-            set[w] = moved_[w] & ~previous_[w];
-            previous_[w] = old;
-        }
-        if (x == cut) break;
+        flow(x) = carried;
+        carried = next;
         above = x;
-        x = next;
+        Word* set = below(x);
+        for (std::size_t w = 0; w < words; ++w) {
+            const Word old = set[w];
+            set[w] = moved[w] & ~previous[w];
+            previous[w] = old;
+        }
     }
     // Bring the entering arc's reduced cost to zero.
-    const auto shift = static_cast<Number>(is_row(root) ? reduced : -reduced);
-    for (std::size_t w = 0; w < words_; ++w) {
-        for (Word bits = moved_[w]; bits != 0; bits &= bits - 1) {
-            const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-            potential_[x] += x < first_column_ ? shift : -shift;
-        }
-    }
+    const auto shift = static_cast<Number>(on_row_side ? entering.reduced : -entering.reduced);
+    add_where(potential_.data(), moved, 0, first_column_, shift);
+    add_where(potential_.data(), moved, first_column_, nodes_, static_cast<Number>(-shift));
     ++pivots_;
 }
 
@@ -260,22 +308,41 @@ bool Simplex<Number>::potentials_fit(std::int64_t shift, std::int64_t limit) {
 }
 
 template <class Number>
+template <std::size_t Words>
+Outcome Simplex<Number>::improve(std::int64_t pivot_limit, std::int64_t potential_limit,
+                                 Stop& stop) {
+    std::size_t next_row = 0;
+    Candidate entering{};
+    while (price(next_row)) {
+        while (take_best(entering)) {
+            if (pivots_ >= pivot_limit) return Outcome::pivot_limit;
+            if (pivots_ % kPivotsUnasked == 0) stop.throw_if_requested();
+            if (!potentials_fit(-entering.reduced, potential_limit))
+                return Outcome::potential_too_large;
+            pivot<Words>(entering);
+        }
+    }
+    return Outcome::optimal;
+}
+
+template <class Number>
 Outcome Simplex<Number>::solve(const Instance<Number>& instance, std::int64_t pivot_limit,
                                std::int64_t potential_limit, Stop& stop) {
     prepare(instance);
     start();
     if (!build_tree(potential_limit)) return Outcome::potential_too_large;
-    std::size_t next_row = 0;
-    std::size_t row = 0;
-    std::size_t column = 0;
-    std::int64_t reduced = 0;
-    while (price(next_row, row, column, reduced)) {
-        if (pivots_ >= pivot_limit) return Outcome::pivot_limit;
-        if (pivots_ % kPivotsUnasked == 0) stop.throw_if_requested();
-        if (!potentials_fit(-reduced, potential_limit)) return Outcome::potential_too_large;
-        pivot(row, column, reduced);
+    switch (words_) {
+    case 1:
+        return improve<1>(pivot_limit, potential_limit, stop);
+    case 2:
+        return improve<2>(pivot_limit, potential_limit, stop);
+    case 4:
+        return improve<4>(pivot_limit, potential_limit, stop);
+    case 8:
+        return improve<8>(pivot_limit, potential_limit, stop);
+    default:
+        return improve<0>(pivot_limit, potential_limit, stop);
     }
-    return Outcome::optimal;
 }
 
 // A tree arc carries the surplus of the nodes below it. That surplus of the added units is
@@ -302,14 +369,9 @@ template <class Number> void Simplex<Number>::read(Solution& solution) const {
             {row ? static_cast<Node>(x) : other,
              static_cast<Node>(column_of(row ? other : static_cast<Node>(x))), mass});
     }
-    std::sort(solution.shipments.begin(), solution.shipments.end(),
-              [](const Shipment& a, const Shipment& b) {
-                  return std::pair(a.row, a.column) < std::pair(b.row, b.column);
-              });
-    const auto columns = potential_.begin() + static_cast<std::ptrdiff_t>(first_column_);
-    solution.row_potential.assign(potential_.begin(),
-                                  potential_.begin() + static_cast<std::ptrdiff_t>(rows_));
-    solution.column_potential.assign(columns, columns + static_cast<std::ptrdiff_t>(columns_));
+    const Number* columns = potential_.data() + first_column_;
+    solution.row_potential.assign(potential_.data(), potential_.data() + rows_);
+    solution.column_potential.assign(columns, columns + columns_);
 }
 
 template class Simplex<std::int32_t>;

@@ -9,12 +9,15 @@
 // one unit more and the last column `rows` units more. No proper part of the rows can then match a
 // part of the columns, so every basic flow is positive and every pivot lowers the cost (Orden 1956;
 // Charnes 1952). The plan of the original problem is read off the last tree exactly.
+//
+// The least reduced costs of several rows make a list of candidates; the best of it enters, the
+// others follow as long as their reduced costs, looked at again, are negative. So the matrix is
+// read once for several pivots.
 #pragma once
 
+#include "textkin/buffer.h"
 #include "textkin/transport.h"
 
-#include <bit>
-#include <cstdlib>
 #include <limits>
 
 namespace textkin {
@@ -33,6 +36,20 @@ template <class Number> class Simplex {
     using Word = std::uint64_t;
     using Node = std::int32_t;
     static constexpr Node kNone = -1;
+    static constexpr std::size_t kRowsPriced = 32; // rows that make a list of candidates
+
+    struct Candidate {
+        std::size_t row, column;
+        std::int64_t reduced; // negative when it was looked at
+    };
+    // Nodes from one end of the entering arc up to, but without, the join.
+    struct Path {
+        Buffer<Node> nodes;
+        std::size_t length = 0;
+        // Of every other arc, beginning with the first, the one with the least flow: these lose.
+        std::size_t narrowest = 0;
+        std::int64_t least = 0;
+    };
 
     Instance<Number> problem_{};
     std::size_t rows_ = 0, columns_ = 0;
@@ -41,15 +58,19 @@ template <class Number> class Simplex {
     std::int64_t pivots_ = 0;
     std::int64_t reach_ = 0; // no |potential| is larger
 
-    std::vector<Number> potential_;
-    std::vector<Node> parent_;
-    std::vector<std::int64_t> flow_; // of the arc to the parent
-    std::vector<Word> below_, moved_, previous_;
+    Buffer<Number> potential_;
+    Buffer<Node> parent_;
+    Buffer<std::int64_t> flow_; // of the arc to the parent
+    Buffer<Word> below_, moved_, previous_;
+    Path from_, to_;
+    Candidate candidates_[kRowsPriced];
+    std::size_t candidate_count_ = 0;
     // For the start only.
-    std::vector<std::int64_t> supply_, demand_;
-    std::vector<Number> closed_;
-    std::vector<Node> order_, open_rows_, first_arc_, next_arc_;
-    std::vector<Shipment> arcs_;
+    Buffer<std::int64_t> supply_, demand_;
+    Buffer<Number> closed_, nearest_, nothing_;
+    Buffer<Node> nearest_column_, order_, first_arc_, next_arc_;
+    Buffer<Shipment> arcs_;
+    std::size_t arc_count_ = 0;
 
     [[nodiscard]] bool is_row(Node x) const { return static_cast<std::size_t>(x) < first_column_; }
     [[nodiscard]] Node column_node(std::size_t j) const {
@@ -71,14 +92,22 @@ template <class Number> class Simplex {
         if (!is_row(a)) std::swap(a, b);
         return problem_.row(static_cast<std::size_t>(a))[column_of(b)];
     }
+    [[nodiscard]] std::int64_t reduced(std::size_t row, std::size_t column) const {
+        return static_cast<std::int64_t>(problem_.row(row)[column]) -
+               static_cast<std::int64_t>(potential_[row]) -
+               static_cast<std::int64_t>(potential_[first_column_ + column]);
+    }
 
     void prepare(const Instance<Number>& instance);
     void start();
     [[nodiscard]] bool build_tree(std::int64_t potential_limit);
-    [[nodiscard]] bool price(std::size_t& next_row, std::size_t& row, std::size_t& column,
-                             std::int64_t& reduced) const;
-    void pivot(std::size_t row, std::size_t column, std::int64_t reduced);
+    [[nodiscard]] bool price(std::size_t& next_row);
+    [[nodiscard]] bool take_best(Candidate& best);
+    void climb(Node from, Node other, Path& path);
+    template <std::size_t Words> void pivot(const Candidate& entering);
     [[nodiscard]] bool potentials_fit(std::int64_t shift, std::int64_t limit);
+    template <std::size_t Words>
+    Outcome improve(std::int64_t pivot_limit, std::int64_t potential_limit, Stop& stop);
 };
 
 } // namespace textkin

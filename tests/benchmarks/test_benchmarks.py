@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 from support import ROOT, load_script
+from textkin import _core
 
 BENCHMARKS = ROOT / "benchmarks"
 N_PAIRS, ROUNDS = 6, 2
 
 
-workloads, contenders, pairs, table = (
-    load_script(f"benchmarks/{name}.py") for name in ("workloads", "contenders", "pairs", "table")
+workloads, contenders, pairs, table, instructions = (
+    load_script(f"benchmarks/{name}.py")
+    for name in ("workloads", "contenders", "pairs", "table", "instructions")
 )
 
 
@@ -84,6 +86,13 @@ def test_real_pairs_are_bags_over_unit_vectors(shared_data):
     assert (found.first != again.first).nnz == 0
 
 
+def test_real_pairs_over_vectors_of_300_dimensions(shared_data):
+    found = workloads.real_pairs("twitter-300d", 10)
+    assert len(found) == 10
+    assert found.vectors.shape[1] == 300
+    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, atol=1e-6)
+
+
 def test_real_pairs_are_left_out_aloud_where_there_are_no_data(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(workloads, "DATA", tmp_path)
     assert workloads.real_pairs("r8", 20) is None
@@ -134,7 +143,12 @@ def test_all_installed_contenders_give_equal_answers(result_file):
         assert workload["pairs"] == N_PAIRS
         assert workload["mean_pivots"] > 0
         assert set(modules) - set(missing) <= set(workload["contenders"])
-        assert len(workload["contenders"]) == 6 - len(missing)
+        ours = {name for name in workload["contenders"] if name.startswith("textkin_")}
+        assert ours >= set(contenders.TEXTKIN)
+        assert len(ours) == len(contenders.TEXTKIN) + len(_core.instruction_sets()) - 1
+        assert ("POT_solver" in workload["contenders"]) == ("POT" not in missing)
+        assert workload["solver_alone"]["mean_pivots"] > 0
+        assert workload["solver_alone"]["nanoseconds_a_pivot"] > 0
         for contender in workload["contenders"].values():
             assert contender["largest_relative_difference"] < 1e-6
             assert len(contender["rounds"]) == ROUNDS
@@ -154,7 +168,8 @@ def test_a_peer_that_cannot_be_imported_is_left_out(language, monkeypatch):
     for module in ("gensim.models", "ot", "pyemd"):
         monkeypatch.setitem(sys.modules, module, None)
     few = workloads.synthetic_pairs("twit", 3, language=language)
-    assert list(contenders.prepare(few)) == list(contenders.TEXTKIN)
+    forced = [f"textkin_batch_{name}" for name in _core.instruction_sets()[:-1]]
+    assert list(contenders.prepare(few)) == [*contenders.TEXTKIN, *forced]
 
 
 def test_every_contender_comes_first_and_last_some_time():
@@ -221,3 +236,43 @@ def test_loading_is_measured_for_all_and_answers_are_equal(tmp_path):
     for contender in result["contenders"].values():
         assert contender["seconds"]["median"] > 0
         assert contender["peak_megabytes"] > 10
+
+
+# ---------------------------------------------------------------------- instructions
+
+PROFILE = """events: Ir
+fn=(1) textkin::Simplex<int>::climb(int, int)
+12 30
++1 10
+fn=(2) void textkin::Simplex<int>::pivot<4ul>(textkin::Simplex<int>::Candidate const&)
+20 5
+cfn=(1)
+calls=2 12
+* 40
+-3 7
+fn=(3) textkin::(anonymous namespace)::row_minima(int const*, unsigned long)
+1 8
+"""
+
+
+def test_instructions_are_those_of_the_function_itself():
+    counts = instructions.own_counts(PROFILE)
+    found = {instructions.stem(name): count for name, count in counts.items()}
+    assert found == {"climb": 40, "pivot": 12, "row_minima": 8}
+
+
+def test_more_instructions_than_stored_are_told(capsys):
+    stored = {"news": {"avx2": {"thousands_a_pair": 100.0}}}
+    same = {"news": {"avx2": {"thousands_a_pair": 101.0}}, "reut": {"avx2": {}}}
+    more = {"news": {"avx2": {"thousands_a_pair": 103.0}}}
+    assert instructions.compare(same, stored) == 0
+    assert "WORSE" not in capsys.readouterr().out
+    assert instructions.compare(more, stored) == 1
+    assert "WORSE" in capsys.readouterr().out
+
+
+def test_the_stored_instructions_are_those_of_every_workload():
+    stored = json.loads((BENCHMARKS / "results" / "instructions.json").read_text())
+    assert list(stored["workloads"]) == list(instructions.WORKLOADS)
+    for sets in stored["workloads"].values():
+        assert sets["avx2"]["thousands_a_pair"] < sets["baseline"]["thousands_a_pair"]

@@ -1,5 +1,7 @@
-// core_tests [PART]: runs the tests whose names contain PART, or all.
+// core_tests [PART]: runs the tests whose names contain PART, or all, once with each instruction
+// set that this processor has.
 #include "check.h"
+#include "textkin/kernels.h"
 
 #include <cstdio>
 #include <exception>
@@ -34,21 +36,25 @@ int main(int count, char** arguments) {
     const std::string_view part = count > 1 ? arguments[1] : "";
     int passed = 0;
     int failed = 0;
-    for (const check::Case& test : check::cases()) {
-        if (std::string_view(test.name).find(part) == std::string_view::npos) continue;
-        failures_of_test = 0;
-        try {
-            test.run();
-        } catch (const std::exception& error) {
-            check::fail(test.name, 0, std::string("unexpected exception: ") + error.what());
+    for (auto table = textkin::available_kernels(); *table != nullptr; ++table) {
+        for (const check::Case& test : check::cases()) {
+            if (std::string_view(test.name).find(part) == std::string_view::npos) continue;
+            textkin::use_kernels((*table)->name); // a test may have changed it
+            failures_of_test = 0;
+            try {
+                test.run();
+            } catch (const std::exception& error) {
+                check::fail(test.name, 0, std::string("unexpected exception: ") + error.what());
+            }
+            if (failures_of_test == 0) {
+                ++passed;
+                continue;
+            }
+            ++failed;
+            std::printf("FAILED %s with %s: %d checks\n", test.name, (*table)->name,
+                        failures_of_test);
+            std::fflush(stdout); // so that a sanitizer's report comes after it
         }
-        if (failures_of_test == 0) {
-            ++passed;
-            continue;
-        }
-        ++failed;
-        std::printf("FAILED %s: %d checks\n", test.name, failures_of_test);
-        std::fflush(stdout); // so that a sanitizer's report comes after it
     }
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 ? 1 : 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.h"
-#include "textkin/kernels.h"
+#include "textkin/lanes.h"
 #include "textkin/transport.h"
 
 #include <algorithm>
@@ -92,16 +92,16 @@ inline void check_proof(const Problem& p, const Solution& solution) {
     if (u.size() != p.rows() || v.size() != p.columns()) return;
     Masses sent(p.rows(), 0);
     Masses received(p.columns(), 0);
-    std::pair<std::int32_t, std::int32_t> last{-1, -1};
+    std::vector<char> used(p.rows() * p.columns(), 0);
     for (const Shipment& s : solution.shipments) {
         const auto i = static_cast<std::size_t>(s.row);
         const auto j = static_cast<std::size_t>(s.column);
         CHECK(i < p.rows() && j < p.columns());
         if (i >= p.rows() || j >= p.columns()) return;
         CHECK(s.mass > 0);
-        CHECK(last < std::pair(s.row, s.column));
+        CHECK(!used[i * p.columns() + j]);
         CHECK(u[i] + v[j] == p.at(i, j));
-        last = {s.row, s.column};
+        used[i * p.columns() + j] = 1;
         sent[i] += s.mass;
         received[j] += s.mass;
     }

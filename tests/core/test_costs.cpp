@@ -1,7 +1,7 @@
 #include "check.h"
 #include "corpus.h"
 #include "textkin/costs.h"
-#include "textkin/kernels.h"
+#include "textkin/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -189,7 +189,7 @@ TEST(costs_of_documents_that_are_too_long_are_refused_before_memory_is_asked_for
     Stop stop;
     CHECK_THROWS(std::length_error,
                  kernel.compute(table.view(), Cost::euclidean, words, words, stop, costs));
-    CHECK(costs.values.empty());
+    CHECK(costs.values.size() == 0);
 }
 
 TEST(costs_can_be_stopped) {

@@ -1,6 +1,7 @@
 #include "problems.h"
 #include "shortest_paths.h"
 #include "simplex.h"
+#include "textkin/kernels.h"
 #include "textkin/rounded.h"
 
 using namespace problems;
@@ -44,27 +45,6 @@ Objective check_methods_agree(const Problem& p) {
 }
 
 Masses ones(std::size_t count) { return Masses(count, 1); }
-
-// A problem whose start is a path with costs kLargestNarrowCost - 1 and 0 in turn, along which
-// potentials grow by kLargestNarrowCost - 1 a row. Row k shares column B(k-1) with the row before
-// it and B(k) with the row after it; to come to B(k-1) only after the row before it, it first fills
-// k - 1 columns of its own, one a turn.
-Problem chain(std::size_t rows) {
-    const std::size_t own = (rows - 1) * (rows - 2) / 2;
-    Masses supply(rows);
-    for (std::size_t k = 0; k < rows; ++k)
-        supply[k] = k == 0 ? 1 : static_cast<std::int64_t>(k) + 1;
-    Masses demand(own + rows, 1);
-    std::fill(demand.begin() + static_cast<std::ptrdiff_t>(own), demand.end() - 1, 2);
-    return make(supply, demand, [own](std::size_t k, std::size_t j) {
-        if (j >= own) { // B(j - own)
-            if (j - own + 1 == k) return 0;
-            return j - own == k ? kLargestNarrowCost - 1 : kLargestNarrowCost;
-        }
-        const std::size_t first = k == 0 ? 0 : (k - 1) * (k - 2) / 2;
-        return k > 1 && j >= first && j < first + k - 1 ? 0 : kLargestNarrowCost;
-    });
-}
 
 } // namespace
 
@@ -234,34 +214,61 @@ TEST(transport_gives_way_after_any_number_of_pivots) {
     CHECK(solve(p, {.pivots = best.pivots}).method == Method::narrow_simplex);
 }
 
-// With no pivot allowed only the start can be what does not fit.
-TEST(transport_start_potentials_grow_beyond_the_narrow_limit) {
-    using Narrow = Simplex<std::int32_t>;
-    const std::int64_t limit = TransportLimits{}.narrow_potential;
-    Narrow simplex;
+// The cheapest arcs come first, so the potentials of the start are at most the largest cost: with
+// no pivot allowed only the start could be what does not fit.
+TEST(transport_start_potentials_are_at_most_the_largest_cost) {
+    Random random(26);
     Stop stop;
-    const Problem small = chain(8);
-    CHECK(simplex.solve(small.instance(), 0, limit, stop) == Outcome::pivot_limit);
-    const Problem large = chain(10);
-    CHECK(simplex.solve(large.instance(), 0, limit, stop) == Outcome::potential_too_large);
+    for (int round = 0; round < 200; ++round) {
+        const auto n = static_cast<std::size_t>(2 + below(random, 30));
+        const auto m = static_cast<std::size_t>(2 + below(random, 30));
+        const Problem p = random_problem(random, n, m, 60 + below(random, 1000),
+                                         round % 2 == 0 ? 3 : kLargestNarrowCost);
+        std::int64_t largest = 0;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < m; ++j)
+                largest = std::max<std::int64_t>(largest, p.at(i, j));
+        Simplex<std::int32_t> simplex;
+        CHECK(simplex.solve(p.instance(), 0, largest, stop) != Outcome::potential_too_large);
+    }
+    const Problem equal = make(ones(9), ones(9), [](auto, auto) { return 7; });
+    Simplex<std::int32_t> simplex;
+    CHECK(simplex.solve(equal.instance(), 0, 7, stop) == Outcome::optimal);
+    CHECK(simplex.solve(equal.instance(), 0, 6, stop) == Outcome::potential_too_large);
 }
 
-// This start fits, just, and its pivots do not.
-TEST(transport_pivots_beyond_the_narrow_limit_take_the_wide_simplex) {
-    CHECK(check_optimal(chain(8)).method == Method::wide_simplex);
+TEST(transport_potentials_beyond_the_narrow_limit_take_the_wide_simplex) {
+    Random random(27);
+    const Problem p = random_problem(random, 30, 25, 900, kLargestNarrowCost);
+    for (const std::int64_t limit : {kLargestNarrowCost / 4, kLargestNarrowCost}) {
+        const Solution solution = solve(p, {.narrow_potential = limit, .pivots = -1});
+        check_proof(p, solution);
+        CHECK(solution.method == Method::wide_simplex);
+    }
 }
 
-TEST(transport_start_beyond_the_narrow_limit_takes_the_wide_simplex) {
-    CHECK(check_optimal(chain(4)).method == Method::narrow_simplex);
-    CHECK(check_optimal(chain(10)).method == Method::wide_simplex);
-    CHECK(check_optimal(chain(20)).method == Method::wide_simplex);
+// The same whole numbers are solved in the same steps by every instruction set.
+TEST(transport_takes_the_same_steps_with_every_instruction_set) {
+    Random random(28);
+    for (const std::size_t n : {2u, 9u, 16u, 17u, 40u, 90u}) {
+        for (const std::size_t m : {3u, 16u, 33u, 150u}) {
+            const Problem p = random_problem(random, n, m, 5000, n == 9 ? 3 : kLargestNarrowCost);
+            use_kernels("baseline");
+            const Solution plain = solve(p);
+            check_proof(p, plain);
+            for (auto table = available_kernels(); *table != nullptr; ++table) {
+                use_kernels((*table)->name);
+                CHECK(same(solve(p), plain));
+            }
+        }
+    }
 }
 
 TEST(transport_is_deterministic_and_memory_keeps_nothing) {
     Random random(17);
     const Problem big = random_problem(random, 70, 90, 1000, 50);
     const Problem small = random_problem(random, 9, 11, 1000, 5);
-    const Problem wide = chain(12);
+    const Problem wide = random_problem(random, 30, 20, 1000, kLargestNarrowCost);
     TransportSolver used;
     Stop stop;
     Solution solution;

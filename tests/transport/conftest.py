@@ -44,7 +44,7 @@ def every_distance_is_proven():
 
     Of large batches a part, of huge documents none.
     """
-    pairs, matrix = _core.distance_pairs, _core.distance_matrix
+    pairs, matrix, bags = _core.distance_pairs, _core.distance_matrix, _core.distance_of_bags
 
     def proven_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
         found = pairs(table, a, a_rows, b, b_rows, cost, threads, progress)
@@ -58,10 +58,24 @@ def every_distance_is_proven():
             prove(table, a, i, b, j, cost, float(found[i, j]))
         return found
 
+    def proven_bags(table, *arguments):
+        found = bags(table, *arguments)
+        if found is not None:
+            *both, cost = arguments
+            a, b = one_row(table, *both[:3]), one_row(table, *both[3:])
+            prove(table, a, 0, b, 0, cost, found)
+        return found
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_core, "distance_of_bags", proven_bags)
         patch.setattr(_core, "distance_pairs", proven_pairs)
         patch.setattr(_core, "distance_matrix", proven_matrix)
         yield
+
+
+def one_row(table, indptr, indices, weights):
+    words, masses = indices[: indptr[1]].astype(np.int32), weights[: indptr[1]].astype(float)
+    return _core.Documents(indptr.astype(np.int64), words, masses, len(table))
 
 
 def prove(table, a, i, b, j, cost, distance):

@@ -38,26 +38,33 @@ auto to_numpy(std::vector<Number>&& values, Sizes... sizes) {
 // back, lets Python see Ctrl-C and tells `progress` how many of `total` items are done; an
 // exception from either ends the work and is raised when all threads have stopped.
 template <class Work> void run(std::size_t total, const nb::object& progress, Work&& work) {
-    std::optional<nb::python_error> error;
-    const auto poll = [&](std::size_t finished) {
-        const nb::gil_scoped_acquire held;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (!progress.is_none()) progress(finished, total);
-        } catch (nb::python_error& raised) {
-            error.emplace(std::move(raised));
+    struct Asked {
+        std::size_t total;
+        const nb::object& progress;
+        std::optional<nb::python_error> error;
+
+        bool stops(std::size_t finished) {
+            const nb::gil_scoped_acquire held;
+            try {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                if (!progress.is_none()) progress(finished, total);
+            } catch (nb::python_error& raised) {
+                error.emplace(std::move(raised));
+            }
+            return error.has_value();
         }
-        return error.has_value();
     };
-    Stop stop{poll};
+    Asked asked{total, progress, std::nullopt};
+    // One pointer, which std::function holds without memory of its own.
+    Stop stop{[it = &asked](std::size_t finished) { return it->stops(finished); }};
     try {
         const nb::gil_scoped_release released;
         work(stop);
     } catch (const Stopped&) {
-        if (!error) throw;
+        if (!asked.error) throw;
     }
     // Also where the work was done before anybody saw the stop.
-    if (error) throw std::move(*error);
+    if (asked.error) throw std::move(*asked.error);
     if (!progress.is_none()) progress(total, total);
 }
 

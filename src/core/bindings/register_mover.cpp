@@ -1,10 +1,13 @@
 #include "bindings.h"
 
 #include "textkin/batch.h"
+#include "textkin/kernels.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +25,7 @@ Cost cost_named(std::string_view name) {
 }
 
 Space space(const Table& table, std::string_view cost) {
+    static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
 }
 
@@ -66,6 +70,53 @@ auto pairs(const Table& table, const Documents& a, const Array1<std::int64_t>& a
     return to_numpy(std::move(out), count);
 }
 
+using AnyArray1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Number> bool holds(const AnyArray1& array) {
+    return array.dtype() == nb::dtype<Number>();
+}
+
+// Takes a bag of one row as SciPy holds it; false for anything out of the ordinary.
+bool read_bag(const AnyArray1& indptr, const AnyArray1& indices, const AnyArray1& weights,
+              std::size_t rows, OwnedDocument& out) {
+    const auto with_indices = [&]<class Index>(Index) {
+        const auto* starts = static_cast<const Index*>(indptr.data());
+        if (indptr.size() != 2 || starts[0] != 0 || starts[1] < 0) return false;
+        const auto count = static_cast<std::size_t>(starts[1]);
+        if (indices.size() < count || weights.size() < count) return false;
+        const std::span words(static_cast<const Index*>(indices.data()), count);
+        const auto with_weights = [&]<class Weight>(Weight) {
+            const std::span values(static_cast<const Weight*>(weights.data()), count);
+            return out.assign(words, values, rows);
+        };
+        if (holds<double>(weights)) return with_weights(double{});
+        if (holds<float>(weights)) return with_weights(float{});
+        return false;
+    };
+    if (holds<std::int32_t>(indptr) && holds<std::int32_t>(indices))
+        return with_indices(std::int32_t{});
+    if (holds<std::int64_t>(indptr) && holds<std::int64_t>(indices))
+        return with_indices(std::int64_t{});
+    return false;
+}
+
+std::optional<double> distance_of_bags(const Table& table, const AnyArray1& a_indptr,
+                                       const AnyArray1& a_indices, const AnyArray1& a_weights,
+                                       const AnyArray1& b_indptr, const AnyArray1& b_indices,
+                                       const AnyArray1& b_weights, const std::string& cost) {
+    const Space where = space(table, cost);
+    WorkspaceLease workspace;
+    if (!read_bag(a_indptr, a_indices, a_weights, table.shape(0), workspace->a) ||
+        !read_bag(b_indptr, b_indices, b_weights, table.shape(0), workspace->b))
+        return std::nullopt;
+    double out = 0;
+    run(1, nb::none(), [&](Stop& stop) {
+        out = workspace->solver.distance(where.table, where.cost, workspace->a.view(),
+                                         workspace->b.view(), stop);
+    });
+    return out;
+}
+
 auto bounds(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
             unsigned threads, const nb::object& progress) {
     check_rows(table, a);
@@ -86,7 +137,7 @@ Explanation explain(const Table& table, const Documents& a, std::size_t a_row, c
     const Space where = space(table, cost);
     Explanation out;
     run(1, nb::none(), [&](Stop& stop) {
-        out = SolverLease()->explain(where.table, where.cost, a[a_row], b[b_row], stop);
+        out = WorkspaceLease()->solver.explain(where.table, where.cost, a[a_row], b[b_row], stop);
     });
     return out;
 }
@@ -136,6 +187,16 @@ void register_mover(nb::module_& module) {
     module.def("distance_pairs", &pairs, "table"_a.noconvert(), "a"_a, "a_rows"_a.noconvert(),
                "b"_a, "b_rows"_a.noconvert(), "cost"_a, "threads"_a, "progress"_a.none(),
                "Exact distances of the named pairs of rows.");
+    module.def(
+        "distance_of_bags", &distance_of_bags, "table"_a.noconvert(), "a_indptr"_a, "a_indices"_a,
+        "a_weights"_a, "b_indptr"_a, "b_indices"_a, "b_weights"_a, "cost"_a,
+        nb::sig("def distance_of_bags(table: NDArray[numpy.float32], "
+                "a_indptr: NDArray[numpy.generic], a_indices: NDArray[numpy.generic], "
+                "a_weights: NDArray[numpy.generic], b_indptr: NDArray[numpy.generic], "
+                "b_indices: NDArray[numpy.generic], b_weights: NDArray[numpy.generic], "
+                "cost: str) -> float | None"),
+        "The exact distance of two bags of one row in canonical CSR form; None for anything that "
+        "needs a closer look, such as a bag that is empty or wrong.");
     module.def("bound_matrices", &bounds, "table"_a.noconvert(), "a"_a, "b"_a, "cost"_a,
                "threads"_a, "progress"_a.none(),
                "Centroid, source and target bounds of all pairs.");

@@ -1,7 +1,6 @@
 #include "bindings.h"
 
-#include "textkin/documents.h"
-#include "textkin/rounded.h"
+#include "textkin/batch.h"
 
 #include <nanobind/stl/tuple.h>
 
@@ -9,91 +8,143 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace textkin::bindings {
 namespace {
 
 using namespace nb::literals;
 
+constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two problems
+
 // Positive masses only, with the positions they had.
 struct Side {
     std::vector<std::int64_t> masses;
-    std::vector<std::int32_t> positions;
+    std::vector<std::size_t> positions;
 
-    explicit Side(const std::vector<std::int64_t>& all) {
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (all[i] == 0) continue;
-            masses.push_back(all[i]);
-            positions.push_back(static_cast<std::int32_t>(i));
+    void leave_out_nothing() {
+        positions.clear();
+        for (std::size_t i = 0; i < masses.size(); ++i) {
+            if (masses[i] == 0) continue;
+            masses[positions.size()] = masses[i];
+            positions.push_back(i);
         }
+        masses.resize(positions.size());
     }
 };
 
-auto solve(const Array1<double>& source, const Array1<double>& target, const Array2<double>& cost,
-           std::int64_t pivot_limit, std::int64_t potential_limit) {
-    if (source.size() != cost.shape(0) || target.size() != cost.shape(1))
+// A problem in whole masses, solved; the plan and its potentials stay in the workspace.
+struct Solved {
+    Side rows, columns;
+    std::int64_t total = 0;
+    double cost = 0; // of the plan, for a total mass of one
+    double unit = 1; // of the potentials
+
+    Solved(const Array1<double>& source, const Array1<double>& target, const Array2<double>& cost,
+           const TransportLimits& limits, Workspace& workspace);
+};
+
+Solved::Solved(const Array1<double>& source, const Array1<double>& target,
+               const Array2<double>& costs, const TransportLimits& limits, Workspace& workspace) {
+    if (source.size() != costs.shape(0) || target.size() != costs.shape(1))
         throw nb::value_error(
             "The costs must have a row for each source and a column for each target.");
-    std::vector<std::int64_t> a(source.size());
-    std::vector<std::int64_t> b(target.size());
-    const std::int64_t a_total = whole_masses(view(source), a);
-    const std::int64_t b_total = whole_masses(view(target), b);
-    if (a_total == 0 || b_total == 0)
+    rows.masses.resize(source.size());
+    columns.masses.resize(target.size());
+    const std::int64_t row_total = whole_masses(view(source), rows.masses);
+    const std::int64_t column_total = whole_masses(view(target), columns.masses);
+    if (row_total == 0 || column_total == 0)
         throw nb::value_error("Some mass must be positive on both sides.");
-    const std::int64_t total = to_common_total(a, a_total, b, b_total);
-    const Side rows(a);
-    const Side columns(b);
+    total = to_common_total(rows.masses, row_total, columns.masses, column_total);
+    rows.leave_out_nothing();
+    columns.leave_out_nothing();
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
     check_size(n, m);
     const auto given = [&](std::size_t i, std::size_t j) {
-        return cost(static_cast<std::size_t>(rows.positions[i]),
-                    static_cast<std::size_t>(columns.positions[j]));
+        return costs(rows.positions[i], columns.positions[j]);
     };
-    double largest = 0;
+    // Four at a time: each comparison has to wait for the one before it.
+    double most[4] = {0, 0, 0, 0};
     for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < m; ++j) largest = std::max(largest, given(i, j));
-    // In parts of the largest, so that costs of any size can be rounded.
-    const auto part = [&](std::size_t i, std::size_t j) {
-        return largest > 0 ? given(i, j) / largest : 0;
-    };
+        for (std::size_t j = 0; j < m; ++j) most[j % 4] = std::max(most[j % 4], given(i, j));
+    const double largest = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+    run(1, nb::none(), [&](Stop& stop) {
+        const auto solve = [&](const auto& cost_at, double top) {
+            cost = workspace.transport.solve(rows.masses, columns.masses, cost_at, top,
+                                             workspace.solution, stop, limits);
+        };
+        if (largest > 0x1p-900 && largest < 0x1p900) {
+            solve(given, largest);
+            return;
+        }
+        // In parts of the largest, so that costs of any size can be rounded.
+        unit = largest;
+        solve([&](std::size_t i, std::size_t j) { return largest > 0 ? given(i, j) / largest : 0; },
+              1.0);
+    });
+    cost = cost / static_cast<double>(total) * unit;
+}
+
+// Gives back memory that an unusually large problem took.
+void trim(const Solved& solved, Workspace& workspace) {
+    if (bytes_needed(solved.rows.masses.size(), solved.columns.masses.size()) <= kBytesKept) return;
+    workspace.transport = RoundedSolver{};
+    workspace.solution = Solution{};
+}
+
+double transport_cost(const Array1<double>& source, const Array1<double>& target,
+                      const Array2<double>& cost) {
+    WorkspaceLease workspace;
+    const Solved solved(source, target, cost, {}, *workspace);
+    trim(solved, *workspace);
+    return solved.cost;
+}
+
+auto solve(const Array1<double>& source, const Array1<double>& target, const Array2<double>& cost,
+           std::int64_t pivot_limit, std::int64_t potential_limit) {
     TransportLimits limits;
     limits.pivots = pivot_limit;
     if (potential_limit >= 0)
         limits.narrow_potential = std::min(limits.narrow_potential, potential_limit);
-    Solution solution;
-    RoundedSolver solver;
-    run(1, nb::none(), [&](Stop& stop) {
-        solver.solve(rows.masses, columns.masses, part, 1, solution, stop, limits);
-    });
-
+    WorkspaceLease lease;
+    Workspace& workspace = *lease;
+    const Solved solved(source, target, cost, limits, workspace);
+    Solution& solution = workspace.solution;
+    std::sort(solution.shipments.begin(), solution.shipments.end(),
+              [](const Shipment& x, const Shipment& y) {
+                  return std::pair(x.row, x.column) < std::pair(y.row, y.column);
+              });
     std::vector<std::int32_t> from, to;
     std::vector<double> mass;
     for (const Shipment& s : solution.shipments) {
-        from.push_back(rows.positions[static_cast<std::size_t>(s.row)]);
-        to.push_back(columns.positions[static_cast<std::size_t>(s.column)]);
-        mass.push_back(static_cast<double>(s.mass) / static_cast<double>(total));
+        from.push_back(
+            static_cast<std::int32_t>(solved.rows.positions[static_cast<std::size_t>(s.row)]));
+        to.push_back(static_cast<std::int32_t>(
+            solved.columns.positions[static_cast<std::size_t>(s.column)]));
+        mass.push_back(static_cast<double>(s.mass) / static_cast<double>(solved.total));
     }
     // Potentials for the given costs: u as found, then v as large as every cost allows, for the
     // sources and targets without mass too.
     std::vector<double> u(source.size(), std::numeric_limits<double>::infinity());
     std::vector<double> v(target.size(), std::numeric_limits<double>::infinity());
-    for (std::size_t j = 0; j < m; ++j)
-        v[static_cast<std::size_t>(columns.positions[j])] =
-            solver.column_potential(solution, j) * largest;
+    for (std::size_t j = 0; j < solved.columns.positions.size(); ++j)
+        v[solved.columns.positions[j]] =
+            workspace.transport.column_potential(solution, j) * solved.unit;
     for (std::size_t i = 0; i < u.size(); ++i)
-        for (std::size_t j = 0; j < m; ++j) {
-            const auto column = static_cast<std::size_t>(columns.positions[j]);
+        for (const std::size_t column : solved.columns.positions)
             u[i] = std::min(u[i], cost(i, column) - v[column]);
-        }
     for (std::size_t j = 0; j < v.size(); ++j) {
         if (std::isfinite(v[j])) continue;
         for (std::size_t i = 0; i < u.size(); ++i) v[j] = std::min(v[j], cost(i, j) - u[i]);
     }
     const std::size_t count = mass.size();
+    const std::int64_t pivots = solution.pivots;
+    const Method method = solution.method;
+    trim(solved, workspace);
     return std::tuple(to_numpy(std::move(from), count), to_numpy(std::move(to), count),
                       to_numpy(std::move(mass), count), to_numpy(std::move(u), source.size()),
-                      to_numpy(std::move(v), target.size()), solution.pivots, solution.method);
+                      to_numpy(std::move(v), target.size()), pivots, method);
 }
 
 } // namespace
@@ -103,6 +154,9 @@ void register_transport(nb::module_& module) {
         .value("narrow_simplex", Method::narrow_simplex)
         .value("wide_simplex", Method::wide_simplex)
         .value("shortest_paths", Method::shortest_paths);
+    module.def("transport_cost", &transport_cost, "source"_a.noconvert(), "target"_a.noconvert(),
+               "cost"_a.noconvert(),
+               "The least cost of one transport problem, without its plan: what benchmarks time.");
     module.def(
         "solve_transport", &solve, "source"_a.noconvert(), "target"_a.noconvert(),
         "cost"_a.noconvert(), "pivot_limit"_a = -1, "potential_limit"_a = -1,

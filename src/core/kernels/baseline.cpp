@@ -1,66 +1,77 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
-#include "baseline.h"
+#include "kernels/tables.h"
 
-#include <algorithm>
-#include <cstring>
-
-namespace textkin::baseline {
+namespace textkin {
 namespace {
 
+constexpr std::size_t kWidth = 4;
+
 using Floats = float __attribute__((vector_size(16)));
+using Doubles = double __attribute__((vector_size(16)));
 using Ints = std::int32_t __attribute__((vector_size(16)));
+// The same where they lie in memory among plain numbers.
+using StoredFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
+using StoredInts = std::int32_t __attribute__((vector_size(16), aligned(4), may_alias));
 
-constexpr std::size_t kWidth = 4;                 // numbers in a vector
-constexpr std::size_t kVectors = kLanes / kWidth; // vectors in a group of lanes
-constexpr std::size_t kBlock = 16;                // float products summed before going to double
-
-template <class Vector, class Number> Vector load(const Number* from) {
-    Vector value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
+inline Floats zeros() { return Floats{}; }
+inline Floats load(const float* from) { return *reinterpret_cast<const StoredFloats*>(from); }
+inline Floats keep(Floats value) { return value; }
+inline void store(float* to, Floats value) { *reinterpret_cast<StoredFloats*>(to) = value; }
+inline Floats all(float value) { return Floats{value, value, value, value}; }
+inline Floats add_square(Floats difference, Floats sum) { return sum + difference * difference; }
+inline Floats square_root(Floats value) {
+    return Floats{__builtin_sqrtf(value[0]), __builtin_sqrtf(value[1]), __builtin_sqrtf(value[2]),
+                  __builtin_sqrtf(value[3])};
+}
+inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+inline float largest_of(Floats value) {
+    const float a = value[0] > value[1] ? value[0] : value[1];
+    const float b = value[2] > value[3] ? value[2] : value[3];
+    return a > b ? a : b;
 }
 
-Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
+inline Doubles widen(Floats value) {
+    const Doubles low{static_cast<double>(value[0]), static_cast<double>(value[1])};
+    const Doubles high{static_cast<double>(value[2]), static_cast<double>(value[3])};
+    return low + high;
+}
+// The sums over the lanes of four registers, as four floats.
+inline void store_four_sums(const Doubles* sums, float* out) {
+    for (std::size_t k = 0; k < 4; ++k) out[k] = static_cast<float>(sums[k][0] + sums[k][1]);
+}
+
+inline Ints load(const std::int32_t* from) { return *reinterpret_cast<const StoredInts*>(from); }
+inline void store(std::int32_t* to, Ints value) { *reinterpret_cast<StoredInts*>(to) = value; }
+inline Ints keep(Ints value) { return value; }
+inline Ints all(std::int32_t value) { return Ints{value, value, value, value}; }
+inline Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
+inline std::int32_t least_of(Ints value) {
+    const std::int32_t a = value[0] < value[1] ? value[0] : value[1];
+    const std::int32_t b = value[2] < value[3] ? value[2] : value[3];
+    return a < b ? a : b;
+}
+inline unsigned equal(Ints a, Ints b) {
+    const Ints bits = (a == b) & Ints{1, 2, 4, 8};
+    return static_cast<unsigned>(bits[0] | bits[1] | bits[2] | bits[3]);
+}
+// Values are at least 0 and below 2^31: in double adding a half is exact.
+inline Ints nearest(Floats value) {
+    Ints out;
+    for (std::size_t k = 0; k < kWidth; ++k)
+        out[k] = static_cast<std::int32_t>(static_cast<double>(value[k]) + 0.5);
+    return out;
+}
+// The lanes whose bit is set, and 0 in the others.
+inline Ints where(unsigned bits, Ints value) {
+    const Ints own{1, 2, 4, 8};
+    return ((all(static_cast<std::int32_t>(bits)) & own) == own) & value;
+}
+
+#include "kernels/loops.h"
 
 } // namespace
 
-void squared_distances(const float* point, const float* packed, std::size_t dimension,
-                       double* out) {
-    std::fill_n(out, kLanes, 0.0);
-    for (std::size_t start = 0; start < dimension; start += kBlock) {
-        const std::size_t end = std::min(dimension, start + kBlock);
-        Floats sums[kVectors] = {};
-        for (std::size_t k = start; k < end; ++k) {
-            const float x = point[k];
-            const Floats wide = {x, x, x, x};
-            for (std::size_t v = 0; v < kVectors; ++v) {
-                const Floats d = load<Floats>(packed + k * kLanes + v * kWidth) - wide;
-                sums[v] += d * d;
-            }
-        }
-        for (std::size_t v = 0; v < kVectors; ++v)
-            for (std::size_t l = 0; l < kWidth; ++l)
-                out[v * kWidth + l] += static_cast<double>(sums[v][l]);
-    }
-}
+const Kernels kBaselineKernels{"baseline", squared_distances, finish_costs, round_costs,
+                               row_minima, find_reduced,      add_where};
 
-std::int32_t minimum_reduced(const std::int32_t* cost, const std::int32_t* offset,
-                             std::size_t columns) {
-    Ints best[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v)
-        best[v] = load<Ints>(cost + v * kWidth) - load<Ints>(offset + v * kWidth);
-    for (std::size_t j = kLanes; j < columns; j += kLanes)
-        for (std::size_t v = 0; v < kVectors; ++v)
-            best[v] = smaller(best[v], load<Ints>(cost + j + v * kWidth) -
-                                           load<Ints>(offset + j + v * kWidth));
-    const Ints last = smaller(smaller(best[0], best[1]), smaller(best[2], best[3]));
-    return std::min(std::min(last[0], last[1]), std::min(last[2], last[3]));
-}
-
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::int32_t value) {
-    std::size_t j = 0;
-    while (cost[j] - offset[j] != value) ++j;
-    return j;
-}
-
-} // namespace textkin::baseline
+} // namespace textkin

@@ -15,12 +15,23 @@ from textkin.text._terms import Preparation, TermReader, batches
 from textkin.text._tokenise import text_of
 from textkin.transport._space import Space
 
-__all__ = ["Coverage", "Document", "Encoded", "is_bag", "listed", "rows_of_bags", "rows_of_texts"]
+__all__ = [
+    "Coverage",
+    "Document",
+    "Encoded",
+    "distance_of_bags",
+    "is_bag",
+    "listed",
+    "rows_of_bags",
+    "rows_of_texts",
+]
 
 Document: TypeAlias = (
     str | Sequence[str] | HasText | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
 )
 """A text (as a str, or a document that was read), a list of tokens, or one row of bags."""
+
+_CSR = (sparse.csr_array, sparse.csr_matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +193,25 @@ def rows_of_bags(
     lengths = np.bincount(rows[kept], minlength=len(unknown))
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Encoded(indptr, indices[kept], weights[kept], len(space), unknown, word_weights)
+
+
+def distance_of_bags(space: Space, a: object, b: object, cost: str) -> float | None:
+    """Return the distance of two one-row bags that are in order, without any detour.
+
+    Whatever is out of the ordinary gives None, and goes the long way, where every case has its
+    check and every mistake its message.
+    """
+    if space.known is not None or space.lookup is not None:
+        return None
+    if not (isinstance(a, _CSR) and isinstance(b, _CSR)):
+        return None
+    table = space.table
+    shape = (1, len(table))
+    if a.shape != shape or b.shape != shape:
+        return None
+    return _core.distance_of_bags(
+        table, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, cost
+    )
 
 
 def rows_of_texts(

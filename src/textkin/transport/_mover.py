@@ -14,7 +14,7 @@ from textkin.run import ProgressCallback, effective_jobs
 from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._costs import COSTS, CostName
-from textkin.transport._encode import Coverage, Document
+from textkin.transport._encode import Coverage, Document, distance_of_bags
 from textkin.transport._masses import MASSES, Masses, learnt_word_weights
 from textkin.transport._reading import ReadsDocuments
 from textkin.vectors import WordVectors
@@ -189,6 +189,8 @@ class WordMover(ReadsDocuments):
             If a document has no word with a vector and `empty` is "error".
         """
         space, weights = self._setting()
+        if weights is None and (quick := distance_of_bags(space, a, b, self.cost)) is not None:
+            return quick
         first = self._single(a, "a", space, weights)
         second = self._single(b, "b", space, weights)
         found = _core.distance_pairs(

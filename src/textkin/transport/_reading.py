@@ -1,6 +1,7 @@
 """Documents of any kind, read over word vectors: what `WordMover` does before it measures."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter, is_
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,17 @@ from textkin.vectors import WordVectors
 
 __all__ = ["ReadsDocuments"]
 
+_what_space_depends_on = attrgetter(
+    "vectors",
+    "masses",
+    "cost",
+    "unit",
+    "empty",
+    "oov",
+    "stop_words",
+    "max_words_per_document",
+)
+
 
 class ReadsDocuments(BaseEstimator):
     """An estimator that has vectors and masses, and reads texts, tokens or bags over them."""
@@ -40,18 +52,11 @@ class ReadsDocuments(BaseEstimator):
 
     def _space(self) -> Space:
         """Return the vector table, made once for the parameters as they are now."""
-        key = (
-            self.vectors,
-            self.masses,
-            self.cost,
-            self.unit,
-            self.empty,
-            self.oov,
-            self.stop_words,
-            self.max_words_per_document,
-        )
+        key = _what_space_depends_on(self)
         cached = self.__dict__.get("_cached_space")
-        if cached is not None and all(map(_is, cached[0], key)):
+        if cached is not None and (
+            all(map(is_, cached[0], key)) or all(map(_is, cached[0], key))  # the first is quick
+        ):
             space: Space = cached[1]
             return space
         check_params(self)

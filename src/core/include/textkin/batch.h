@@ -25,22 +25,32 @@ void distance_pairs(const Space& space, const Documents& a, std::span<const std:
 void bound_matrices(const Space& space, const Documents& a, const Documents& b, unsigned threads,
                     Stop& stop, std::span<double> out);
 
-// The pair solver of this thread, with the memory of its earlier pairs. A poll may run Python, and
-// that may call textkin again on the same thread, in the middle of a pair: it gets a solver of its
-// own.
-class SolverLease {
-  public:
-    SolverLease();
-    ~SolverLease();
-    SolverLease(const SolverLease&) = delete;
-    SolverLease& operator=(const SolverLease&) = delete;
+// What one pair is solved with.
+struct Workspace {
+    PairSolver solver;
+    OwnedDocument a, b; // for a pair that is not part of a batch
+    // For a problem with costs of its own.
+    RoundedSolver transport;
+    Solution solution;
+};
 
-    PairSolver* operator->() { return solver_; }
+// The workspace of this thread, with the memory of its earlier pairs. A poll may run Python, and
+// that may call textkin again on the same thread, in the middle of a pair: it gets a workspace of
+// its own.
+class WorkspaceLease {
+  public:
+    WorkspaceLease();
+    ~WorkspaceLease();
+    WorkspaceLease(const WorkspaceLease&) = delete;
+    WorkspaceLease& operator=(const WorkspaceLease&) = delete;
+
+    Workspace* operator->() { return workspace_; }
+    Workspace& operator*() { return *workspace_; }
 
   private:
-    PairSolver* solver_ = nullptr;
+    Workspace* workspace_ = nullptr;
     bool* taken_ = nullptr;
-    std::unique_ptr<PairSolver> own_;
+    std::unique_ptr<Workspace> own_;
 };
 
 } // namespace textkin

@@ -1,12 +1,12 @@
 // The cost of moving each word of one document to each word of another.
 #pragma once
 
+#include "textkin/buffer.h"
 #include "textkin/stop.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace textkin {
 
@@ -32,13 +32,14 @@ struct VectorTable {
 // A rows x columns matrix of costs; a row begins every `stride` numbers, a multiple of kLanes. The
 // cost is value x unit: the unit keeps vectors of any size inside the range of float.
 struct CostMatrix {
-    std::vector<float> values;
+    Buffer<float> values;
     std::size_t rows = 0, columns = 0, stride = 0;
     float largest = 0;
     double unit = 1;
 
     [[nodiscard]] const float* row(std::size_t i) const { return values.data() + i * stride; }
     [[nodiscard]] float at(std::size_t i, std::size_t j) const { return row(i)[j]; }
+    double operator()(std::size_t i, std::size_t j) const { return static_cast<double>(at(i, j)); }
 };
 
 // Computes the costs of all pairs of words with the one kernel that every call uses, so that two
@@ -49,7 +50,7 @@ class CostKernel {
                  std::span<const std::int32_t> columns, Stop& stop, CostMatrix& out);
 
   private:
-    std::vector<float> packed_, point_;
+    Buffer<float> rows_, columns_; // the vectors, as the kernel wants them
 
     void fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
               std::span<const std::int32_t> columns, int exponent, Stop& stop, CostMatrix& out);

@@ -1,6 +1,7 @@
 // Documents as the core sees them: words with whole-number masses.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,6 +37,26 @@ std::int64_t whole_masses(std::span<const double> weights, std::span<std::int64_
 std::int64_t to_common_total(std::span<std::int64_t> a, std::int64_t a_total,
                              std::span<std::int64_t> b, std::int64_t b_total);
 
+// One document with its own memory, which it keeps for the next one.
+class OwnedDocument {
+  public:
+    // Takes words and weights as the rows of Documents. False, with nothing taken, unless words
+    // ascend and are rows of a table of `rows`, and weights are finite, not negative, and not all
+    // 0.
+    template <class Index, class Weight>
+    bool assign(std::span<const Index> words, std::span<const Weight> weights, std::size_t rows);
+
+    [[nodiscard]] Document view() const { return {words_, masses_, total_}; }
+
+  private:
+    std::vector<std::int32_t> words_;
+    std::vector<double> weights_;
+    std::vector<std::int64_t> masses_;
+    std::int64_t total_ = 0;
+
+    void leave_out_what_weighs_nothing();
+};
+
 // Rows of a CSR matrix, owned. Words that weigh nothing are left out.
 class Documents {
   public:
@@ -52,5 +73,27 @@ class Documents {
     std::vector<std::int64_t> masses_;
     std::vector<std::int64_t> totals_;
 };
+
+template <class Index, class Weight>
+bool OwnedDocument::assign(std::span<const Index> words, std::span<const Weight> weights,
+                           std::size_t rows) {
+    total_ = 0;
+    words_.resize(words.size());
+    weights_.resize(words.size());
+    masses_.resize(words.size());
+    Index last = -1;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const auto weight = static_cast<double>(weights[k]);
+        if (words[k] <= last || !std::isfinite(weight) || weight < 0) return false;
+        last = words[k];
+        words_[k] = static_cast<std::int32_t>(last);
+        weights_[k] = weight;
+    }
+    if (last >= 0 && static_cast<std::size_t>(last) >= rows) return false;
+    total_ = whole_masses(weights_, masses_);
+    if (total_ == 0) return false;
+    leave_out_what_weighs_nothing();
+    return true;
+}
 
 } // namespace textkin

@@ -1,10 +1,12 @@
 // A transport problem whose costs are real numbers, solved in whole ones.
 #pragma once
 
-#include "textkin/kernels.h"
+#include "textkin/costs.h"
+#include "textkin/lanes.h"
 #include "textkin/transport.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace textkin {
@@ -38,21 +40,55 @@ class RoundedSolver {
 
   private:
     TransportSolver solver_;
-    std::vector<std::int32_t> narrow_;
-    std::vector<std::int64_t> wide_;
+    Buffer<std::int32_t> narrow_;
+    Buffer<std::int64_t> wide_;
     double unit_ = 0;
 
-    template <class Number, class CostOf>
-    void round(const CostOf& cost, std::size_t rows, std::size_t columns, std::size_t stride,
-               double largest, Number to, std::vector<Number>& out) {
-        const double scale = largest > 0 ? static_cast<double>(to) / largest : 0;
-        unit_ = largest / static_cast<double>(to);
-        if (out.size() < rows * stride) out.resize(rows * stride);
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t j = 0; j < columns; ++j)
-                out[i * stride + j] = std::min(to, static_cast<Number>(cost(i, j) * scale + 0.5));
-    }
+    template <class CostOf>
+    void round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns, double largest);
+    template <class CostOf>
+    void round_wide(const CostOf& cost, std::size_t rows, std::size_t columns, double largest);
 };
+
+// cost(i, j) * scale to the nearest whole number for all j; `scale` is a power of two.
+template <class CostOf>
+void round_row(const CostOf& cost, std::size_t i, std::size_t columns, int exponent,
+               std::int32_t* out) {
+    const double scale = std::ldexp(1.0, exponent);
+    for (std::size_t j = 0; j < columns; ++j)
+        out[j] = static_cast<std::int32_t>(cost(i, j) * scale + 0.5);
+}
+void round_row(const CostMatrix& cost, std::size_t i, std::size_t columns, int exponent,
+               std::int32_t* out);
+
+template <class CostOf>
+void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns,
+                                 double largest) {
+    int exponent = 0;
+    std::frexp(largest, &exponent); // largest < 2^exponent
+    exponent = std::bit_width(static_cast<std::uint32_t>(kLargestNarrowCost)) - 1 - exponent;
+    unit_ = std::ldexp(1.0, -exponent);
+    const std::size_t stride = padded(columns);
+    narrow_.grow(rows * stride);
+    for (std::size_t i = 0; i < rows; ++i) {
+        std::int32_t* row = narrow_.data() + i * stride;
+        round_row(cost, i, columns, exponent, row);
+        std::fill(row + columns, row + stride, kPadding);
+    }
+}
+
+template <class CostOf>
+void RoundedSolver::round_wide(const CostOf& cost, std::size_t rows, std::size_t columns,
+                               double largest) {
+    const std::int64_t to = largest_wide_cost(rows + columns);
+    const double scale = largest > 0 ? static_cast<double>(to) / largest : 0;
+    unit_ = largest / static_cast<double>(to);
+    wide_.grow(rows * columns);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+            wide_[i * columns + j] =
+                std::min(to, static_cast<std::int64_t>(cost(i, j) * scale + 0.5));
+}
 
 template <class CostOf>
 double RoundedSolver::solve(std::span<const std::int64_t> supply,
@@ -69,13 +105,9 @@ double RoundedSolver::solve(std::span<const std::int64_t> supply,
         return sum;
     };
 
-    const std::size_t stride = padded(columns);
-    round(cost, rows, columns, stride, largest, kLargestNarrowCost, narrow_);
-    for (std::size_t i = 0; i < rows; ++i)
-        std::fill_n(narrow_.begin() + static_cast<std::ptrdiff_t>(i * stride + columns),
-                    stride - columns, kPadding);
-    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), stride}, solution, stop,
-                  limits);
+    round_narrow(cost, rows, columns, largest);
+    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), padded(columns)}, solution,
+                  stop, limits);
     const double sum = plan_cost();
     // Rounding moves the cost of a plan by at most half a unit of mass and cost; so does it that of
     // the best plan. Together that is 2^-26 of the largest cost: below 5e-7 of this plan's, if it
@@ -94,7 +126,7 @@ double RoundedSolver::solve(std::span<const std::int64_t> supply,
     }
     if (sum - proven <= 5e-7 * sum) return sum;
 
-    round(cost, rows, columns, columns, largest, largest_wide_cost(rows + columns), wide_);
+    round_wide(cost, rows, columns, largest);
     const std::int64_t pivots = solution.pivots;
     solver_.solve(Instance<std::int64_t>{supply, demand, wide_.data(), columns}, solution, stop,
                   limits);

@@ -42,7 +42,9 @@ class Stop {
     void throw_if_requested() {
         if (requested()) throw Stopped{};
     }
-    void count_finished() noexcept { finished_.fetch_add(1, std::memory_order_relaxed); }
+    void count_finished(std::size_t items = 1) noexcept {
+        finished_.fetch_add(items, std::memory_order_relaxed);
+    }
     [[nodiscard]] std::size_t finished() const noexcept {
         return finished_.load(std::memory_order_relaxed);
     }

@@ -12,9 +12,10 @@
 
 namespace textkin {
 
-// Costs are whole numbers from 0 up, the pair's largest cost being scaled to the largest of them.
-// Narrow ones are quick to work with: rounding changes a cost by less than 1e-8 of the largest.
-inline constexpr std::int32_t kLargestNarrowCost = std::int32_t{1} << 26;
+// Costs are whole numbers from 0 up. Narrow ones are quick to work with: the pair's largest cost is
+// multiplied by a power of two to lie between half of this and this, so rounding changes a cost by
+// less than 1e-8 of the largest.
+inline constexpr std::int32_t kLargestNarrowCost = std::int32_t{1} << 27;
 
 // Wide ones are as fine as 64 bits allow: potentials of a tree of `nodes` words stay below 2^60.
 [[nodiscard]] constexpr std::int64_t largest_wide_cost(std::size_t nodes) {
@@ -51,7 +52,7 @@ enum class Method : std::uint8_t {
 // An optimal plan and the potentials that prove it: row + column <= cost for every pair, with
 // equality wherever something is shipped.
 struct Solution {
-    std::vector<Shipment> shipments; // by row, then column; positive masses only
+    std::vector<Shipment> shipments; // in no stated order; positive masses only
     std::vector<std::int64_t> row_potential, column_potential;
     std::int64_t pivots = 0;
     Method method = Method::narrow_simplex;

@@ -1,0 +1,175 @@
+"""How many instructions one exact Word Mover's Distance takes, counted by valgrind.
+
+Times move with whatever else the machine does; the number of instructions does not, so a change
+that makes the core work more shows even on a busy machine. Only the core is counted, on one
+thread, on the pairs that pairs.py takes, once with each instruction set that valgrind knows (it
+has no AVX-512). Needs textkin, valgrind and a compiler::
+
+    python benchmarks/instructions.py
+
+The result goes to benchmarks/results/instructions.json; with ``--compare`` nothing is written, and
+more than two percent above what is stored there ends with exit code 1.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from environment import RESULTS, ROOT, describe
+from workloads import NAMES, SYNTHETIC, Language, Pairs, load_pairs
+
+from textkin import _core
+
+WORKLOADS = ("news", "reut", "twit", "r8", "20news", "twitter", "twitter-300d")
+COUNTED = "textkin::distance_pairs*"  # with everything it calls
+SETS = ("baseline", "avx2")
+ALLOWED = 0.02
+PARTS = {
+    "costs": ("squared_distances", "distances_of_tile", "finish_costs", "pack"),
+    "pricing": ("row_minima", "find_reduced", "price", "take_best"),
+    "pivots": ("pivot", "climb", "add_where"),
+}
+
+
+def build() -> Path:
+    """Build the program that is counted, with the flags of a release and symbols."""
+    folder = ROOT / "build" / "instructions"
+    configure = ["-S", ROOT, "-B", folder, "-DTEXTKIN_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"]
+    _run("cmake", *configure, "-DCMAKE_CXX_FLAGS=-g")
+    _run("cmake", "--build", folder, "--target", "count_pairs")
+    return folder / "count_pairs"
+
+
+def write(pairs: Pairs, path: Path) -> None:
+    """Write what the program reads: the vectors of words that occur, and both sides."""
+    both = (pairs.first, pairs.second)
+    used = np.unique(np.concatenate([side.indices for side in both]))
+    with path.open("wb") as file:
+        sizes = [len(used), pairs.vectors.shape[1], len(pairs)]
+        np.array(sizes, dtype=np.uint64).tofile(file)
+        np.ascontiguousarray(pairs.vectors[used], dtype=np.float32).tofile(file)
+        for side in both:
+            side.indptr.astype(np.int64).tofile(file)
+            np.searchsorted(used, side.indices).astype(np.int32).tofile(file)
+            side.data.astype(np.float64).tofile(file)
+
+
+def count(program: Path, pairs: Pairs, instruction_set: str) -> dict[str, object]:
+    """Return the instructions a pair, in thousands, and their parts in percent."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, out = Path(folder) / "pairs.bin", Path(folder) / "callgrind.out"
+        write(pairs, given)
+        options = (f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}")
+        _run("valgrind", "--tool=callgrind", *options, program, given, TEXTKIN_SIMD=instruction_set)
+        functions = own_counts(out.read_text(encoding="utf-8", errors="replace"))
+    total = sum(functions.values())
+    parts = {
+        name: round(100 * sum(n for f, n in functions.items() if stem(f) in stems) / total, 1)
+        for name, stems in PARTS.items()
+    }
+    return {"thousands_a_pair": round(total / len(pairs) / 1e3, 2), "percent": parts}
+
+
+def _run(*command: object, **environment: str) -> None:
+    done = subprocess.run(
+        list(map(str, command)),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"instructions.py: {command[0]} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+
+
+def own_counts(profile: str) -> dict[str, int]:
+    """Return the instructions of each function, without those of what it calls."""
+    names: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    function, of_call = "", False
+    for line in profile.splitlines():
+        if found := re.match(r"fn=\((\d+)\)(?: (.*))?", line):
+            names.setdefault(found[1], found[2] or "")
+            function = names[found[1]]
+        elif found := re.match(r"cfn=\((\d+)\)(?: (.*))?", line):
+            names.setdefault(found[1], found[2] or "")
+        elif line.startswith("calls="):
+            of_call = True  # the next line is what the call cost, all told
+        elif found := re.match(r"[+*\-\d]\S* (\d+)$", line):
+            if not of_call:
+                counts[function] = counts.get(function, 0) + int(found[1])
+            of_call = False
+    return counts
+
+
+def stem(function: str) -> str:
+    """Return the bare name of a C++ function."""
+    plain = re.sub(r"\(anonymous namespace\)::", "", function)
+    plain = re.sub(r"<[^<>]*>", "", plain.split("(")[0])
+    return plain.split("::")[-1].split(" ")[-1]
+
+
+def compare(found: dict[str, object], stored: dict[str, object]) -> int:
+    """Print both numbers of each workload; return how many have grown beyond what is allowed."""
+    worse = 0
+    for workload, sets in found.items():
+        for name, now in sets.items():
+            before = stored.get(workload, {}).get(name)
+            if before is None:
+                continue
+            ratio = now["thousands_a_pair"] / before["thousands_a_pair"]
+            mark = "  WORSE" if ratio > 1 + ALLOWED else ""
+            worse += bool(mark)
+            print(
+                f"{workload:14}{name:10}{before['thousands_a_pair']:12.2f} "
+                f"{now['thousands_a_pair']:12.2f} {ratio:8.3f}{mark}"
+            )
+    return worse
+
+
+def main() -> None:
+    """Count, then write or compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=100, help="pairs of a workload; 100")
+    parser.add_argument("--workloads", nargs="+", choices=NAMES, default=list(WORKLOADS))
+    parser.add_argument("--compare", action="store_true", help="with what is stored; write nothing")
+    parser.add_argument("--out", type=Path, default=RESULTS / "instructions.json")
+    arguments = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        sys.exit("instructions.py: valgrind is needed (apt-get install valgrind).")
+    program = build()
+    language = Language() if set(arguments.workloads) & set(SYNTHETIC) else None
+    sets = [name for name in SETS if name in _core.instruction_sets()]
+    found = {}
+    for workload in arguments.workloads:
+        pairs = load_pairs(workload, arguments.pairs, language)
+        if pairs is None:
+            continue
+        found[workload] = {name: count(program, pairs, name) for name in sets}
+        print(workload, json.dumps(found[workload]))
+    if arguments.compare:
+        stored = json.loads(arguments.out.read_text(encoding="utf-8"))
+        if stored["pairs"] != arguments.pairs:
+            sys.exit(f"instructions.py: what is stored was counted with --pairs {stored['pairs']}.")
+        sys.exit(1 if compare(found, stored["workloads"]) else 0)
+    result = {
+        "command": f"python benchmarks/instructions.py --pairs {arguments.pairs}",
+        "measure": "instructions of the core for one exact Word Mover's Distance, in thousands",
+        **describe("textkin", "numpy", "scipy"),
+        "pairs": arguments.pairs,
+        "workloads": found,
+    }
+    arguments.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+// Kernels for AVX2 with FMA. See loops.h for what may be included here.
+#include "kernels/tables.h"
+
+#include <immintrin.h>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kWidth = 8;
+
+using Floats = __m256;
+using Doubles = __m256d;
+struct Ints {
+    __m256i lanes;
+};
+
+inline Floats zeros() { return _mm256_setzero_ps(); }
+inline Floats load(const float* from) { return _mm256_loadu_ps(from); }
+// Holds a value in a register: the compiler would rather load it again for each use, and loads
+// are what is scarce.
+inline Floats keep(Floats value) {
+    asm("" : "+x"(value));
+    return value;
+}
+inline void store(float* to, Floats value) { _mm256_storeu_ps(to, value); }
+inline Floats all(float value) { return _mm256_set1_ps(value); }
+inline Floats add_square(Floats difference, Floats sum) {
+    return _mm256_fmadd_ps(difference, difference, sum);
+}
+inline Floats square_root(Floats value) { return _mm256_sqrt_ps(value); }
+inline Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+inline float largest_of(Floats value) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(value), _mm256_extractf128_ps(value, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_movehdup_ps(four)));
+}
+
+inline Doubles widen(Floats value) {
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(value)) +
+           _mm256_cvtps_pd(_mm256_extractf128_ps(value, 1));
+}
+// The sums over the lanes of four registers, as four floats.
+inline void store_four_sums(const Doubles* sums, float* out) {
+    const __m256d low = _mm256_hadd_pd(sums[0], sums[1]);
+    const __m256d high = _mm256_hadd_pd(sums[2], sums[3]);
+    const __m256d crossed = _mm256_permute2f128_pd(low, high, 0x21);
+    const __m256d straight = _mm256_blend_pd(low, high, 0b1100);
+    _mm_storeu_ps(out, _mm256_cvtpd_ps(crossed + straight));
+}
+
+inline Ints load(const std::int32_t* from) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
+}
+inline void store(std::int32_t* to, Ints value) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value.lanes);
+}
+inline Ints keep(Ints value) {
+    asm("" : "+x"(value.lanes));
+    return value;
+}
+inline Ints all(std::int32_t value) { return {_mm256_set1_epi32(value)}; }
+inline Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.lanes, b.lanes)}; }
+inline Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.lanes, b.lanes)}; }
+inline Ints smaller(Ints a, Ints b) { return {_mm256_min_epi32(a.lanes, b.lanes)}; }
+inline std::int32_t least_of(Ints value) {
+    __m128i four = _mm_min_epi32(_mm256_castsi256_si128(value.lanes),
+                                 _mm256_extracti128_si256(value.lanes, 1));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0b01001110));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0b10110001));
+    return _mm_cvtsi128_si32(four);
+}
+inline unsigned equal(Ints a, Ints b) {
+    return static_cast<unsigned>(
+        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.lanes, b.lanes))));
+}
+inline Ints nearest(Floats value) { return {_mm256_cvtps_epi32(value)}; }
+// The lanes whose bit is set, and 0 in the others.
+inline Ints where(unsigned bits, Ints value) {
+    const __m256i own = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i chosen = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits)), own);
+    return {_mm256_and_si256(_mm256_cmpeq_epi32(chosen, own), value.lanes)};
+}
+
+#include "kernels/loops.h"
+
+} // namespace
+
+const Kernels kAvx2Kernels{"avx2",     squared_distances, finish_costs, round_costs,
+                           row_minima, find_reduced,      add_where};
+
+} // namespace textkin

@@ -1,0 +1,86 @@
+// Kernels for AVX-512 (F, BW, DQ, VL). See loops.h for what may be included here.
+#include "kernels/tables.h"
+
+#include <immintrin.h>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kWidth = 16;
+
+using Floats = __m512;
+using Doubles = __m256d;
+struct Ints {
+    __m512i lanes;
+};
+
+inline Floats zeros() { return _mm512_setzero_ps(); }
+inline Floats load(const float* from) { return _mm512_loadu_ps(from); }
+// Holds a value in a register: the compiler would rather load it again for each use, and loads
+// are what is scarce.
+inline Floats keep(Floats value) {
+    asm("" : "+v"(value));
+    return value;
+}
+inline void store(float* to, Floats value) { _mm512_storeu_ps(to, value); }
+inline Floats all(float value) { return _mm512_set1_ps(value); }
+inline Floats add_square(Floats difference, Floats sum) {
+    return _mm512_fmadd_ps(difference, difference, sum);
+}
+inline Floats square_root(Floats value) { return _mm512_sqrt_ps(value); }
+inline Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+inline __m256 low_half(Floats value) { return _mm512_castps512_ps256(value); }
+inline __m256 high_half(Floats value) { return _mm512_extractf32x8_ps(value, 1); }
+inline float largest_of(Floats value) {
+    const __m256 eight = _mm256_max_ps(low_half(value), high_half(value));
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_movehdup_ps(four)));
+}
+
+inline Doubles widen(Floats value) {
+    const __m512d sums = _mm512_cvtps_pd(low_half(value)) + _mm512_cvtps_pd(high_half(value));
+    return _mm512_castpd512_pd256(sums) + _mm512_extractf64x4_pd(sums, 1);
+}
+// The sums over the lanes of four registers, as four floats.
+inline void store_four_sums(const Doubles* sums, float* out) {
+    const __m256d low = _mm256_hadd_pd(sums[0], sums[1]);
+    const __m256d high = _mm256_hadd_pd(sums[2], sums[3]);
+    const __m256d crossed = _mm256_permute2f128_pd(low, high, 0x21);
+    const __m256d straight = _mm256_blend_pd(low, high, 0b1100);
+    _mm_storeu_ps(out, _mm256_cvtpd_ps(crossed + straight));
+}
+
+inline Ints load(const std::int32_t* from) { return {_mm512_loadu_si512(from)}; }
+inline void store(std::int32_t* to, Ints value) { _mm512_storeu_si512(to, value.lanes); }
+inline Ints keep(Ints value) {
+    asm("" : "+v"(value.lanes));
+    return value;
+}
+inline Ints all(std::int32_t value) { return {_mm512_set1_epi32(value)}; }
+inline Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.lanes, b.lanes)}; }
+inline Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.lanes, b.lanes)}; }
+inline Ints smaller(Ints a, Ints b) { return {_mm512_min_epi32(a.lanes, b.lanes)}; }
+inline std::int32_t least_of(Ints value) {
+    const __m256i eight = _mm256_min_epi32(_mm512_castsi512_si256(value.lanes),
+                                           _mm512_extracti32x8_epi32(value.lanes, 1));
+    __m128i four = _mm_min_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0b01001110));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0b10110001));
+    return _mm_cvtsi128_si32(four);
+}
+inline unsigned equal(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a.lanes, b.lanes); }
+inline Ints nearest(Floats value) { return {_mm512_cvtps_epi32(value)}; }
+// The lanes whose bit is set, and 0 in the others.
+inline Ints where(unsigned bits, Ints value) {
+    return {_mm512_maskz_mov_epi32(static_cast<__mmask16>(bits), value.lanes)};
+}
+
+#include "kernels/loops.h"
+
+} // namespace
+
+const Kernels kAvx512Kernels{"avx512",   squared_distances, finish_costs, round_costs,
+                             row_minima, find_reduced,      add_where};
+
+} // namespace textkin

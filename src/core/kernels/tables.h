@@ -1,0 +1,12 @@
+// The tables that the files of this folder fill. Nothing here has a body: see textkin/kernels.h.
+#pragma once
+
+#include "textkin/kernels.h"
+
+namespace textkin {
+
+extern const Kernels kBaselineKernels;
+extern const Kernels kAvx2Kernels;
+extern const Kernels kAvx512Kernels;
+
+} // namespace textkin
