@@ -98,6 +98,18 @@ def part_row(workload) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def parts_table(result) -> list[str]:
+    """Return the lines of the second table; none for a result from before there was one."""
+    if not all("solver_alone" in workload for workload in result["workloads"]):
+        return []
+    return [
+        f"| {' | '.join(PARTS)} |",
+        f"| --- |{' ---: |' * (len(PARTS) - 1)}",
+        *(part_row(workload) for workload in result["workloads"]),
+        "",
+    ]
+
+
 def caption(result) -> str:
     """Return what the numbers are, and where and with what they were measured."""
     versions = ", ".join(
@@ -138,10 +150,7 @@ def render(result) -> str:
         f"| --- |{' ---: |' * (len(heads) - 1)}",
         *(row(workload) for workload in result["workloads"]),
         "",
-        f"| {' | '.join(PARTS)} |",
-        f"| --- |{' ---: |' * (len(PARTS) - 1)}",
-        *(part_row(workload) for workload in result["workloads"]),
-        "",
+        *parts_table(result),
         caption(result),
     ]
     return "\n".join(lines)
