@@ -1,4 +1,4 @@
-"""WordMover as people use it: kinds of documents, masses, unknown words, errors, estimators."""
+"""WordMover as people use it: kinds of documents, masses, errors, estimators."""
 
 import pickle
 
@@ -209,125 +209,6 @@ def test_centroid_and_relaxed_distances(vectors):
         mover.relaxed_word_mover_distance(a, b, side="left")
 
 
-# ---------------------------------------------------------------- unknown and empty
-
-
-def test_coverage(vectors):
-    [first, second, third] = WordMover(vectors).coverage(["press zyx zyx", "", "Paris"])
-    assert (first.known, first.total, first.unknown) == (1, 3, {"zyx": 2})
-    assert first.share == pytest.approx(1 / 3)
-    assert (second.known, second.total, second.share) == (0, 0, 0)
-    assert third.share == 1
-
-
-def test_coverage_of_bags_with_columns_without_vectors():
-    matrix = MATRIX.copy()
-    matrix[2] = np.nan
-    mover = WordMover(matrix)
-    [first] = mover.coverage(row(0, 1, 3, 0, 0))
-    assert (first.known, first.total, first.unknown) == (1, 4, {"#2": 3})
-    found = mover.explain(row(0, 1, 3, 0, 0), row(0, 0, 1, 1, 0))
-    assert found.source_coverage.share == 0.25
-    assert found.distance == WordMover(MATRIX).distance(row(0, 1, 0, 0, 0), row(0, 0, 0, 1, 0))
-
-
-def test_unknown_words_can_be_refused(vectors):
-    mover = WordMover(vectors, oov="error")
-    with pytest.raises(ValueError, match="Document 0 of b has words without a vector: 'zyx'"):
-        mover.distance("press", "media zyx")
-    assert mover.coverage(["zyx"])[0].share == 0  # asking is allowed
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "it has no words, or nothing but stop words"),
-        ("😀 !?", "it has no words, or nothing but stop words"),
-        ("the of and", "it has no words, or nothing but stop words"),
-        ("zyx", "none of its words has a vector .coverage 0.; not among the 5 words: 'zyx'"),
-    ],
-)
-def test_an_empty_document_is_an_error_that_says_why(vectors, text, reason):
-    mover = WordMover(vectors)
-    with pytest.raises(EmptyDocumentError, match=f"Document b cannot be compared: {reason}"):
-        mover.distance("press", text)
-    with pytest.raises(EmptyDocumentError, match="Document a cannot be compared"):
-        mover.distance(text, text)
-
-
-@pytest.mark.parametrize(
-    ("document", "way_out"),
-    [
-        ("zyx", "Load vectors that have them, as with WordVectors.load"),
-        ("漢字", "Scripts without spaces are split into pairs of characters: pass lists"),
-        ("แมวกินปลา", "Scripts without spaces"),
-        (["press and media"], "A list holds tokens: pass a text as it is"),
-    ],
-)
-def test_an_error_about_unknown_words_says_the_way_out(vectors, document, way_out):
-    with pytest.raises(EmptyDocumentError, match=f"{way_out}.*, or pass empty='inf'"):
-        WordMover(vectors).distance("press", document)
-    with pytest.raises(EmptyDocumentError, match=way_out) as caught:
-        WordMover(vectors).explain("press", document)
-    assert "empty=" not in str(caught.value)  # no choice there
-
-
-def test_empty_documents_in_a_batch_are_named_by_row(vectors):
-    with pytest.raises(EmptyDocumentError, match="Document 1 and 1 more of X") as caught:
-        WordMover(vectors).pairwise(["press", "", "media", "zyx"])
-    assert caught.value.rows == (1, 3)
-
-
-def test_empty_documents_can_be_infinitely_far(vectors):
-    mover = WordMover(vectors, empty="inf")
-    assert mover.distance("press", "") == np.inf
-    assert mover.distance("", "") == np.inf
-    found = mover.pairwise(["press", "", "media"])
-    assert np.isinf(found[1]).all()
-    assert np.isinf(found[:, 1]).all()
-    assert np.isfinite(found[[0, 0, 2, 2], [0, 2, 0, 2]]).all()
-    assert np.isinf(mover.bounds("press", "").relaxed)
-    with pytest.raises(EmptyDocumentError):
-        mover.explain("press", "")  # nothing flows
-
-
-def test_no_documents_and_one_document(vectors):
-    mover = WordMover(vectors)
-    assert mover.pairwise([]).shape == (0, 0)
-    assert mover.pairwise(["press"], []).shape == (1, 0)
-    assert mover.pairwise(["press"]).tolist() == [[0.0]]
-    assert mover.paired([], []).shape == (0,)
-    with pytest.raises(ValueError, match="at least one document"):
-        mover.fit([])
-
-
-def test_duplicates_are_at_distance_zero(vectors):
-    found = WordMover(vectors).pairwise(["press media", "Media PRESS", "press media"])
-    np.testing.assert_array_equal(found, np.zeros((3, 3)))
-
-
-def test_a_huge_text():
-    mover = WordMover()
-    words = WordVectors.builtin().words[:3000]
-    # every word is its own nearest partner: nothing moves, whatever the length
-    assert mover.distance(" ".join(words), " ".join(reversed(words))) == 0
-    assert mover.distance("press " * 100_000, "press") == 0
-
-
-def test_documents_too_long_for_memory_are_refused():
-    n_words = 33_000
-    matrix = np.arange(1, 2 * n_words + 1, dtype=np.float32)[:, np.newaxis]
-    a, b = np.zeros((2, 2 * n_words))
-    a[:n_words] = 1
-    b[n_words:] = 1
-    with pytest.raises(
-        ValueError, match="33000 and 33000 different words are too long for an exact"
-    ):
-        WordMover(matrix).distance(a, b)
-    # what they have in common need not be moved
-    assert WordMover(matrix).distance(a, a) == 0
-
-
 # ---------------------------------------------------------------- wrong input
 
 
@@ -503,15 +384,3 @@ def test_documents_that_were_read_are_texts(vectors):
     mover = WordMover(vectors)
     assert mover.distance(*found) == mover.distance("the press", "media")
     np.testing.assert_array_equal(mover.pairwise(found), mover.pairwise(["the press", "media"]))
-
-
-def test_what_a_limit_cut_is_said(vectors):
-    mover = WordMover(vectors, max_words_per_document=1)
-    [found] = mover.coverage(["press press media qwertzish"])
-    assert (found.known, found.total) == (2, 4)
-    assert found.share == 0.5
-    assert dict(found.cut) == {"media": 1}
-    assert str(found) == "50 % (unknown: 'qwertzish'; cut: 'media')"
-    comparison = mover.explain("press press media", "media")
-    assert "beyond max_words_per_document: 'media'" in repr(comparison)
-    assert comparison.to_dict()["coverage"]["source"]["cut"] == {"media": 1}
