@@ -1,5 +1,7 @@
 #include "textkin/words.h"
 
+#include "textkin/parallel.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -137,19 +139,29 @@ std::vector<std::int32_t> WordTable::merge(const WordTable& other) {
     return numbers;
 }
 
-std::vector<std::int32_t> WordTable::sorted() const {
-    std::vector<std::pair<std::uint64_t, std::int32_t>> keys(size());
+std::vector<std::int32_t> WordTable::sorted(unsigned threads, Stop& stop) const {
+    using Entry = std::pair<std::uint64_t, std::int32_t>;
+    std::vector<Entry> entries(size());
     for (std::size_t i = 0; i < size(); ++i)
-        keys[i] = {leading((*this)[i]), static_cast<std::int32_t>(i)};
+        entries[i] = {leading((*this)[i]), static_cast<std::int32_t>(i)};
     // In UTF-8 the order of bytes is that of code points.
-    std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+    const auto before = [&](const Entry& a, const Entry& b) {
         if (a.first != b.first) return a.first < b.first;
         return (*this)[static_cast<std::size_t>(a.second)] <
                (*this)[static_cast<std::size_t>(b.second)];
-    });
+    };
+    // Words are distinct: there is one order, whatever the number of parts.
+    const std::size_t parts = std::max(1U, std::min(threads, 16U));
+    const auto end_of = [&](std::size_t part) {
+        return entries.begin() + static_cast<std::ptrdiff_t>(entries.size() * part / parts);
+    };
+    parallel_for(parts, threads, stop,
+                 [&](std::size_t part) { std::sort(end_of(part), end_of(part + 1), before); });
+    for (std::size_t part = 1; part < parts; ++part)
+        std::inplace_merge(entries.begin(), end_of(part), end_of(part + 1), before);
     std::vector<std::int32_t> numbers(size());
-    std::transform(keys.begin(), keys.end(), numbers.begin(),
-                   [](const auto& key) { return key.second; });
+    std::transform(entries.begin(), entries.end(), numbers.begin(),
+                   [](const Entry& entry) { return entry.second; });
     return numbers;
 }
 

@@ -86,7 +86,8 @@ TEST(word_table_numbers_words_as_they_come) {
     CHECK(table.size() == slow.size());
     std::vector<std::int32_t> order;
     for (const auto& [word, number] : slow) order.push_back(number);
-    CHECK(table.sorted() == order);
+    Stop stop;
+    for (const unsigned threads : {1U, 3U}) CHECK(table.sorted(threads, stop) == order);
     CHECK(table.find(std::string("a\0", 2)) == -1);
     CHECK(table.add(std::string("a\0", 2)) != table.add("a"));
 }

@@ -118,20 +118,30 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
     return found;
 }
 
-nb::list words_from(const WordTable& table, std::size_t start) {
-    nb::list words;
-    for (std::size_t i = start; i < table.size(); ++i) words.append(to_str(table[i]));
+// A list of `count` words, the i-th of which has the number number_of(i).
+template <class NumberOf>
+nb::list words_of_numbers(const WordTable& table, std::size_t count, NumberOf number_of) {
+    nb::list words = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+    if (!words.is_valid()) throw nb::python_error();
+    for (std::size_t i = 0; i < count; ++i)
+        PyList_SetItem(words.ptr(), static_cast<Py_ssize_t>(i),
+                       to_str(table[number_of(i)]).release().ptr());
     return words;
 }
 
+nb::list words_from(const WordTable& table, std::size_t start) {
+    const std::size_t count = table.size() - std::min(start, table.size());
+    return words_of_numbers(table, count, [start](std::size_t i) { return start + i; });
+}
+
 nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
-    nb::list words;
-    for (const std::int32_t id : view(ids)) {
+    const auto numbers = view(ids);
+    for (const std::int32_t id : numbers)
         if (id < 0 || static_cast<std::size_t>(id) >= table.size())
             throw nb::index_error("no word has this number");
-        words.append(to_str(table[static_cast<std::size_t>(id)]));
-    }
-    return words;
+    return words_of_numbers(table, numbers.size(), [numbers](std::size_t i) {
+        return static_cast<std::size_t>(numbers[i]);
+    });
 }
 
 // Offsets, keys and counts of rows; counts as `Number`.
@@ -284,12 +294,14 @@ void register_text(nb::module_& module) {
              nb::sig("def words_at(self, ids: numpy.typing.NDArray[numpy.int32]) -> list[str]"))
         .def(
             "sorted",
-            [](const WordTable& self) {
-                auto order = self.sorted();
+            [](const WordTable& self, unsigned threads) {
+                std::vector<std::int32_t> order;
+                run(self.size(), nb::none(),
+                    [&](Stop& stop) { order = self.sorted(threads, stop); });
                 const std::size_t size = order.size();
                 return to_numpy(std::move(order), size);
             },
-            "All numbers, in the order of the words' code points.");
+            "threads"_a, "All numbers, in the order of the words' code points.");
 
     nb::class_<Phrases>(module, "Phrases", "Sequences of words that stand for one word.")
         .def(nb::init<>())

@@ -360,7 +360,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         if self.vocabulary is not None:
             self.vocabulary_ = _lookup_of(self.vocabulary, "vocabulary")
             return ColumnFinder(self.vocabulary_, reader), counts
-        terms = statistics.chosen(self._choice(), reader.terms.sorted())
+        terms = statistics.chosen(self._choice(), reader.terms.sorted(reader.n_threads))
         if not len(terms):
             met = int(np.count_nonzero(statistics.totals))
             raise ValueError(

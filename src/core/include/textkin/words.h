@@ -1,6 +1,8 @@
 // Distinct words and their numbers.
 #pragma once
 
+#include "textkin/stop.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +32,7 @@ class WordTable {
     // Adds the words of another table, in their order; returns their numbers here.
     std::vector<std::int32_t> merge(const WordTable& other);
     // The numbers of all words, in the order of the words' code points.
-    [[nodiscard]] std::vector<std::int32_t> sorted() const;
+    [[nodiscard]] std::vector<std::int32_t> sorted(unsigned threads, Stop& stop) const;
 
   private:
     // A word of up to eight bytes is its own key, so that most words are found without looking at
