@@ -46,9 +46,11 @@ sanitize: .venv/.tools
 	$(BIN)/cmake --build build/sanitize-thread
 	build/sanitize-thread/core_tests
 
-# Speed beside the tools people use today; takes some minutes on a quiet machine.
+# Speed beside the tools people use today, on a quiet machine; loading with gensim takes half an hour.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/pairs.py
+	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/vector_loading.py
 	$(BIN)/python benchmarks/table.py --write README.md
 
 clean:

@@ -276,3 +276,26 @@ def test_the_stored_instructions_are_those_of_every_workload():
     assert list(stored["workloads"]) == list(instructions.WORKLOADS)
     for sets in stored["workloads"].values():
         assert sets["avx2"]["thousands_a_pair"] < sets["baseline"]["thousands_a_pair"]
+
+
+# ---------------------------------------------------------------------- counting
+
+
+def test_counting_is_measured_for_all_and_counts_are_equal(tmp_path, shared_data, monkeypatch):
+    counting = load_script("benchmarks/counting.py")
+    path = tmp_path / "counting.json"
+    monkeypatch.setattr(sys, "argv", ["counting.py", "--quick", "--out", str(path)])
+    counting.main()
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert set(report["sets"]) == set(counting.SETS)
+    for found in report["sets"].values():
+        assert set(found["median_ratio"]) == set(counting.RATIOS)
+        assert min(found["median_seconds"].values()) > 0
+        assert found["tokens"] > found["words"] > 100
+
+
+def test_other_counts_stop_the_run(monkeypatch):
+    counting = load_script("benchmarks/counting.py")
+    monkeypatch.setitem(counting.CONTENDERS, "counts", lambda: counting.BagOfWords("smart"))
+    with pytest.raises(SystemExit, match="counts: other words than scikit-learn's"):
+        counting.check_equal(["the press", "the media"])
