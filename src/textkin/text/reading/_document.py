@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = ["Document", "Label", "shortened"]
+__all__ = ["Document", "Label", "counted", "shortened"]
 
 Label: TypeAlias = str | int | float | bool | None
 """What a document may be labelled with; None is no label."""
@@ -86,6 +86,11 @@ class Document:
         if self.metadata:
             parts.append(f"metadata={shortened(self.metadata)}")
         return f"Document({', '.join(parts)})"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts, as in "1 field" and "2 fields"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shortened(value: object, length: int = 80) -> str:

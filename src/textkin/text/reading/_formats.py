@@ -4,22 +4,20 @@ Nothing that a file says makes it open another. A row that cannot be read is han
 and reading goes on behind it where the format has a next line to go on from.
 """
 
-import csv
 import gzip
 import json
 import os
 import stat
-import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from textkin.text.reading._document import Document, shortened
+from textkin.text.reading._document import Document
 from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
 from textkin.text.reading._rows import Bad, Meter, Place, Row
+from textkin.text.reading._tables import checked_names, table_rows
 
 __all__ = ["FileOptions", "Reader", "file_rows"]
 
@@ -66,18 +64,25 @@ def file_rows(
     Row
         In the order of the file.
     """
-    place = Place(str(path), name)
+    place = last = Place(str(path), name)
     try:
         with _opened(path) as file:
             for row in _rows(file, path, place, options):
+                last = row.place
                 yield row
                 if meter.due():
                     meter.reached(before + file.tell())
                     meter.tell()
     except Refused as error:
-        yield Row(place, Bad(str(error)))
+        yield Row(place, Bad(f"{error}{_lost(last)}"))
     except (OSError, EOFError, zlib.error) as error:  # the last two: gzip that is cut or damaged
-        yield Row(place, Bad(f"cannot be read: {getattr(error, 'strerror', None) or error}", error))
+        reason = getattr(error, "strerror", None) or error
+        yield Row(place, Bad(f"cannot be read: {reason}{_lost(last)}", error))
+
+
+def _lost(last: Place) -> str:
+    """Say what is not read of a file that was given up after some of its rows."""
+    return f"; what follows {last.unit} {last.number} is not read" if last.unit else ""
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -139,7 +144,7 @@ def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
                 line = next(lines, None)
             except TooLong as error:
                 yield Row(place.at("line", lines.number), Bad(str(error)))
-                lines.drop_rest()  # only now: it may be long, and nobody may want what follows
+                lines.resume()  # only now: it may be long, and nobody may want what follows
                 continue
             if line is None:
                 return
@@ -159,60 +164,8 @@ def _parsed(line: str) -> object:
 def _table(
     file: BinaryIO, place: Place, options: FileOptions, delimiter: str, quoted: bool
 ) -> Iterator[Row]:
-    # The limit is one for the whole process, and short for a document. It is only ever raised:
-    # lowering it again would cut short whoever else reads; `Lines` holds records to their size.
-    longest = min(options.max_bytes, sys.maxsize // 2)
-    if csv.field_size_limit() < longest:
-        csv.field_size_limit(longest)
-    way_out = "are plain text, pass quoted=False" if quoted else "wrap fields, pass quoted=True"
     with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
-        header: list[str] | None = None
-        for number, cells in _table_records(lines, delimiter, quoted):
-            content: dict[str, str] | Bad
-            if isinstance(cells, Bad):
-                content = cells
-            elif header is None:
-                header = _checked_names(cells)
-                continue
-            elif len(cells) != len(header):
-                content = Bad(f"has {len(cells)} fields and the header {len(header)}")
-            else:
-                content = dict(zip(header, cells, strict=True))
-            if isinstance(content, Bad) and lines.quotes:
-                content = Bad(f"{content.reason}; if its quotation marks {way_out}")
-            if header is None:
-                assert isinstance(content, Bad)  # it would have been the header
-                raise Refused(f"its header {content.reason}")
-            yield Row(place.at("line", number), content, fixed=True)
-    if header is None:
-        raise Refused("is empty; the first line must name the columns")
-
-
-def _table_records(
-    lines: Lines, delimiter: str, quoted: bool
-) -> Iterator[tuple[int, list[str] | Bad]]:
-    """Give the cells of each record with the number of its first line; blank lines are none."""
-    reader = csv.reader(
-        lines,
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    while True:
-        lines.begin()
-        number = lines.number + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield number, Bad(f"is not valid CSV ({error})")
-        except TooLong as error:  # where the next record begins, nobody knows
-            yield number, Bad(f"{error}, and what follows is not read")
-            return
-        else:
-            if cells is None:
-                return
-            if cells:
-                yield number, cells if lines.problem is None else Bad(lines.problem)
+        yield from table_rows(lines, place, delimiter, quoted)
 
 
 def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
@@ -226,7 +179,7 @@ def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
     number = 0
     try:
         table = parquet.ParquetFile(file)
-        names = _checked_names(table.schema_arrow.names)
+        names = checked_names(table.schema_arrow.names)
         for batch in table.iter_batches(batch_size=_BATCH, use_threads=False):
             columns = [column.to_pylist() for column in batch.columns]
             for cells in zip(*columns, strict=True):
@@ -236,8 +189,7 @@ def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
     except Refused:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        after = f" after row {number}" if number else ""
-        raise Refused(f"is not valid Parquet{after} ({error})") from None
+        raise Refused(f"is not valid Parquet ({error})") from None
 
 
 def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
@@ -263,10 +215,3 @@ def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
         close = getattr(content, "close", None)  # an open file, or a generator that holds one
         if callable(close):
             close()
-
-
-def _checked_names(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        [(name, _)] = Counter(names).most_common(1)
-        raise Refused(f"has several columns named {shortened(name)}; rename them")
-    return names
