@@ -7,7 +7,10 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -320,8 +323,37 @@ def test_what_goes_wrong_in_a_reader_says_the_file(put):
     documents = tk.read(path, reader=breaks, errors="skip")
     assert documents.texts == ["one"]
     assert "after record 1: RuntimeError: torn" in documents.skipped.reasons[0]
-    with pytest.raises(TypeError, match=r"a.pdf: the reader failed: .* it gave bytes"):
-        list(tk.read(path, reader=lambda p: b"text"))
+
+
+@pytest.mark.parametrize("frame", [pd.read_csv, pl.read_csv], ids=["pandas", "polars"])
+def test_a_reader_may_give_a_table(put, frame):
+    """Iterating over a DataFrame gives the names of its columns."""
+    path = put("one.csv", "id,body,n\n7,cats,1\n8,dogs,2\n")
+    assert list(tk.read(path, reader=frame, text="body")) == [
+        Document("7", "cats", metadata={"n": 1}),
+        Document("8", "dogs", metadata={"n": 2}),
+    ]
+    column = tk.read(path, reader=lambda path: frame(path)["body"])
+    assert list(column) == [Document("one.csv:1", "cats"), Document("one.csv:2", "dogs")]
+    only = tk.read(path, reader=lambda path: frame(path)[["id", "body"]])
+    assert only.texts == ["cats", "dogs"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"text", "got bytes"),
+        (None, "got NoneType"),
+        ({"one", "two"}, "got a set, which has no order"),
+        (pl.DataFrame({"text": ["a"]}).lazy(), r"got LazyFrame: pass what its collect\(\) returns"),
+        ([Path("b.pdf")], "expected a text, a record"),
+        (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "columns must differ"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_reader_may_not_give(put, content, message):
+    with pytest.raises((TypeError, ValueError), match=f"a.pdf.*: .*{message}"):
+        list(tk.read(put("a.pdf", ""), reader=lambda path: content))
 
 
 @pytest.mark.parametrize(

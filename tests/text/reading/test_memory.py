@@ -272,12 +272,13 @@ def test_items_that_are_no_documents(item, message):
     ("source", "message"),
     [
         ({"a": "text"}, "got a mapping"),
-        ({"a"}, "source must have an order"),
+        ({"a"}, "got a set, which has no order: pass it sorted"),
+        (frozenset("a"), "got a frozenset, which has no order"),
         (b"a.txt", "got bytes. Pass the path"),
         (sys.stdout, "in place of the open file"),
         (None, "got NoneType"),
         (3, "got int"),
-        (pl.DataFrame({"text": ["a"]}).lazy(), r"Pass source.collect\(\)"),
+        (pl.DataFrame({"text": ["a"]}).lazy(), r"LazyFrame: pass what its collect\(\) returns"),
     ],
 )
 def test_sources_that_are_none(source, message):

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 
 from textkin.text.reading._document import Document
 from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
+from textkin.text.reading._items import items_of
 from textkin.text.reading._rows import Bad, Meter, Place, Row
 from textkin.text.reading._tables import checked_names, table_rows
 
@@ -23,9 +24,9 @@ __all__ = ["FileOptions", "Reader", "file_rows"]
 
 Reader: TypeAlias = Callable[
     [Path],
-    str | Document | Mapping[str, Any] | Iterable[str | Document | Mapping[str, Any]],
+    str | Document | Mapping[str, Any] | Iterable[Any],
 ]
-"""Reads a file of another format: gives its text, its record, or an iterable of such."""
+"""Reads a file of another format: gives its text, its record, a table or an iterable of such."""
 
 # Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
 _BATCH = 128
@@ -199,14 +200,11 @@ def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
         content = cast("object", reader(path))
         if isinstance(content, str | Mapping | Document):
             yield Row(place, content)
-        elif isinstance(content, Iterable) and not isinstance(content, bytes | bytearray):
-            for number, item in enumerate(content, 1):
-                yield Row(place.at("record", number), item)
-        else:
-            raise TypeError(
-                "must give a text, a record, or an iterable of such; it gave "
-                f"{type(content).__name__}"
-            )
+            return
+        items = items_of(content, "it must give a text, a record, a table or an iterable of such")
+        fixed = items.fixed
+        for number, item in enumerate(items, 1):
+            yield Row(place.at("record", number), item, fixed)
     except Exception as error:  # whatever a stranger's function raises is about this file
         after = f" after record {number}" if number else ""
         reason = f"the reader failed{after}: {type(error).__name__}: {error}"

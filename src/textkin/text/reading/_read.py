@@ -231,8 +231,8 @@ def read(
         file) is left out and told in ``documents.skipped``. If nothing else is left, that is an
         error too.
     reader : callable, default=None
-        For other formats: gets the `pathlib.Path` of each file, returns its text, its record, or
-        an iterable of such.
+        For other formats: gets the `pathlib.Path` of each file, returns its text, its record, a
+        DataFrame, or an iterable of texts, records and Documents.
     split : {"paragraph"}, default=None
         Cut each document at its blank lines. Passages are named "<id>#1", "<id>#2", ...; their
         metadata have ``parent_id``, ``passage`` (from 1), and ``passage_start`` and
