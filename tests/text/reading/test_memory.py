@@ -85,6 +85,18 @@ def test_the_only_column_left_is_the_text(table):
         list(tk.read(table({"a": ["x"], "b": ["y"]})))
 
 
+def test_a_name_that_looks_like_several_is_no_text_unless_named(table):
+    """What comes of a file that was read with the wrong delimiter, by pandas too."""
+    for name in ("id;text", "id\ttext", "id|text", "id,text"):
+        source = table({name: ["1;Bonjour"]})
+        with pytest.raises(ValueError, match=r"looks like several: pass delimiter='(;|\\t|\||,)'"):
+            list(tk.read(source))
+        with pytest.raises(ValueError, match="there is no field 'text'; there is"):
+            list(tk.read(source, id=name))
+        assert tk.read(source, text=name).texts == ["1;Bonjour"]
+    assert tk.read(table({"id": [1], "what; and how": ["a"]})).texts == ["a"]
+
+
 def test_a_missing_text_is_an_error_or_skipped(table):
     source = table({"text": ["one", None, "three"], "n": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"(position 1|row 2): the text .field 'text'. is missing"):
@@ -296,6 +308,12 @@ def test_sources_that_are_none(source, message):
         {"errors": "ignore"},
         {"split": "sentence"},
         {"quoted": "yes"},
+        {"delimiter": ""},
+        {"delimiter": ";;"},
+        {"delimiter": '"'},
+        {"delimiter": "\n"},
+        {"delimiter": 59},
+        {"delimiter": b";"},
         {"max_bytes": 0},
         {"max_bytes": None},
         {"reader": "pdf"},

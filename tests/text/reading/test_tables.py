@@ -1,6 +1,7 @@
 """CSV and TSV that are broken: what is left out, what is told, and where reading goes on."""
 
 import csv
+import gzip
 import io
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import textkin as tk
+from textkin.text import Document
 from textkin.text.reading._encoding import Lines
 from textkin.text.reading._rows import Bad
 from textkin.text.reading._tables import records
@@ -139,3 +141,29 @@ def test_a_quotation_that_is_never_closed_is_told_by_the_line_it_began_in(put):
         list(tk.read(path, max_bytes=50))
     assert len(tk.read(path, quoted=False).texts) == 102
     assert len(tk.read(path, errors="skip").texts) == 101
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tab"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " ", "§"])
+def test_delimiters(tmp_path, name, delimiter, packed):
+    content = delimiter.join(["id", "text"]) + "\n" + delimiter.join(["1", "Bonjour"]) + "\n"
+    path = tmp_path / (name + packed)
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    assert list(tk.read(path, delimiter=delimiter)) == [Document("1", "Bonjour")]
+    assert list(tk.read(tmp_path, pattern="*", delimiter=delimiter)) == [Document("1", "Bonjour")]
+
+
+def test_semicolons_are_told_and_never_part_of_a_text(put):
+    with pytest.raises(ValueError, match=r"line 2: there is no field 'text'; .*delimiter=';'"):
+        list(tk.read(put("id;text\n1;Bonjour\n")))
+    with pytest.raises(ValueError, match=r"line 2: has 2 fields and the header 1; .*delimiter=';'"):
+        list(tk.read(put("id;text\n1;Bonjour, toi\n")))
+    with pytest.raises(ValueError, match=r"all was skipped \(2\).*delimiter=';'"):
+        list(tk.read(put("id;text\n1;Bonjour\n2;Salut\n"), errors="skip"))
+
+
+def test_a_delimiter_is_for_tables(tmp_path):
+    (tmp_path / "a.txt").write_text("id;text\n")
+    with pytest.raises(ValueError, match=r"delimiter= is for files that end in .csv.*got 'a.txt'"):
+        tk.read(tmp_path / "a.txt", delimiter=";")

@@ -1,16 +1,17 @@
 """From a record to a document: which field is what, and what a field may hold."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from textkin.text.reading._document import Document, Label, shortened
 from textkin.text.reading._rows import Row
 
-__all__ = ["Fields"]
+__all__ = ["Fields", "delimiter_in"]
 
 _LISTED = 12
+_DELIMITERS = "\t;|,"  # the comma last: it may well be part of a name
 _PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 
@@ -76,8 +77,15 @@ class Fields:
             return name
         if self.text is None and fixed:
             left = [name for name in record if name not in others]
-            if len(left) == 1:
+            delimiter = delimiter_in([str(name) for name in record])
+            if len(left) == 1 and delimiter is None:
                 return str(left[0])
+            if len(left) == 1:
+                raise ValueError(
+                    f"there is no field 'text'; the only one is {shortened(left[0])}, which looks "
+                    f"like several: pass delimiter={delimiter!r} if it is, and else the name as "
+                    "text="
+                )
         raise ValueError(
             f"there is no field {name!r}; there {_listed(record)}. Name the field of the text, as "
             "in text='body'"
@@ -94,6 +102,13 @@ class Fields:
         if chosen not in record:
             raise ValueError(f"there is no field {chosen!r}; there {_listed(record)}")
         return chosen
+
+
+def delimiter_in(names: Sequence[str]) -> str | None:
+    """Return what seems to part several names that stand in for the only one, if any does."""
+    if len(names) != 1:
+        return None
+    return next((mark for mark in _DELIMITERS if mark in names[0]), None)
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (a stranger's record may hold anything)

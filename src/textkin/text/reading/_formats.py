@@ -20,12 +20,9 @@ from textkin.text.reading._items import items_of
 from textkin.text.reading._rows import Bad, Meter, Place, Row
 from textkin.text.reading._tables import checked_names, table_rows
 
-__all__ = ["FileOptions", "Reader", "file_rows"]
+__all__ = ["FileOptions", "Reader", "file_rows", "is_table"]
 
-Reader: TypeAlias = Callable[
-    [Path],
-    str | Document | Mapping[str, Any] | Iterable[Any],
-]
+Reader: TypeAlias = Callable[[Path], str | Document | Mapping[str, Any] | Iterable[Any]]
 """Reads a file of another format: gives its text, its record, a table or an iterable of such."""
 
 # Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
@@ -38,6 +35,7 @@ class FileOptions:
 
     encoding: str | None = None
     quoted: bool | None = None
+    delimiter: str | None = None
     max_bytes: int = 1 << 26
     reader: Reader | None = None
 
@@ -86,6 +84,11 @@ def _lost(last: Place) -> str:
     return f"; what follows {last.unit} {last.number} is not read" if last.unit else ""
 
 
+def is_table(path: Path) -> bool:
+    """Return whether a file is read as CSV or TSV."""
+    return _ending(path)[0] in (".csv", ".tsv", ".tab")
+
+
 def _opened(path: Path) -> BinaryIO:
     """Open an ordinary file; a pipe would wait for ever, and a device do who knows what."""
     if not stat.S_ISREG(os.stat(path).st_mode):
@@ -101,14 +104,12 @@ def _opened(path: Path) -> BinaryIO:
 def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Iterator[Row]:
     if options.reader is not None:
         return _read_by(options.reader, path, place)
-    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
-    ending = endings.pop() if endings else ""
-    if ending == ".gz":
+    ending, packed = _ending(path)
+    if packed:
         file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
-        ending = endings.pop() if endings else ""
-    elif ending in (".parquet", ".pq"):
-        return _parquet(file, place)
     match ending:
+        case ".parquet" | ".pq" if not packed:
+            return _parquet(file, place)
         case ".jsonl" | ".ndjson":
             return _json_lines(file, place, options)
         case ".json":
@@ -118,6 +119,15 @@ def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Ite
         case ".tsv" | ".tab":
             return _table(file, place, options, "\t", options.quoted is True)
     return _text(file, place, options)
+
+
+def _ending(path: Path) -> tuple[str, bool]:
+    """Return the ending that tells the format, and whether there was ".gz" behind it."""
+    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
+    packed = endings[-1:] == [".gz"]
+    if packed:
+        endings.pop()
+    return endings[-1] if endings else "", packed
 
 
 def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
@@ -166,7 +176,7 @@ def _table(
     file: BinaryIO, place: Place, options: FileOptions, delimiter: str, quoted: bool
 ) -> Iterator[Row]:
     with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
-        yield from table_rows(lines, place, delimiter, quoted)
+        yield from table_rows(lines, place, options.delimiter or delimiter, quoted)
 
 
 def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:

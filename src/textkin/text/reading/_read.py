@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from textkin._validation import instance_of, integer, one_of
+from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback
 from textkin.text.reading._document import Document, Label, shortened
 from textkin.text.reading._encoding import check_encoding
 from textkin.text.reading._fields import Fields
 from textkin.text.reading._folder import check_patterns
-from textkin.text.reading._formats import FileOptions, Reader
+from textkin.text.reading._formats import FileOptions, Reader, is_table
 from textkin.text.reading._passages import passages_of
 from textkin.text.reading._rows import Bad, LeftOut, Meter, Place, Row, Source
 from textkin.text.reading._sources import FileSource, FolderSource, in_memory
@@ -28,6 +28,12 @@ _CONSTRAINTS = {
     "errors": one_of("raise", "skip"),
     "split": one_of(None, "paragraph"),
     "quoted": one_of(None, False, True),
+    "delimiter": one_of(None)
+    | Constraint(
+        lambda value: isinstance(value, str) and len(value) == 1 and value not in '"\r\n\0',
+        "one character that is neither a quotation mark nor the end of a line",
+        lambda value: not isinstance(value, str),
+    ),
     "max_bytes": integer(low=1),
 }
 
@@ -195,6 +201,7 @@ def read(
     reader: Reader | None = None,
     split: Literal["paragraph"] | None = None,
     quoted: bool | None = None,
+    delimiter: str | None = None,
     max_bytes: int = 1 << 26,
     progress: ProgressCallback | None = None,
 ) -> Documents:
@@ -212,7 +219,8 @@ def read(
           `pathlib.Path` objects. A `str` is a path, never a text.
     text : str, default=None
         The field or column that holds the text. None is "text", and in a table without such a
-        column the only one besides id and label.
+        column the only one besides id and label; where its name looks like several ("id;text"),
+        nothing is guessed.
     id, label : str, False or None, default=None
         The fields of the id and the label. None is "id" and "label" where there are such; False is
         none, whatever there is. All other fields become metadata. A document without an id is
@@ -240,6 +248,9 @@ def read(
         only white space is one empty passage.
     quoted : bool, default=None
         Whether quotation marks around a field of CSV or TSV wrap it. None: in CSV yes, in TSV no.
+    delimiter : str, default=None
+        The character between two fields of CSV or TSV, such as ";". None: a comma in ``.csv``, a
+        tab in ``.tsv`` and ``.tab``.
     max_bytes : int, default=67108864
         The longest document, in bytes of its file once decompressed (of CSV and JSON Lines: the
         longest record, in characters). A longer one is an error, so that a small compressed file
@@ -295,7 +306,7 @@ def read(
             raise TypeError(f"{name} must be callable or None; got {shortened(given[name])}.")
     check_encoding(encoding)
     return Documents(
-        _source(source, pattern, FileOptions(encoding, quoted, int(max_bytes), reader)),
+        _source(source, pattern, FileOptions(encoding, quoted, delimiter, int(max_bytes), reader)),
         Fields(text, id, label),
         errors=errors,
         split=split,
@@ -336,7 +347,14 @@ def _source(source: object, pattern: str | Sequence[str] | None, options: FileOp
         raise ValueError(
             f"pattern= chooses among the files of a folder; got {shortened(source)} as source."
         )
-    return in_memory(source, options) if found is None else FileSource(found, options)
+    if found is None:
+        return in_memory(source, options)
+    if options.delimiter is not None and not is_table(found):
+        raise ValueError(
+            "delimiter= is for files that end in .csv, .tsv or .tab, also with .gz behind it; got "
+            f"{shortened(found.name)}. Rename the file, or pass reader= for another format."
+        )
+    return FileSource(found, options)
 
 
 def _existing(source: str | os.PathLike[str]) -> Path:

@@ -8,6 +8,7 @@ from typing import Any
 
 from textkin.text.reading._document import counted, shortened
 from textkin.text.reading._encoding import Lines, Refused, TooLong
+from textkin.text.reading._fields import delimiter_in
 from textkin.text.reading._rows import Bad, Place, Row
 
 __all__ = ["checked_names", "table_rows"]
@@ -63,6 +64,8 @@ def table_rows(lines: Lines, place: Place, delimiter: str, quoted: bool) -> Iter
                 yield Row(place.at("line", number), record, fixed=True)
                 continue
             problem = f"has {counted(len(cells), 'field')} and the header {len(header)}"
+            if other := delimiter_in(header):
+                problem = f"{problem}; if {other!r} parts its columns, pass delimiter={other!r}"
         if not isinstance(cells, Bad) and lines.number > number:
             if header is not None and _are_rows(lines.others(), len(header), dialect):
                 lines.resume()
