@@ -357,7 +357,7 @@ def test_what_a_reader_may_not_give(put, content, message):
 
 
 @pytest.mark.parametrize(
-    "source", ["no such file.txt", "A text, not a path.", "x" * 5000, "nul\0", "line\nline"]
+    "source", ["", "no such file.txt", "A text, not a path.", "x" * 5000, "nul\0", "line\nline"]
 )
 def test_a_string_is_a_path(source):
     with pytest.raises(FileNotFoundError, match="to read texts, pass a list of them"):

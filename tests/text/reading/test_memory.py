@@ -181,6 +181,43 @@ def test_missing_metadata_and_labels_are_none():
     assert document == Document("0", "a", None, {"when": None, "n": None, "f": None})
 
 
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (np.int8(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.complex64(1j), 1j),
+        (np.longdouble("nan"), None),
+        (np.datetime64("NaT"), None),
+        (np.timedelta64("NaT"), None),
+    ],
+)
+def test_numbers_of_numpy_in_metadata_become_those_of_python(value, kept):
+    [document] = tk.read([{"text": "a", "value": value}])
+    assert document.metadata["value"] == kept
+    assert type(document.metadata["value"]) is type(kept)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.datetime64("2020-01-01T00:00:00.000000001", "ns"),
+        np.datetime64("2020-01-01"),
+        np.timedelta64(5, "ns"),
+        np.bytes_(b"a"),
+        np.array(3),
+        np.array([1, 2]),
+        pd.Timestamp("2020-01-01"),
+        date(2020, 1, 1),
+    ],
+)
+def test_other_metadata_stay_as_they_came(value):
+    [document] = tk.read([{"text": "a", "value": value}])
+    assert document.metadata["value"] is value
+
+
 def test_columns_with_the_same_name():
     frame = pd.DataFrame([["a", "b"]], columns=["text", "text"])
     with pytest.raises(ValueError, match="names of the columns must differ"):
@@ -337,7 +374,7 @@ def test_the_repr_says_what_was_read_and_what_came_of_it(tmp_path):
     assert repr(documents) == f"{chosen}: not read yet"
     assert documents.skipped is None
     list(documents)
-    assert repr(documents) == f"{chosen}: 1 documents, 1 skipped"
+    assert repr(documents) == f"{chosen}: 1 document, 1 skipped"
     assert repr(tk.read(tmp_path, pattern="*")).startswith(f"Documents('{tmp_path}', pattern='*')")
     assert "pandas DataFrame" in repr(tk.read(pd.DataFrame({"text": []})))
 

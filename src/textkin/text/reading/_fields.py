@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from textkin.text.reading._document import Document, Label, shortened
 from textkin.text.reading._rows import Row
 
@@ -112,15 +114,21 @@ def delimiter_in(names: Sequence[str]) -> str | None:
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (a stranger's record may hold anything)
-    """Return NumPy's scalars as Python's, and None for what stands for a missing value."""
+    """Return NumPy's numbers, booleans and strings as Python's, None for a missing value.
+
+    Missing are NaN, NaT, and pandas' NA and NaT. All else is returned as it came: times of NumPy,
+    for one, which Python's may be too coarse for.
+    """
     kind = type(value)
     if kind in _PLAIN:
         return value
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+    if isinstance(value, np.datetime64 | np.timedelta64):  # the latter is a number to NumPy
+        return None if np.isnat(value) else value
+    if isinstance(value, np.number | np.bool_):
         value = value.item()
     elif isinstance(value, str):
         return str(value)
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float | np.floating) and math.isnan(value):
         return None
     # pandas' two; both refuse or falsify comparisons, and pandas need not be imported to know them
     return None if kind.__name__ in ("NAType", "NaTType") else value

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback
-from textkin.text.reading._document import Document, Label, shortened
+from textkin.text.reading._document import Document, Label, counted, shortened
 from textkin.text.reading._encoding import check_encoding
 from textkin.text.reading._fields import Fields
 from textkin.text.reading._folder import check_patterns
@@ -134,7 +134,7 @@ class Documents(Iterable[Document]):
         chosen += [f"{name}={value!r}" for name, value in self._choices() if value is not None]
         state = "not read yet"
         if self._skipped is not None:
-            state = f"{self._count} documents, {self._skipped.count} skipped"
+            state = f"{counted(self._count, 'document')}, {self._skipped.count} skipped"
         return f"Documents({', '.join(chosen)}): {state}"
 
     def _choices(self) -> list[tuple[str, object]]:
@@ -358,9 +358,9 @@ def _source(source: object, pattern: str | Sequence[str] | None, options: FileOp
 
 
 def _existing(source: str | os.PathLike[str]) -> Path:
-    path = Path(source)
+    given = os.fspath(source)
     try:
-        path.stat()
+        os.stat(given)  # of the string itself: an empty path would be the current folder
     except FileNotFoundError:
         pass
     except (ValueError, OSError) as error:
@@ -368,9 +368,9 @@ def _existing(source: str | os.PathLike[str]) -> Path:
         if isinstance(error, PermissionError):
             raise
     else:
-        return path
+        return Path(given)
     raise FileNotFoundError(
-        f"There is no file or folder {shortened(str(path))}. A string is taken for a path; to read "
+        f"There is no file or folder {shortened(given)}. A string is taken for a path; to read "
         "texts, pass a list of them."
     )
 
