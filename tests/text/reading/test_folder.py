@@ -136,9 +136,7 @@ def test_a_folder_of_nothing_but_links_that_lead_out(tmp_path):
     (tmp_path / "papers").mkdir()
     (tmp_path / "a.txt").write_text("outside")
     (tmp_path / "papers" / "a.txt").symlink_to(tmp_path / "a.txt")
-    with pytest.raises(
-        ValueError, match=r"No file .* \(1 hidden, special or linked ones were left"
-    ):
+    with pytest.raises(ValueError, match=r"No file .* \(1 hidden, special or linked one was left"):
         list(tk.read(tmp_path / "papers"))
 
 
@@ -185,14 +183,15 @@ def test_what_may_not_be_read(folder, monkeypatch):
     )
 
 
-def test_a_name_that_is_not_utf8(folder):
-    with open(os.fsencode(folder) + b"/na\xefve.txt", "w") as file:
-        file.write("text")
-    with pytest.raises(ValueError, match="the id is not valid Unicode"):
-        list(tk.read(folder))
-    documents = tk.read(folder, errors="skip")
-    assert len(documents.ids) == 5
-    assert documents.skipped.count == 1
+def test_a_name_that_is_not_utf8_is_escaped(tmp_path):
+    name = os.fsdecode(b"caf\xe9.txt")
+    for path in (tmp_path / "caf\u00e9.txt", tmp_path / name):
+        path.write_text("text")
+    escaped = "caf\\xe9.txt"
+    assert tk.read(tmp_path).ids == ["caf\u00e9.txt", escaped]
+    assert tk.read(tmp_path / name).ids == tk.read(str(tmp_path / name)).ids == [escaped]
+    assert tk.read([tmp_path / name]).ids == [f"{tmp_path.as_posix()}/{escaped}"]
+    assert tk.read(tmp_path / name, reader=lambda path: [path.read_text()]).ids == [f"{escaped}:1"]
 
 
 def test_folders_nested_deeper_than_recursion_goes(tmp_path):

@@ -43,14 +43,14 @@ class FileOptions:
 def file_rows(
     path: Path, name: str, options: FileOptions, meter: Meter, before: int = 0
 ) -> Iterator[Row]:
-    """Read one file.
+    r"""Read one file.
 
     Parameters
     ----------
     path : Path
         The file.
     name : str
-        What ids are made of.
+        What ids are made of; bytes that are not UTF-8 stand in them as ``\xe9``.
     options : FileOptions
         How to read it.
     meter : Meter
@@ -63,6 +63,7 @@ def file_rows(
     Row
         In the order of the file.
     """
+    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     place = last = Place(str(path), name)
     try:
         with _opened(path) as file:

@@ -63,7 +63,8 @@ class FolderSource:
                 nothing = nothing and isinstance(entry.problem, LeftOut)
                 yield Row(Place(str(entry.path), entry.name), entry.problem)
         if nothing:
-            besides = f" ({left_out} hidden, special or linked ones were left out)"
+            ones = "one was" if left_out == 1 else "ones were"
+            besides = f" ({left_out} hidden, special or linked {ones} left out)"
             raise ValueError(
                 f"No file of the folder {str(self.root)!r} matches pattern={self._shown()}"
                 f"{besides if left_out else ''}; {walk.nothing()}. Pass another pattern, such as "
