@@ -5,6 +5,9 @@ import inspect
 import os
 import sys
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -227,3 +230,24 @@ def test_paths_in_a_list_are_files(folder, monkeypatch):
     assert tk.read(paths).ids == [(folder / "b.txt").as_posix(), "a/z.txt"]
     with pytest.raises(ValueError, match="papers/a: is a folder"):
         list(tk.read([folder / "a"]))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series])
+def test_names_of_files_in_a_list_are_no_texts(folder, kind):
+    """They were compared with each other, silently."""
+    names = [str(folder / "a.txt"), str(folder / "b.txt")]
+    with pytest.raises(ValueError, match=r"names of files, such as .*\[Path\(p\) for p in paths\]"):
+        tk.read(kind(names))
+    for others in ([*names, "A text."], [names[0], str(folder / "a")], ["A text.", *names]):
+        assert tk.read(kind(others)).texts == others
+    assert tk.read([{"text": name} for name in names]).texts == names
+    assert tk.read(name for name in names).texts == names
+
+
+def test_of_many_names_a_hundred_are_looked_at(folder):
+    name = str(folder / "a.txt")
+    with pytest.raises(ValueError, match="names of files"):
+        tk.read([name] * 100 + ["A text."])
+    assert len(tk.read([name] * 99 + ["A text."]).texts) == 100
+    assert tk.read([""]).texts == [""]
+    assert tk.read([]).texts == []

@@ -216,7 +216,8 @@ def read(
         - A folder: each of its files that match `pattern`, read as it would be alone.
         - A DataFrame of pandas or polars, a data set of Hugging Face.
         - An iterable of texts (also a column of a DataFrame), records (mappings), `Document` or
-          `pathlib.Path` objects. A `str` is a path, never a text.
+          `pathlib.Path` objects. A `str` is a path, never a text; those in a list are texts, and
+          an error where all (of the first hundred) are names of existing files.
     text : str, default=None
         The field or column that holds the text. None is "text", and in a table without such a
         column the only one besides id and label; where its name looks like several ("id;text"),

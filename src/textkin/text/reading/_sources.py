@@ -1,16 +1,22 @@
 """Where documents come from: a file, a folder, a table in memory, or anything that iterates."""
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from textkin.text.reading._document import shortened
 from textkin.text.reading._folder import Walk
 from textkin.text.reading._formats import FileOptions, file_rows
 from textkin.text.reading._items import Items, is_of, items_of
 from textkin.text.reading._rows import LeftOut, Meter, Place, Row
 
 __all__ = ["FileSource", "FolderSource", "MemorySource", "in_memory"]
+
+_NAMES = 100  # how many texts are looked at, whether all are names of files
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,25 @@ def in_memory(source: object, options: FileOptions) -> MemorySource:
     expected = (
         "source must be a path, a DataFrame, or an iterable of texts, records, Documents or paths"
     )
-    return MemorySource(items_of(source, expected), options)
+    items = items_of(source, expected)
+    if isinstance(source, Sequence | np.ndarray) or is_of(source, "Series"):
+        _check_no_names(items)
+    return MemorySource(items, options)
+
+
+def _check_no_names(items: Items) -> None:
+    """Raise where all texts (the first hundred) are names of files, which nobody would compare."""
+    names = list(itertools.takewhile(_is_name, itertools.islice(items, _NAMES)))
+    if names and len(names) == min(_NAMES, len(items.source)):
+        raise ValueError(
+            f"source holds the names of files, such as {shortened(names[0])}, and not their texts. "
+            "To read the files, pass [Path(p) for p in paths]; to read the names as texts, pass "
+            "[{'text': p} for p in paths]."
+        )
+
+
+def _is_name(item: object) -> bool:
+    return isinstance(item, str) and os.path.isfile(item)
 
 
 def _size(path: Path) -> int:
