@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import textkin as tk
 from textkin.text import Document
+from textkin.text.reading._formats import _listed
 
 RECORDS = [
     {"id": "a", "text": "Cats purr.", "label": "pets", "year": 2015},
@@ -219,14 +220,24 @@ def test_json_lines_go_on_behind_a_line_that_is_too_long(put):
         assert "line 2: is longer" in documents.skipped.reasons[0]
 
 
-def test_a_small_compressed_file_cannot_fill_the_memory(tmp_path):
-    """256 MB in one line, in a process that may not have half of that."""
-    code = """
+def run_with_little_memory(folder, code, *names):
+    """Run code in a process that may take 120 MB more than it has when textkin is loaded."""
+    start = """
 import resource, sys
 import textkin as tk
 tk.read([])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (120 << 20),) * 2)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", start + code, *names], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_small_compressed_file_cannot_fill_the_memory(tmp_path):
+    """256 MB in one line, in a process that may not have half of that."""
+    code = """
 for name in sys.argv[1:]:
     try:
         list(tk.read(name, max_bytes=1 << 20))
@@ -240,10 +251,13 @@ for name in sys.argv[1:]:
     for name in names:
         first = gzip.compress(b"text\n" if name == "a.csv.gz" else b'"')
         (tmp_path / name).write_bytes(first + block * 64)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *names], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    run_with_little_memory(tmp_path, code, *names)
+
+
+def test_a_list_of_small_records_cannot_fill_the_memory(tmp_path):
+    """16 MB of JSON, of which all records at once would take 400 MB."""
+    (tmp_path / "a.json").write_text('["one"' + ",{}" * (5 << 20) + "]")
+    run_with_little_memory(tmp_path, 'assert next(iter(tk.read("a.json"))).text == "one"')
 
 
 def test_fields_longer_than_the_csv_module_allows_by_itself(put):
@@ -275,6 +289,39 @@ def test_what_the_json_module_writes_comes_back(tmp_path_factory, texts, ascii_o
     content = "".join(json.dumps({"text": t}, ensure_ascii=ascii_only) + "\n" for t in texts)
     path.write_bytes(content.encode())
     assert tk.read(path).texts == texts
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=8,
+)
+
+
+@given(st.lists(JSON, max_size=4), st.sampled_from([None, 1]), st.data())
+def test_items_of_a_list_against_decoding_it_at_once(items, indent, data):
+    text = json.dumps(items, indent=indent)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(start + 2, len(text))))
+    text = text[:start] + data.draw(st.text('[]{},:" \n1', max_size=2)) + text[end:]
+    text = f"[{text.removeprefix('[')}"
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"\(char \d+\)"):
+            list(_listed(text, 1))
+    else:
+        assert list(_listed(text, 1)) == expected
+
+
+def test_items_before_the_fault_of_a_list_are_read(put):
+    path = put("a.json", '["one", {"text": "two"}, {"text": ]')
+    documents = tk.read(path, errors="skip")
+    assert documents.texts == ["one", "two"]
+    assert documents.skipped.reasons == (
+        f"{path}: is not valid JSON (Expecting value: line 1 column 35 (char 34)); JSON Lines must "
+        "be named .jsonl; what follows record 2 is not read",
+    )
 
 
 def test_a_reader_gives_a_text_a_record_or_several(put):

@@ -7,6 +7,7 @@ and reading goes on behind it where the format has a next line to go on from.
 import gzip
 import json
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ Reader: TypeAlias = Callable[[Path], str | Document | Mapping[str, Any] | Iterab
 
 # Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
 _BATCH = 128
+
+_JSON_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +141,39 @@ def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
 def _json(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
     text = decoded(whole(file, options.max_bytes), options.encoding)
     try:
-        content = json.loads(text)
+        start = _behind_space(text, 0)
+        if not text.startswith("[", start):
+            yield Row(place, json.loads(text))
+            return
+        for number, item in enumerate(_listed(text, start + 1), 1):
+            yield Row(place.at("record", number), item)
     except (ValueError, RecursionError) as error:
         raise Refused(f"is not valid JSON ({error}); JSON Lines must be named .jsonl") from None
-    if isinstance(content, list):
-        for number, item in enumerate(content, 1):
-            yield Row(place.at("record", number), item)
-    else:
-        yield Row(place, content)
+
+
+def _listed(text: str, at: int) -> Iterator[object]:
+    """Decode the items of a list one by one: all at once may take 30 times the text's memory."""
+    decode = json.JSONDecoder().raw_decode
+    at = _behind_space(text, at)
+    mark = "" if text.startswith("]", at) else ","
+    while mark == ",":
+        item, at = decode(text, at)
+        yield item
+        at = _behind_space(text, at)
+        mark = text[at : at + 1]
+        if mark == ",":
+            at = _behind_space(text, at + 1)
+        elif mark != "]":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+    at = _behind_space(text, at + 1)
+    if at < len(text):
+        raise json.JSONDecodeError("Extra data", text, at)
+
+
+def _behind_space(text: str, at: int) -> int:
+    found = _JSON_SPACE.match(text, at)
+    assert found is not None  # no space is some, too
+    return found.end()
 
 
 def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
