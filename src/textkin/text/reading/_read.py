@@ -47,9 +47,10 @@ class Skipped:
     count : int
         Records and files that were skipped because of an error (with ``errors="skip"``), and files
         of a folder that are never read: links that lead out of it, links to folders, pipes and
-        devices.
+        devices. The rest of a file that cannot be read on counts as one.
     reasons : tuple of str
-        Where and why, for the first 20 of them.
+        Where and why, for the first 20 of them; of a record of several lines that was left out as
+        a whole, also its last line, and of the rest of a file what it follows.
     hidden : int
         Hidden files that match the pattern, and hidden folders; not in `count`.
     """
@@ -205,7 +206,7 @@ def read(
     max_bytes: int = 1 << 26,
     progress: ProgressCallback | None = None,
 ) -> Documents:
-    """Read documents from files, tables, data sets or anything that iterates.
+    r"""Read documents from files, tables, data sets or anything that iterates.
 
     Parameters
     ----------
@@ -226,7 +227,8 @@ def read(
         The fields of the id and the label. None is "id" and "label" where there are such; False is
         none, whatever there is. All other fields become metadata. A document without an id is
         named by its file ("notes/a.txt" within a folder), by file and line or row
-        ("reviews.csv:17"), or by its position from 0 where there is no file.
+        ("reviews.csv:17"), or by its position from 0 where there is no file. Bytes of a name that
+        are not UTF-8 are escaped: ``caf\xe9.txt``.
     pattern : str or sequence of str, default=None
         Which files of a folder: ``*`` within a name, ``**`` for any number of folders; upper and
         lower case are alike. None is all ``.txt`` and ``.md`` files, also compressed.
@@ -237,8 +239,8 @@ def read(
     errors : {"raise", "skip"}, default="raise"
         What becomes of a broken line, a missing or non-text value, a wrong encoding, a file that
         cannot be read, an id that was there before: an error that says where, or the record (or
-        file) is left out and told in ``documents.skipped``. If nothing else is left, that is an
-        error too.
+        the rest of the file, where no next one can be told apart) is left out and told in
+        ``documents.skipped``. If nothing else is left, that is an error too.
     reader : callable, default=None
         For other formats: gets the `pathlib.Path` of each file, returns its text, its record, a
         DataFrame, or an iterable of texts, records and Documents.
@@ -280,10 +282,13 @@ def read(
     Notes
     -----
     Ends of lines in plain text become LF. An empty file is a document with an empty text. Blank
-    lines of CSV and JSON Lines are passed over. CSV needs a header. NaN and pandas' NA and NaT are
-    missing values: an error as text or id, None as label or metadata. In folders, what begins with
-    a dot is left out, and so are links that lead out of the folder. Nothing in a file can make
-    another be opened. Reading CSV raises the process-wide ``csv.field_size_limit`` to `max_bytes`.
+    lines of CSV and JSON Lines are passed over. CSV needs a header; of a record that is not valid
+    CSV, ``errors="skip"`` leaves out the first line only, because the next may be a row that a
+    stray quotation mark has swallowed. NaN, NaT, and pandas' NA and NaT are missing values: an
+    error as text or id, None as label or metadata. Numbers, booleans and strings of NumPy become
+    Python's; other metadata stay as they came. In folders, what begins with a dot is left out, and
+    so are links that lead out of the folder. Nothing in a file can make another be opened. Reading
+    CSV raises the process-wide ``csv.field_size_limit`` to `max_bytes`.
 
     Examples
     --------
