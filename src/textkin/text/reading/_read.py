@@ -228,7 +228,7 @@ def read(
         none, whatever there is. All other fields become metadata. A document without an id is
         named by its file ("notes/a.txt" within a folder), by file and line or row
         ("reviews.csv:17"), or by its position from 0 where there is no file. Bytes of a name that
-        are not UTF-8 are escaped: ``caf\xe9.txt``.
+        are not UTF-8 are escaped: ``na\xefve.txt``.
     pattern : str or sequence of str, default=None
         Which files of a folder: ``*`` within a name, ``**`` for any number of folders; upper and
         lower case are alike. None is all ``.txt`` and ``.md`` files, also compressed.
