@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from textkin.text import Document
@@ -33,6 +34,27 @@ def test_metadata_never_hides_the_documents_own_fields(name):
 def test_what_is_no_document(id, text, error, message):
     with pytest.raises(error, match=message):
         Document(id, text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"label": [1]}, r"the label must be a string, a number or None; got \[1\] \(list\)"),
+        ({"label": b"x"}, "the label must be"),
+        ({"label": np.int64(1)}, r"the label must be .*int64"),
+        ({"metadata": 3}, r"the metadata must be a mapping; got 3 \(int\)"),
+        ({"metadata": None}, "the metadata must be a mapping; got None"),
+        ({"metadata": [("a", 1)]}, "the metadata must be a mapping"),
+    ],
+)
+def test_labels_and_metadata_that_are_none(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        Document("a", "b", **arguments)
+
+
+@pytest.mark.parametrize("label", ["x", "", 0, 1.5, True, None])
+def test_labels(label):
+    assert Document("a", "b", label).label is label
 
 
 def test_documents_are_values():

@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textkin as tk
 from textkin.text import Document
+from textkin.text.reading._formats import _listed
 
 RECORDS = [
     {"id": "a", "text": "Cats purr.", "label": "pets", "year": 2015},
@@ -132,7 +136,7 @@ DAMAGE = {
         '"one"\n{"label": ["x", "y"], "text": ""}\n"three"',
         "line 2: the label .* label=False keeps it",
     ),
-    "ragged": ("a.csv", "text,n\none,1\ntwo\nthree,3\n", "line 3: has 1 fields and the header 2"),
+    "ragged": ("a.csv", "text,n\none,1\ntwo\nthree,3\n", "line 3: has 1 field and the header 2"),
     "too many": ("a.csv", "text,n\none,1\na,b,c\nthree,3\n", "line 3: has 3 fields"),
     "stray quote": ("a.csv", 'text\none\n"a"b\nthree\n', "line 3: is not valid CSV.*quoted=False"),
     "bad item": ("a.json", '["one", 2, "three"]', "record 2: expected a text"),
@@ -216,23 +220,24 @@ def test_json_lines_go_on_behind_a_line_that_is_too_long(put):
         assert "line 2: is longer" in documents.skipped.reasons[0]
 
 
-def test_a_quote_that_is_never_closed_is_told_by_the_line_it_began_in(put):
-    path = put("a.csv", 'text\none\n"two\n' + "three\n" * 100)
-    with pytest.raises(ValueError, match=r"a.csv, line 3: is not valid CSV .*quoted=False"):
-        list(tk.read(path))
-    with pytest.raises(ValueError, match=r"a.csv, line 3: is longer .* what follows is not"):
-        list(tk.read(path, max_bytes=50))
-    assert len(tk.read(path, quoted=False).texts) == 102
-
-
-def test_a_small_compressed_file_cannot_fill_the_memory(tmp_path):
-    """256 MB in one line, in a process that may not have half of that."""
-    code = """
+def run_with_little_memory(folder, code, *names):
+    """Run code in a process that may take 120 MB more than it has when textkin is loaded."""
+    start = """
 import resource, sys
 import textkin as tk
 tk.read([])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (120 << 20),) * 2)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", start + code, *names], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_small_compressed_file_cannot_fill_the_memory(tmp_path):
+    """256 MB in one line, in a process that may not have half of that."""
+    code = """
 for name in sys.argv[1:]:
     try:
         list(tk.read(name, max_bytes=1 << 20))
@@ -246,10 +251,13 @@ for name in sys.argv[1:]:
     for name in names:
         first = gzip.compress(b"text\n" if name == "a.csv.gz" else b'"')
         (tmp_path / name).write_bytes(first + block * 64)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *names], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    run_with_little_memory(tmp_path, code, *names)
+
+
+def test_a_list_of_small_records_cannot_fill_the_memory(tmp_path):
+    """16 MB of JSON, of which all records at once would take 400 MB."""
+    (tmp_path / "a.json").write_text('["one"' + ",{}" * (5 << 20) + "]")
+    run_with_little_memory(tmp_path, 'assert next(iter(tk.read("a.json"))).text == "one"')
 
 
 def test_fields_longer_than_the_csv_module_allows_by_itself(put):
@@ -281,6 +289,39 @@ def test_what_the_json_module_writes_comes_back(tmp_path_factory, texts, ascii_o
     content = "".join(json.dumps({"text": t}, ensure_ascii=ascii_only) + "\n" for t in texts)
     path.write_bytes(content.encode())
     assert tk.read(path).texts == texts
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=8,
+)
+
+
+@given(st.lists(JSON, max_size=4), st.sampled_from([None, 1]), st.data())
+def test_items_of_a_list_against_decoding_it_at_once(items, indent, data):
+    text = json.dumps(items, indent=indent)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(start + 2, len(text))))
+    text = text[:start] + data.draw(st.text('[]{},:" \n1', max_size=2)) + text[end:]
+    text = f"[{text.removeprefix('[')}"
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"\(char \d+\)"):
+            list(_listed(text, 1))
+    else:
+        assert list(_listed(text, 1)) == expected
+
+
+def test_items_before_the_fault_of_a_list_are_read(put):
+    path = put("a.json", '["one", {"text": "two"}, {"text": ]')
+    documents = tk.read(path, errors="skip")
+    assert documents.texts == ["one", "two"]
+    assert documents.skipped.reasons == (
+        f"{path}: is not valid JSON (Expecting value: line 1 column 35 (char 34)); JSON Lines must "
+        "be named .jsonl; what follows record 2 is not read",
+    )
 
 
 def test_a_reader_gives_a_text_a_record_or_several(put):
@@ -329,12 +370,41 @@ def test_what_goes_wrong_in_a_reader_says_the_file(put):
     documents = tk.read(path, reader=breaks, errors="skip")
     assert documents.texts == ["one"]
     assert "after record 1: RuntimeError: torn" in documents.skipped.reasons[0]
-    with pytest.raises(TypeError, match=r"a.pdf: the reader failed: .* it gave bytes"):
-        list(tk.read(path, reader=lambda p: b"text"))
+
+
+@pytest.mark.parametrize("frame", [pd.read_csv, pl.read_csv], ids=["pandas", "polars"])
+def test_a_reader_may_give_a_table(put, frame):
+    """Iterating over a DataFrame gives the names of its columns."""
+    path = put("one.csv", "id,body,n\n7,cats,1\n8,dogs,2\n")
+    assert list(tk.read(path, reader=frame, text="body")) == [
+        Document("7", "cats", metadata={"n": 1}),
+        Document("8", "dogs", metadata={"n": 2}),
+    ]
+    column = tk.read(path, reader=lambda path: frame(path)["body"])
+    assert list(column) == [Document("one.csv:1", "cats"), Document("one.csv:2", "dogs")]
+    only = tk.read(path, reader=lambda path: frame(path)[["id", "body"]])
+    assert only.texts == ["cats", "dogs"]
 
 
 @pytest.mark.parametrize(
-    "source", ["no such file.txt", "A text, not a path.", "x" * 5000, "nul\0", "line\nline"]
+    ("content", "message"),
+    [
+        (b"text", "got bytes"),
+        (None, "got NoneType"),
+        ({"one", "two"}, "got a set, which has no order"),
+        (pl.DataFrame({"text": ["a"]}).lazy(), r"got LazyFrame: pass what its collect\(\) returns"),
+        ([Path("b.pdf")], "expected a text, a record"),
+        (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "columns must differ"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_reader_may_not_give(put, content, message):
+    with pytest.raises((TypeError, ValueError), match=f"a.pdf.*: .*{message}"):
+        list(tk.read(put("a.pdf", ""), reader=lambda path: content))
+
+
+@pytest.mark.parametrize(
+    "source", ["", "no such file.txt", "A text, not a path.", "x" * 5000, "nul\0", "line\nline"]
 )
 def test_a_string_is_a_path(source):
     with pytest.raises(FileNotFoundError, match="to read texts, pass a list of them"):

@@ -5,6 +5,9 @@ import inspect
 import os
 import sys
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,9 +139,7 @@ def test_a_folder_of_nothing_but_links_that_lead_out(tmp_path):
     (tmp_path / "papers").mkdir()
     (tmp_path / "a.txt").write_text("outside")
     (tmp_path / "papers" / "a.txt").symlink_to(tmp_path / "a.txt")
-    with pytest.raises(
-        ValueError, match=r"No file .* \(1 hidden, special or linked ones were left"
-    ):
+    with pytest.raises(ValueError, match=r"No file .* \(1 hidden, special or linked one was left"):
         list(tk.read(tmp_path / "papers"))
 
 
@@ -185,14 +186,15 @@ def test_what_may_not_be_read(folder, monkeypatch):
     )
 
 
-def test_a_name_that_is_not_utf8(folder):
-    with open(os.fsencode(folder) + b"/na\xefve.txt", "w") as file:
-        file.write("text")
-    with pytest.raises(ValueError, match="the id is not valid Unicode"):
-        list(tk.read(folder))
-    documents = tk.read(folder, errors="skip")
-    assert len(documents.ids) == 5
-    assert documents.skipped.count == 1
+def test_a_name_that_is_not_utf8_is_escaped(tmp_path):
+    name = os.fsdecode(b"na\xefve.txt")
+    for path in (tmp_path / "na\u00efve.txt", tmp_path / name):
+        path.write_text("text")
+    escaped = "na\\xefve.txt"
+    assert tk.read(tmp_path).ids == ["na\u00efve.txt", escaped]
+    assert tk.read(tmp_path / name).ids == tk.read(str(tmp_path / name)).ids == [escaped]
+    assert tk.read([tmp_path / name]).ids == [f"{tmp_path.as_posix()}/{escaped}"]
+    assert tk.read(tmp_path / name, reader=lambda path: [path.read_text()]).ids == [f"{escaped}:1"]
 
 
 def test_folders_nested_deeper_than_recursion_goes(tmp_path):
@@ -228,3 +230,24 @@ def test_paths_in_a_list_are_files(folder, monkeypatch):
     assert tk.read(paths).ids == [(folder / "b.txt").as_posix(), "a/z.txt"]
     with pytest.raises(ValueError, match="papers/a: is a folder"):
         list(tk.read([folder / "a"]))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series])
+def test_names_of_files_in_a_list_are_no_texts(folder, kind):
+    """They were compared with each other, silently."""
+    names = [str(folder / "a.txt"), str(folder / "b.txt")]
+    with pytest.raises(ValueError, match=r"names of files, such as .*\[Path\(p\) for p in paths\]"):
+        tk.read(kind(names))
+    for others in ([*names, "A text."], [names[0], str(folder / "a")], ["A text.", *names]):
+        assert tk.read(kind(others)).texts == others
+    assert tk.read([{"text": name} for name in names]).texts == names
+    assert tk.read(name for name in names).texts == names
+
+
+def test_of_many_names_a_hundred_are_looked_at(folder):
+    name = str(folder / "a.txt")
+    with pytest.raises(ValueError, match="names of files"):
+        tk.read([name] * 100 + ["A text."])
+    assert len(tk.read([name] * 99 + ["A text."]).texts) == 100
+    assert tk.read([""]).texts == [""]
+    assert tk.read([]).texts == []

@@ -85,6 +85,18 @@ def test_the_only_column_left_is_the_text(table):
         list(tk.read(table({"a": ["x"], "b": ["y"]})))
 
 
+def test_a_name_that_looks_like_several_is_no_text_unless_named(table):
+    """What comes of a file that was read with the wrong delimiter, by pandas too."""
+    for name in ("id;text", "id\ttext", "id|text", "id,text"):
+        source = table({name: ["1;Bonjour"]})
+        with pytest.raises(ValueError, match=r"looks like several: pass delimiter='(;|\\t|\||,)'"):
+            list(tk.read(source))
+        with pytest.raises(ValueError, match="there is no field 'text'; there is"):
+            list(tk.read(source, id=name))
+        assert tk.read(source, text=name).texts == ["1;Bonjour"]
+    assert tk.read(table({"id": [1], "what; and how": ["a"]})).texts == ["a"]
+
+
 def test_a_missing_text_is_an_error_or_skipped(table):
     source = table({"text": ["one", None, "three"], "n": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"(position 1|row 2): the text .field 'text'. is missing"):
@@ -167,6 +179,43 @@ def test_missing_metadata_and_labels_are_none():
     )
     [document] = tk.read(frame)
     assert document == Document("0", "a", None, {"when": None, "n": None, "f": None})
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (np.int8(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.complex64(1j), 1j),
+        (np.longdouble("nan"), None),
+        (np.datetime64("NaT"), None),
+        (np.timedelta64("NaT"), None),
+    ],
+)
+def test_numbers_of_numpy_in_metadata_become_those_of_python(value, kept):
+    [document] = tk.read([{"text": "a", "value": value}])
+    assert document.metadata["value"] == kept
+    assert type(document.metadata["value"]) is type(kept)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.datetime64("2020-01-01T00:00:00.000000001", "ns"),
+        np.datetime64("2020-01-01"),
+        np.timedelta64(5, "ns"),
+        np.bytes_(b"a"),
+        np.array(3),
+        np.array([1, 2]),
+        pd.Timestamp("2020-01-01"),
+        date(2020, 1, 1),
+    ],
+)
+def test_other_metadata_stay_as_they_came(value):
+    [document] = tk.read([{"text": "a", "value": value}])
+    assert document.metadata["value"] is value
 
 
 def test_columns_with_the_same_name():
@@ -272,12 +321,13 @@ def test_items_that_are_no_documents(item, message):
     ("source", "message"),
     [
         ({"a": "text"}, "got a mapping"),
-        ({"a"}, "source must have an order"),
+        ({"a"}, "got a set, which has no order: pass it sorted"),
+        (frozenset("a"), "got a frozenset, which has no order"),
         (b"a.txt", "got bytes. Pass the path"),
         (sys.stdout, "in place of the open file"),
         (None, "got NoneType"),
         (3, "got int"),
-        (pl.DataFrame({"text": ["a"]}).lazy(), r"Pass source.collect\(\)"),
+        (pl.DataFrame({"text": ["a"]}).lazy(), r"LazyFrame: pass what its collect\(\) returns"),
     ],
 )
 def test_sources_that_are_none(source, message):
@@ -295,6 +345,12 @@ def test_sources_that_are_none(source, message):
         {"errors": "ignore"},
         {"split": "sentence"},
         {"quoted": "yes"},
+        {"delimiter": ""},
+        {"delimiter": ";;"},
+        {"delimiter": '"'},
+        {"delimiter": "\n"},
+        {"delimiter": 59},
+        {"delimiter": b";"},
         {"max_bytes": 0},
         {"max_bytes": None},
         {"reader": "pdf"},
@@ -318,7 +374,7 @@ def test_the_repr_says_what_was_read_and_what_came_of_it(tmp_path):
     assert repr(documents) == f"{chosen}: not read yet"
     assert documents.skipped is None
     list(documents)
-    assert repr(documents) == f"{chosen}: 1 documents, 1 skipped"
+    assert repr(documents) == f"{chosen}: 1 document, 1 skipped"
     assert repr(tk.read(tmp_path, pattern="*")).startswith(f"Documents('{tmp_path}', pattern='*')")
     assert "pandas DataFrame" in repr(tk.read(pd.DataFrame({"text": []})))
 

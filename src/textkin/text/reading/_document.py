@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = ["Document", "Label", "shortened"]
+__all__ = ["Document", "Label", "counted", "shortened"]
 
 Label: TypeAlias = str | int | float | bool | None
 """What a document may be labelled with; None is no label."""
@@ -30,7 +30,8 @@ class Document:
     Raises
     ------
     TypeError
-        Where the id or the text is no `str`.
+        Where the id or the text is no `str`, the label is none of its types, or the metadata are
+        no mapping.
     ValueError
         Where the id is empty, or either holds half a surrogate pair, which no file can hold.
 
@@ -61,6 +62,14 @@ class Document:
                 ) from None
         if not self.id:
             raise ValueError("the id must not be empty")
+        label: object = self.label
+        if label is not None and not isinstance(label, str | int | float):
+            raise TypeError(
+                f"the label must be a string, a number or None; got {_described(label)}"
+            )
+        metadata: object = self.metadata
+        if not isinstance(metadata, Mapping):
+            raise TypeError(f"the metadata must be a mapping; got {_described(metadata)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as one flat record: id, text, the label if any, the metadata.
@@ -86,6 +95,11 @@ class Document:
         if self.metadata:
             parts.append(f"metadata={shortened(self.metadata)}")
         return f"Document({', '.join(parts)})"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts, as in "1 field" and "2 fields"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shortened(value: object, length: int = 80) -> str:

@@ -8,6 +8,7 @@ in which every byte is.
 import codecs
 import io
 import sys
+from collections.abc import Iterator
 from typing import BinaryIO, Self, cast
 
 __all__ = ["DETECT", "Lines", "Refused", "TooLong", "check_encoding", "decoded", "whole"]
@@ -88,7 +89,8 @@ class Lines:
     r"""The lines of a file, with their ends; one record may take several.
 
     Bytes that are not valid spoil their line only. `begin` is called before each record: from
-    there on lengths are added up and the first problem is kept.
+    there on lengths are added up, the first problem is kept, and so are all lines but the first,
+    for `resume`.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ class Lines:
 
     Attributes
     ----------
+    max_bytes : int
+        As given.
     number : int
         Of the last line, counted from 1.
     problem : str or None
@@ -125,9 +129,15 @@ class Lines:
             buffer.seek(0)
         self._encoding = name
         self._file = io.TextIOWrapper(buffer, name, errors="surrogateescape", newline=newline)
-        self._max = max_bytes
+        self._newline = newline
+        self._ends = ("\n", "\r") if newline == "" else ("\n",)
+        self._last = "\n"
         self._used = 0
-        self._ended = True
+        self._first = 1
+        self._alone = 0  # a record that begins before this line must end in its own
+        self._kept: io.StringIO | None = None  # the lines of this record, without the first
+        self._again: io.StringIO | None = None  # lines to be read before those of the file
+        self.max_bytes = max_bytes
         self.number = 0
         self.problem: str | None = None
         self.quotes = False
@@ -135,8 +145,32 @@ class Lines:
     def begin(self) -> None:
         """Begin a record."""
         self._used = 0
+        self._first = self.number + 1
+        self._kept = None
         self.problem = None
         self.quotes = False
+
+    def resume(self) -> None:
+        """Go on behind the first line since `begin`, because the record that it began is none.
+
+        Where that record was given up (in the line that was last), any other would be that runs
+        into it from a line in between, for it would go the same way from there. Each line in
+        between is therefore a record of its own or none: to a record that goes on behind it, the
+        lines seem to end. So no line is read more than twice, whatever the file holds.
+        """
+        if self._kept is not None:
+            self._alone = self.number
+            self.number = self._first
+            self._again, self._kept = self._kept, None
+            self._again.seek(0)
+            return
+        while self._last and not self._last.endswith(self._ends):  # it was too long
+            self._last = self._file.readline(_CHUNK)
+
+    def others(self) -> Iterator[str]:
+        """Give the lines since `begin` once more, without the first."""
+        if self._kept is not None:
+            yield from io.StringIO(self._kept.getvalue(), newline=self._newline)
 
     def __enter__(self) -> Self:
         return self
@@ -148,29 +182,42 @@ class Lines:
         return self
 
     def __next__(self) -> str:
+        if self._used and self.number < self._alone:
+            raise StopIteration
         try:
-            line = self._file.readline(min(self._max - self._used, sys.maxsize - 1) + 1)
+            line = self._line()
         except UnicodeError as error:  # what the encoding has no escape for
             raise Refused(f"is not valid {self._encoding}: {error}") from None
         if not line:
             raise StopIteration
-        self._ended = line.endswith("\n")
         self.number += 1
+        if self._used:
+            if self._kept is None:
+                self._kept = io.StringIO(newline=self._newline)
+            self._kept.write(line)
         self._used += len(line)
         self.quotes = self.quotes or '"' in line
-        if self._used > self._max:
-            raise TooLong(self._max)
+        if self._used > self.max_bytes:
+            raise TooLong(self.max_bytes)
         if self.number == 1:
             line = line.removeprefix(_MARK)
         if self.problem is None:
             self.problem = self._problem_of(line)
         return line
 
-    def drop_rest(self) -> None:
-        """Read on to the end of a line that was too long."""
-        while not self._ended:
-            part = self._file.readline(_CHUNK)
-            self._ended = not part or part.endswith("\n")
+    def _line(self) -> str:
+        limit = min(self.max_bytes - self._used, sys.maxsize - 1) + 1
+        line = ""
+        if self._again is not None:
+            line = self._again.readline(limit)
+            if not line.endswith(self._ends):  # no more of them, or the last was cut short
+                self._again = None
+        if self._again is None:
+            line += self._file.readline(limit - len(line))
+            if line == "\n" and self._last.endswith("\r"):  # CRLF, cut in two by the limit
+                line = self._file.readline(limit)
+        self._last = line
+        return line
 
     def _problem_of(self, line: str) -> str | None:
         try:

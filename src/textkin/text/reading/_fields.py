@@ -1,16 +1,19 @@
 """From a record to a document: which field is what, and what a field may hold."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from textkin.text.reading._document import Document, Label, shortened
 from textkin.text.reading._rows import Row
 
-__all__ = ["Fields"]
+__all__ = ["Fields", "delimiter_in"]
 
 _LISTED = 12
+_DELIMITERS = "\t;|,"  # the comma last: it may well be part of a name
 _PLAIN = frozenset({str, int, bool, type(None), list, dict})
 
 
@@ -76,8 +79,15 @@ class Fields:
             return name
         if self.text is None and fixed:
             left = [name for name in record if name not in others]
-            if len(left) == 1:
+            delimiter = delimiter_in([str(name) for name in record])
+            if len(left) == 1 and delimiter is None:
                 return str(left[0])
+            if len(left) == 1:
+                raise ValueError(
+                    f"there is no field 'text'; the only one is {shortened(left[0])}, which looks "
+                    f"like several: pass delimiter={delimiter!r} if it is, and else the name as "
+                    "text="
+                )
         raise ValueError(
             f"there is no field {name!r}; there {_listed(record)}. Name the field of the text, as "
             "in text='body'"
@@ -96,16 +106,29 @@ class Fields:
         return chosen
 
 
+def delimiter_in(names: Sequence[str]) -> str | None:
+    """Return what seems to part several names that stand in for the only one, if any does."""
+    if len(names) != 1:
+        return None
+    return next((mark for mark in _DELIMITERS if mark in names[0]), None)
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401 (a stranger's record may hold anything)
-    """Return NumPy's scalars as Python's, and None for what stands for a missing value."""
+    """Return NumPy's numbers, booleans and strings as Python's, None for a missing value.
+
+    Missing are NaN, NaT, and pandas' NA and NaT. All else is returned as it came: times of NumPy,
+    for one, which Python's may be too coarse for.
+    """
     kind = type(value)
     if kind in _PLAIN:
         return value
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+    if isinstance(value, np.datetime64 | np.timedelta64):  # the latter is a number to NumPy
+        return None if np.isnat(value) else value
+    if isinstance(value, np.number | np.bool_):
         value = value.item()
     elif isinstance(value, str):
         return str(value)
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float | np.floating) and math.isnan(value):
         return None
     # pandas' two; both refuse or falsify comparisons, and pandas need not be imported to know them
     return None if kind.__name__ in ("NAType", "NaTType") else value

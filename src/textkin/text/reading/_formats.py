@@ -4,33 +4,32 @@ Nothing that a file says makes it open another. A row that cannot be read is han
 and reading goes on behind it where the format has a next line to go on from.
 """
 
-import csv
 import gzip
 import json
 import os
+import re
 import stat
-import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from textkin.text.reading._document import Document, shortened
+from textkin.text.reading._document import Document
 from textkin.text.reading._encoding import Lines, Refused, TooLong, decoded, whole
+from textkin.text.reading._items import items_of
 from textkin.text.reading._rows import Bad, Meter, Place, Row
+from textkin.text.reading._tables import checked_names, table_rows
 
-__all__ = ["FileOptions", "Reader", "file_rows"]
+__all__ = ["FileOptions", "Reader", "file_rows", "is_table"]
 
-Reader: TypeAlias = Callable[
-    [Path],
-    str | Document | Mapping[str, Any] | Iterable[str | Document | Mapping[str, Any]],
-]
-"""Reads a file of another format: gives its text, its record, or an iterable of such."""
+Reader: TypeAlias = Callable[[Path], str | Document | Mapping[str, Any] | Iterable[Any]]
+"""Reads a file of another format: gives its text, its record, a table or an iterable of such."""
 
 # Rows of Parquet held at a time: few, since a file of a few bytes can repeat one long value.
 _BATCH = 128
+
+_JSON_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ class FileOptions:
 
     encoding: str | None = None
     quoted: bool | None = None
+    delimiter: str | None = None
     max_bytes: int = 1 << 26
     reader: Reader | None = None
 
@@ -46,14 +46,14 @@ class FileOptions:
 def file_rows(
     path: Path, name: str, options: FileOptions, meter: Meter, before: int = 0
 ) -> Iterator[Row]:
-    """Read one file.
+    r"""Read one file.
 
     Parameters
     ----------
     path : Path
         The file.
     name : str
-        What ids are made of.
+        What ids are made of; bytes that are not UTF-8 stand in them as ``\xe9``.
     options : FileOptions
         How to read it.
     meter : Meter
@@ -66,18 +66,31 @@ def file_rows(
     Row
         In the order of the file.
     """
-    place = Place(str(path), name)
+    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    place = last = Place(str(path), name)
     try:
         with _opened(path) as file:
             for row in _rows(file, path, place, options):
+                last = row.place
                 yield row
                 if meter.due():
                     meter.reached(before + file.tell())
                     meter.tell()
     except Refused as error:
-        yield Row(place, Bad(str(error)))
+        yield Row(place, Bad(f"{error}{_lost(last)}"))
     except (OSError, EOFError, zlib.error) as error:  # the last two: gzip that is cut or damaged
-        yield Row(place, Bad(f"cannot be read: {getattr(error, 'strerror', None) or error}", error))
+        reason = getattr(error, "strerror", None) or error
+        yield Row(place, Bad(f"cannot be read: {reason}{_lost(last)}", error))
+
+
+def _lost(last: Place) -> str:
+    """Say what is not read of a file that was given up after some of its rows."""
+    return f"; what follows {last.unit} {last.number} is not read" if last.unit else ""
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file is read as CSV or TSV."""
+    return _ending(path)[0] in (".csv", ".tsv", ".tab")
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -95,14 +108,12 @@ def _opened(path: Path) -> BinaryIO:
 def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Iterator[Row]:
     if options.reader is not None:
         return _read_by(options.reader, path, place)
-    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
-    ending = endings.pop() if endings else ""
-    if ending == ".gz":
+    ending, packed = _ending(path)
+    if packed:
         file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
-        ending = endings.pop() if endings else ""
-    elif ending in (".parquet", ".pq"):
-        return _parquet(file, place)
     match ending:
+        case ".parquet" | ".pq" if not packed:
+            return _parquet(file, place)
         case ".jsonl" | ".ndjson":
             return _json_lines(file, place, options)
         case ".json":
@@ -114,6 +125,15 @@ def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Ite
     return _text(file, place, options)
 
 
+def _ending(path: Path) -> tuple[str, bool]:
+    """Return the ending that tells the format, and whether there was ".gz" behind it."""
+    endings = [ending.lower() for ending in PurePath(path.name).suffixes]
+    packed = endings[-1:] == [".gz"]
+    if packed:
+        endings.pop()
+    return endings[-1] if endings else "", packed
+
+
 def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
     yield Row(place, decoded(whole(file, options.max_bytes), options.encoding))
 
@@ -121,14 +141,39 @@ def _text(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
 def _json(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
     text = decoded(whole(file, options.max_bytes), options.encoding)
     try:
-        content = json.loads(text)
+        start = _behind_space(text, 0)
+        if not text.startswith("[", start):
+            yield Row(place, json.loads(text))
+            return
+        for number, item in enumerate(_listed(text, start + 1), 1):
+            yield Row(place.at("record", number), item)
     except (ValueError, RecursionError) as error:
         raise Refused(f"is not valid JSON ({error}); JSON Lines must be named .jsonl") from None
-    if isinstance(content, list):
-        for number, item in enumerate(content, 1):
-            yield Row(place.at("record", number), item)
-    else:
-        yield Row(place, content)
+
+
+def _listed(text: str, at: int) -> Iterator[object]:
+    """Decode the items of a list one by one: all at once may take 30 times the text's memory."""
+    decode = json.JSONDecoder().raw_decode
+    at = _behind_space(text, at)
+    mark = "" if text.startswith("]", at) else ","
+    while mark == ",":
+        item, at = decode(text, at)
+        yield item
+        at = _behind_space(text, at)
+        mark = text[at : at + 1]
+        if mark == ",":
+            at = _behind_space(text, at + 1)
+        elif mark != "]":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+    at = _behind_space(text, at + 1)
+    if at < len(text):
+        raise json.JSONDecodeError("Extra data", text, at)
+
+
+def _behind_space(text: str, at: int) -> int:
+    found = _JSON_SPACE.match(text, at)
+    assert found is not None  # no space is some, too
+    return found.end()
 
 
 def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
@@ -139,7 +184,7 @@ def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
                 line = next(lines, None)
             except TooLong as error:
                 yield Row(place.at("line", lines.number), Bad(str(error)))
-                lines.drop_rest()  # only now: it may be long, and nobody may want what follows
+                lines.resume()  # only now: it may be long, and nobody may want what follows
                 continue
             if line is None:
                 return
@@ -159,60 +204,8 @@ def _parsed(line: str) -> object:
 def _table(
     file: BinaryIO, place: Place, options: FileOptions, delimiter: str, quoted: bool
 ) -> Iterator[Row]:
-    # The limit is one for the whole process, and short for a document. It is only ever raised:
-    # lowering it again would cut short whoever else reads; `Lines` holds records to their size.
-    longest = min(options.max_bytes, sys.maxsize // 2)
-    if csv.field_size_limit() < longest:
-        csv.field_size_limit(longest)
-    way_out = "are plain text, pass quoted=False" if quoted else "wrap fields, pass quoted=True"
     with Lines(file, options.encoding, options.max_bytes, newline="") as lines:
-        header: list[str] | None = None
-        for number, cells in _table_records(lines, delimiter, quoted):
-            content: dict[str, str] | Bad
-            if isinstance(cells, Bad):
-                content = cells
-            elif header is None:
-                header = _checked_names(cells)
-                continue
-            elif len(cells) != len(header):
-                content = Bad(f"has {len(cells)} fields and the header {len(header)}")
-            else:
-                content = dict(zip(header, cells, strict=True))
-            if isinstance(content, Bad) and lines.quotes:
-                content = Bad(f"{content.reason}; if its quotation marks {way_out}")
-            if header is None:
-                assert isinstance(content, Bad)  # it would have been the header
-                raise Refused(f"its header {content.reason}")
-            yield Row(place.at("line", number), content, fixed=True)
-    if header is None:
-        raise Refused("is empty; the first line must name the columns")
-
-
-def _table_records(
-    lines: Lines, delimiter: str, quoted: bool
-) -> Iterator[tuple[int, list[str] | Bad]]:
-    """Give the cells of each record with the number of its first line; blank lines are none."""
-    reader = csv.reader(
-        lines,
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    while True:
-        lines.begin()
-        number = lines.number + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield number, Bad(f"is not valid CSV ({error})")
-        except TooLong as error:  # where the next record begins, nobody knows
-            yield number, Bad(f"{error}, and what follows is not read")
-            return
-        else:
-            if cells is None:
-                return
-            if cells:
-                yield number, cells if lines.problem is None else Bad(lines.problem)
+        yield from table_rows(lines, place, options.delimiter or delimiter, quoted)
 
 
 def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
@@ -226,7 +219,7 @@ def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
     number = 0
     try:
         table = parquet.ParquetFile(file)
-        names = _checked_names(table.schema_arrow.names)
+        names = checked_names(table.schema_arrow.names)
         for batch in table.iter_batches(batch_size=_BATCH, use_threads=False):
             columns = [column.to_pylist() for column in batch.columns]
             for cells in zip(*columns, strict=True):
@@ -236,8 +229,7 @@ def _parquet(file: BinaryIO, place: Place) -> Iterator[Row]:
     except Refused:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        after = f" after row {number}" if number else ""
-        raise Refused(f"is not valid Parquet{after} ({error})") from None
+        raise Refused(f"is not valid Parquet ({error})") from None
 
 
 def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
@@ -247,14 +239,11 @@ def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
         content = cast("object", reader(path))
         if isinstance(content, str | Mapping | Document):
             yield Row(place, content)
-        elif isinstance(content, Iterable) and not isinstance(content, bytes | bytearray):
-            for number, item in enumerate(content, 1):
-                yield Row(place.at("record", number), item)
-        else:
-            raise TypeError(
-                "must give a text, a record, or an iterable of such; it gave "
-                f"{type(content).__name__}"
-            )
+            return
+        items = items_of(content, "it must give a text, a record, a table or an iterable of such")
+        fixed = items.fixed
+        for number, item in enumerate(items, 1):
+            yield Row(place.at("record", number), item, fixed)
     except Exception as error:  # whatever a stranger's function raises is about this file
         after = f" after record {number}" if number else ""
         reason = f"the reader failed{after}: {type(error).__name__}: {error}"
@@ -263,10 +252,3 @@ def _read_by(reader: Reader, path: Path, place: Place) -> Iterator[Row]:
         close = getattr(content, "close", None)  # an open file, or a generator that holds one
         if callable(close):
             close()
-
-
-def _checked_names(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        [(name, _)] = Counter(names).most_common(1)
-        raise Refused(f"has several columns named {shortened(name)}; rename them")
-    return names

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from textkin._validation import instance_of, integer, one_of
+from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback
-from textkin.text.reading._document import Document, Label, shortened
+from textkin.text.reading._document import Document, Label, counted, shortened
 from textkin.text.reading._encoding import check_encoding
 from textkin.text.reading._fields import Fields
 from textkin.text.reading._folder import check_patterns
-from textkin.text.reading._formats import FileOptions, Reader
+from textkin.text.reading._formats import FileOptions, Reader, is_table
 from textkin.text.reading._passages import passages_of
 from textkin.text.reading._rows import Bad, LeftOut, Meter, Place, Row, Source
 from textkin.text.reading._sources import FileSource, FolderSource, in_memory
@@ -28,6 +28,12 @@ _CONSTRAINTS = {
     "errors": one_of("raise", "skip"),
     "split": one_of(None, "paragraph"),
     "quoted": one_of(None, False, True),
+    "delimiter": one_of(None)
+    | Constraint(
+        lambda value: isinstance(value, str) and len(value) == 1 and value not in '"\r\n\0',
+        "one character that is neither a quotation mark nor the end of a line",
+        lambda value: not isinstance(value, str),
+    ),
     "max_bytes": integer(low=1),
 }
 
@@ -41,9 +47,10 @@ class Skipped:
     count : int
         Records and files that were skipped because of an error (with ``errors="skip"``), and files
         of a folder that are never read: links that lead out of it, links to folders, pipes and
-        devices.
+        devices. The rest of a file that cannot be read on counts as one.
     reasons : tuple of str
-        Where and why, for the first 20 of them.
+        Where and why, for the first 20 of them; of a record of several lines that was left out as
+        a whole, also its last line, and of the rest of a file what it follows.
     hidden : int
         Hidden files that match the pattern, and hidden folders; not in `count`.
     """
@@ -128,7 +135,7 @@ class Documents(Iterable[Document]):
         chosen += [f"{name}={value!r}" for name, value in self._choices() if value is not None]
         state = "not read yet"
         if self._skipped is not None:
-            state = f"{self._count} documents, {self._skipped.count} skipped"
+            state = f"{counted(self._count, 'document')}, {self._skipped.count} skipped"
         return f"Documents({', '.join(chosen)}): {state}"
 
     def _choices(self) -> list[tuple[str, object]]:
@@ -195,10 +202,11 @@ def read(
     reader: Reader | None = None,
     split: Literal["paragraph"] | None = None,
     quoted: bool | None = None,
+    delimiter: str | None = None,
     max_bytes: int = 1 << 26,
     progress: ProgressCallback | None = None,
 ) -> Documents:
-    """Read documents from files, tables, data sets or anything that iterates.
+    r"""Read documents from files, tables, data sets or anything that iterates.
 
     Parameters
     ----------
@@ -209,15 +217,18 @@ def read(
         - A folder: each of its files that match `pattern`, read as it would be alone.
         - A DataFrame of pandas or polars, a data set of Hugging Face.
         - An iterable of texts (also a column of a DataFrame), records (mappings), `Document` or
-          `pathlib.Path` objects. A `str` is a path, never a text.
+          `pathlib.Path` objects. A `str` is a path, never a text; those in a list are texts, and
+          an error where all (of the first hundred) are names of existing files.
     text : str, default=None
         The field or column that holds the text. None is "text", and in a table without such a
-        column the only one besides id and label.
+        column the only one besides id and label; where its name looks like several ("id;text"),
+        nothing is guessed.
     id, label : str, False or None, default=None
         The fields of the id and the label. None is "id" and "label" where there are such; False is
         none, whatever there is. All other fields become metadata. A document without an id is
         named by its file ("notes/a.txt" within a folder), by file and line or row
-        ("reviews.csv:17"), or by its position from 0 where there is no file.
+        ("reviews.csv:17"), or by its position from 0 where there is no file. Bytes of a name that
+        are not UTF-8 are escaped: ``na\xefve.txt``.
     pattern : str or sequence of str, default=None
         Which files of a folder: ``*`` within a name, ``**`` for any number of folders; upper and
         lower case are alike. None is all ``.txt`` and ``.md`` files, also compressed.
@@ -228,11 +239,11 @@ def read(
     errors : {"raise", "skip"}, default="raise"
         What becomes of a broken line, a missing or non-text value, a wrong encoding, a file that
         cannot be read, an id that was there before: an error that says where, or the record (or
-        file) is left out and told in ``documents.skipped``. If nothing else is left, that is an
-        error too.
+        the rest of the file, where no next one can be told apart) is left out and told in
+        ``documents.skipped``. If nothing else is left, that is an error too.
     reader : callable, default=None
-        For other formats: gets the `pathlib.Path` of each file, returns its text, its record, or
-        an iterable of such.
+        For other formats: gets the `pathlib.Path` of each file, returns its text, its record, a
+        DataFrame, or an iterable of texts, records and Documents.
     split : {"paragraph"}, default=None
         Cut each document at its blank lines. Passages are named "<id>#1", "<id>#2", ...; their
         metadata have ``parent_id``, ``passage`` (from 1), and ``passage_start`` and
@@ -240,6 +251,9 @@ def read(
         only white space is one empty passage.
     quoted : bool, default=None
         Whether quotation marks around a field of CSV or TSV wrap it. None: in CSV yes, in TSV no.
+    delimiter : str, default=None
+        The character between two fields of CSV or TSV, such as ";". None: a comma in ``.csv``, a
+        tab in ``.tsv`` and ``.tab``.
     max_bytes : int, default=67108864
         The longest document, in bytes of its file once decompressed (of CSV and JSON Lines: the
         longest record, in characters). A longer one is an error, so that a small compressed file
@@ -268,10 +282,13 @@ def read(
     Notes
     -----
     Ends of lines in plain text become LF. An empty file is a document with an empty text. Blank
-    lines of CSV and JSON Lines are passed over. CSV needs a header. NaN and pandas' NA and NaT are
-    missing values: an error as text or id, None as label or metadata. In folders, what begins with
-    a dot is left out, and so are links that lead out of the folder. Nothing in a file can make
-    another be opened. Reading CSV raises the process-wide ``csv.field_size_limit`` to `max_bytes`.
+    lines of CSV and JSON Lines are passed over. CSV needs a header; of a record that is not valid
+    CSV, ``errors="skip"`` leaves out the first line only, because the next may be a row that a
+    stray quotation mark has swallowed. NaN, NaT, and pandas' NA and NaT are missing values: an
+    error as text or id, None as label or metadata. Numbers, booleans and strings of NumPy become
+    Python's; other metadata stay as they came. In folders, what begins with a dot is left out, and
+    so are links that lead out of the folder. Nothing in a file can make another be opened. Reading
+    CSV raises the process-wide ``csv.field_size_limit`` to `max_bytes`.
 
     Examples
     --------
@@ -295,7 +312,7 @@ def read(
             raise TypeError(f"{name} must be callable or None; got {shortened(given[name])}.")
     check_encoding(encoding)
     return Documents(
-        _source(source, pattern, FileOptions(encoding, quoted, int(max_bytes), reader)),
+        _source(source, pattern, FileOptions(encoding, quoted, delimiter, int(max_bytes), reader)),
         Fields(text, id, label),
         errors=errors,
         split=split,
@@ -336,13 +353,20 @@ def _source(source: object, pattern: str | Sequence[str] | None, options: FileOp
         raise ValueError(
             f"pattern= chooses among the files of a folder; got {shortened(source)} as source."
         )
-    return in_memory(source, options) if found is None else FileSource(found, options)
+    if found is None:
+        return in_memory(source, options)
+    if options.delimiter is not None and not is_table(found):
+        raise ValueError(
+            "delimiter= is for files that end in .csv, .tsv or .tab, also with .gz behind it; got "
+            f"{shortened(found.name)}. Rename the file, or pass reader= for another format."
+        )
+    return FileSource(found, options)
 
 
 def _existing(source: str | os.PathLike[str]) -> Path:
-    path = Path(source)
+    given = os.fspath(source)
     try:
-        path.stat()
+        os.stat(given)  # of the string itself: an empty path would be the current folder
     except FileNotFoundError:
         pass
     except (ValueError, OSError) as error:
@@ -350,9 +374,9 @@ def _existing(source: str | os.PathLike[str]) -> Path:
         if isinstance(error, PermissionError):
             raise
     else:
-        return path
+        return Path(given)
     raise FileNotFoundError(
-        f"There is no file or folder {shortened(str(path))}. A string is taken for a path; to read "
+        f"There is no file or folder {shortened(given)}. A string is taken for a path; to read "
         "texts, pass a list of them."
     )
 

@@ -1,17 +1,22 @@
 """Where documents come from: a file, a folder, a table in memory, or anything that iterates."""
 
+import itertools
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
+import numpy as np
+
+from textkin.text.reading._document import shortened
 from textkin.text.reading._folder import Walk
 from textkin.text.reading._formats import FileOptions, file_rows
+from textkin.text.reading._items import Items, is_of, items_of
 from textkin.text.reading._rows import LeftOut, Meter, Place, Row
 
-__all__ = ["FileSource", "FolderSource", "IterableSource", "TableSource", "in_memory"]
+__all__ = ["FileSource", "FolderSource", "MemorySource", "in_memory"]
+
+_NAMES = 100  # how many texts are looked at, whether all are names of files
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ class FolderSource:
                 nothing = nothing and isinstance(entry.problem, LeftOut)
                 yield Row(Place(str(entry.path), entry.name), entry.problem)
         if nothing:
-            besides = f" ({left_out} hidden, special or linked ones were left out)"
+            ones = "one was" if left_out == 1 else "ones were"
+            besides = f" ({left_out} hidden, special or linked {ones} left out)"
             raise ValueError(
                 f"No file of the folder {str(self.root)!r} matches pattern={self._shown()}"
                 f"{besides if left_out else ''}; {walk.nothing()}. Pass another pattern, such as "
@@ -79,54 +85,24 @@ class FolderSource:
 
 
 @dataclass(frozen=True, slots=True)
-class TableSource:
-    """A DataFrame of pandas or polars."""
+class MemorySource:
+    """A table, or texts, records, Documents and paths from anything that iterates."""
 
-    table: Any
-    once = False
-
-    def total(self) -> int | None:
-        """Return the number of rows."""
-        return len(self.table)
-
-    def rows(self, meter: Meter) -> Iterator[Row]:
-        """Read row by row."""
-        names = [str(name) for name in self.table.columns]
-        if len(set(names)) < len(names):
-            raise ValueError(f"The names of the columns must differ; got {names}.")
-        polars = hasattr(self.table, "iter_rows")
-        rows: Iterable[tuple[Any, ...]] = (
-            self.table.iter_rows() if polars else self.table.itertuples(index=False, name=None)
-        )
-        for position, cells in enumerate(rows):
-            record = dict(zip(names, cells, strict=True))
-            yield Row(Place(unit="position", number=position), record, fixed=True)
-            _count(meter, position)
-
-    def __str__(self) -> str:
-        return f"<{type(self.table).__module__.split('.')[0]} DataFrame>"
-
-
-@dataclass(frozen=True, slots=True)
-class IterableSource:
-    """Texts, records, Documents and paths from anything that iterates."""
-
-    items: Iterable[Any]
+    items: Items
     options: FileOptions
 
     @property
     def once(self) -> bool:
         """Whether it is an iterator, which is used up by reading it."""
-        return isinstance(self.items, Iterator)
+        return self.items.once
 
     def total(self) -> int | None:
         """Return the number of items, where they can be counted."""
-        return len(self.items) if isinstance(self.items, Sized) else None
+        return self.items.total()
 
     def rows(self, meter: Meter) -> Iterator[Row]:
         """Read item by item."""
-        # Hugging Face's data sets say so; of other records nobody knows what the next one has.
-        fixed = isinstance(getattr(self.items, "column_names", None), list)
+        fixed = self.items.fixed
         silent = Meter(None, None)  # files count bytes, and this counts items
         for position, item in enumerate(self.items):
             if isinstance(item, os.PathLike):
@@ -134,55 +110,54 @@ class IterableSource:
                 yield from file_rows(path, path.as_posix(), self.options, silent)
             else:
                 yield Row(Place(unit="position", number=position), item, fixed)
-            _count(meter, position)
+            if meter.due():
+                meter.reached(position + 1)
+                meter.tell()
 
     def __str__(self) -> str:
-        return f"<{type(self.items).__name__}>"
+        return str(self.items)
 
 
-def in_memory(source: object, options: FileOptions) -> TableSource | IterableSource:
-    """Return the source that an object which is no path stands for.
-
-    No package is imported to find out: what is an instance of one comes from a loaded one.
-    """
-    for name in ("pandas", "polars"):
-        package = sys.modules.get(name)
-        is_frame, is_column = (
-            isinstance(source, getattr(package, kind, ())) for kind in ("DataFrame", "Series")
-        )
-        if (is_frame or is_column) and options.reader is not None:
-            raise ValueError(f"reader= reads files; a {type(source).__name__} needs none.")
-        if is_frame:
-            return TableSource(source)
-        if is_column:  # before its attributes are looked at: those of pandas have the index's names
-            return IterableSource(cast("Iterable[Any]", source), options)
+def in_memory(source: object, options: FileOptions) -> MemorySource:
+    """Return the source that an object which is no path stands for."""
     kind = type(source).__name__
+    table = is_of(source, "DataFrame", "Series")
+    if table and options.reader is not None:
+        raise ValueError(f"reader= reads files; a {kind} needs none.")
     if isinstance(source, Mapping):
         raise TypeError(
             f"source must be a path or hold documents one by one; got a mapping ({kind}). Pass "
             "[record] for one record, source['train'] for a split of a data set, or "
             "({'id': a, 'text': b} for a, b in source.items()) for texts by id."
         )
-    if isinstance(source, set | frozenset):
-        raise TypeError("source must have an order; got a set. Pass sorted(source).")
-    if isinstance(source, bytes | bytearray) or hasattr(source, "read"):
+    # A column is not asked: the attributes of one of pandas are the names of its index, too.
+    if isinstance(source, bytes | bytearray) or (not table and hasattr(source, "read")):
         raise TypeError(
             f"source must be a path or hold documents one by one; got {kind}. Pass the path of a "
             "file in place of the open file or its content, or list(file) for one document a line."
         )
-    if not isinstance(source, Iterable):
-        collect = " Pass source.collect()." if hasattr(source, "collect") else ""
-        raise TypeError(
-            "source must be a path, a DataFrame, or an iterable of texts, records, Documents or "
-            f"paths; got {kind}.{collect}"
+    expected = (
+        "source must be a path, a DataFrame, or an iterable of texts, records, Documents or paths"
+    )
+    items = items_of(source, expected)
+    if isinstance(source, Sequence | np.ndarray) or is_of(source, "Series"):
+        _check_no_names(items)
+    return MemorySource(items, options)
+
+
+def _check_no_names(items: Items) -> None:
+    """Raise where all texts (the first hundred) are names of files, which nobody would compare."""
+    names = list(itertools.takewhile(_is_name, itertools.islice(items, _NAMES)))
+    if names and len(names) == min(_NAMES, len(items.source)):
+        raise ValueError(
+            f"source holds the names of files, such as {shortened(names[0])}, and not their texts. "
+            "To read the files, pass [Path(p) for p in paths]; to read the names as texts, pass "
+            "[{'text': p} for p in paths]."
         )
-    return IterableSource(source, options)
 
 
-def _count(meter: Meter, position: int) -> None:
-    if meter.due():
-        meter.reached(position + 1)
-        meter.tell()
+def _is_name(item: object) -> bool:
+    return isinstance(item, str) and os.path.isfile(item)
 
 
 def _size(path: Path) -> int:
