@@ -13,7 +13,15 @@ from textkin._typing import Bags, Int32Array, Int64Array, WordLookup
 from textkin._validation import integer, one_of
 from textkin.text._terms import Preparation, TermReader
 
-__all__ = ["MAX_WORDS", "ColumnFinder", "Counted", "RowWords", "count_words", "counted_blocks"]
+__all__ = [
+    "MAX_WORDS",
+    "ColumnFinder",
+    "Counted",
+    "RowWords",
+    "count_words",
+    "counted_blocks",
+    "counted_rows",
+]
 
 MAX_WORDS = one_of(None) | integer(1)
 """What `max_words_per_document` may be."""
@@ -199,12 +207,21 @@ class ColumnFinder:
         return self._column_of
 
 
-def counted_blocks(
+@dataclass(frozen=True, slots=True)
+class CountedRows:
+    """What `Counted` holds, with the known words as plain arrays: offsets, columns, counts."""
+
+    known: tuple[Int64Array, Int32Array, NDArray[np.float32]]
+    unknown: RowWords
+    cut: RowWords
+
+
+def counted_rows(
     blocks: Iterable[_core.WordCounts],
     column_of: ColumnFinder,
     max_words_per_document: int | None,
-) -> Counted:
-    """Bring the counted terms of all blocks into the columns of one matrix."""
+) -> CountedRows:
+    """Bring the counted terms of all blocks into columns."""
     known, unknown, cut = [], [], []
     most = max_words_per_document or 0
     for block in blocks:
@@ -212,12 +229,22 @@ def counted_blocks(
         known.append(parts[0])
         unknown.append(parts[1])
         cut.append(parts[2])
-    columns = column_of.columns
-    return Counted(
-        bags_of_rows(_stacked(known, np.float32), len(columns)),
+    words = column_of.columns
+    return CountedRows(
+        _stacked(known, np.float32),
         _named(_stacked(unknown, np.int64), column_of.reader.terms.words_at),
-        _named(_stacked(cut, np.int64), lambda used: [columns.words[i] for i in used.tolist()]),
+        _named(_stacked(cut, np.int64), lambda used: [words.words[i] for i in used.tolist()]),
     )
+
+
+def counted_blocks(
+    blocks: Iterable[_core.WordCounts],
+    column_of: ColumnFinder,
+    max_words_per_document: int | None,
+) -> Counted:
+    """Bring the counted terms of all blocks into the columns of one matrix."""
+    rows = counted_rows(blocks, column_of, max_words_per_document)
+    return Counted(bags_of_rows(rows.known, len(column_of.columns)), rows.unknown, rows.cut)
 
 
 def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
@@ -251,6 +278,8 @@ def _stacked(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
 def _named(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -> RowWords:
     """Give the keys that occur new numbers, and names."""
     offsets, keys, counts = rows
+    if not len(keys):
+        return RowWords(offsets, keys, counts, [])
     used, numbers = np.unique(keys, return_inverse=True)
     return RowWords(offsets, numbers.astype(np.int32), counts, words_at(used))
 

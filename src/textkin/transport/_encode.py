@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textkin import _core
 from textkin._typing import Float64Array, HasText, Int32Array, Int64Array
-from textkin.text._counting import ColumnFinder, counted_blocks
+from textkin.text._counting import ColumnFinder, counted_rows
 from textkin.text._terms import Preparation, TermReader, batches
 from textkin.text._tokenise import text_of
 from textkin.transport._space import Space
@@ -226,12 +226,12 @@ def rows_of_texts(
     assert space.lookup is not None, "texts need named vectors"
     reader = TermReader(prepared)
     blocks = (_terms(batch, reader).count(1) for batch in batches(_checked(texts, name)))
-    counted = counted_blocks(blocks, ColumnFinder(space.lookup, reader), max_words)
-    bags = counted.bags
+    counted = counted_rows(blocks, ColumnFinder(space.lookup, reader), max_words)
+    offsets, columns, counts = counted.known
     return Encoded(
-        bags.indptr.astype(np.int64),
-        bags.indices,
-        bags.data.astype(np.float64),
+        offsets,
+        columns,
+        counts.astype(np.float64),
         len(space),
         counted.unknown,
         word_weights,
