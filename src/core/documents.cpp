@@ -17,16 +17,20 @@ bool are_counts(std::span<const double> weights) {
     return sum <= limit;
 }
 
-// Divides by the largest first: the sum can then neither overflow nor vanish.
-void round_to_fixed_total(std::span<const double> weights, std::span<std::int64_t> masses) {
-    const auto top = std::max_element(weights.begin(), weights.end());
+// Divides by the largest first: the sum can then neither overflow nor vanish. The masses may lie
+// where the weights are.
+template <class Weight>
+void round_to_fixed_total(std::span<const Weight> weights, std::span<std::int64_t> masses) {
+    const auto largest = std::max_element(weights.begin(), weights.end());
+    const auto position = static_cast<std::size_t>(largest - weights.begin());
+    const auto top = static_cast<double>(*largest);
     double sum = 0;
-    for (const double w : weights) sum += w / *top;
+    for (const Weight w : weights) sum += static_cast<double>(w) / top;
     const double scale = static_cast<double>(kFixedTotal) / sum;
     for (std::size_t i = 0; i < weights.size(); ++i)
-        masses[i] = std::llround(weights[i] / *top * scale);
+        masses[i] = std::llround(static_cast<double>(weights[i]) / top * scale);
     const auto rest = kFixedTotal - std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-    masses[static_cast<std::size_t>(top - weights.begin())] += rest;
+    masses[position] += rest;
 }
 
 } // namespace
@@ -39,7 +43,7 @@ std::int64_t whole_masses(std::span<const double> weights, std::span<std::int64_
                        [](double w) { return static_cast<std::int64_t>(w); });
         return std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
     }
-    round_to_fixed_total(weights, masses);
+    round_to_fixed_total<double>(weights, masses);
     return kFixedTotal;
 }
 
@@ -49,10 +53,7 @@ std::int64_t to_common_total(std::span<std::int64_t> a, std::int64_t a_total,
     const std::int64_t a_factor = b_total / divisor;
     const std::int64_t b_factor = a_total / divisor;
     if (a_total > kFixedTotal / a_factor) {
-        for (const auto masses : {a, b}) {
-            const std::vector<double> weights(masses.begin(), masses.end());
-            round_to_fixed_total(weights, masses);
-        }
+        for (const auto masses : {a, b}) round_to_fixed_total<std::int64_t>(masses, masses);
         return kFixedTotal;
     }
     for (std::int64_t& mass : a) mass *= a_factor;
