@@ -30,11 +30,13 @@ void row_minima(const std::int64_t* cost, std::size_t stride, std::size_t rows,
 }
 
 // The first column where it is reached.
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::int32_t value) {
-    return kernels().find_reduced(cost, offset, value);
+std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::size_t columns,
+                         std::int32_t value) {
+    return kernels().find_reduced(cost, offset, padded(columns), value);
 }
 
-std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* offset, std::int64_t value) {
+std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* offset, std::size_t,
+                         std::int64_t value) {
     std::size_t j = 0;
     while (cost[j] - offset[j] != value) ++j;
     return j;
@@ -103,16 +105,16 @@ template <class Number> void Simplex<Number>::start() {
               std::numeric_limits<Number>::max());
     for (std::size_t i = 0; i < rows_; ++i)
         nearest_column_[i] =
-            static_cast<Node>(find_reduced(problem_.row(i), closed_.data(), nearest_[i]));
+            static_cast<Node>(find_reduced(problem_.row(i), closed_.data(), columns_, nearest_[i]));
     arc_count_ = 0;
     for (;;) {
         Number least = 0;
         row_minima(nearest_.data(), 0, 1, nothing_.data(), rows_, &least);
-        const std::size_t i = find_reduced(nearest_.data(), nothing_.data(), least);
+        const std::size_t i = find_reduced(nearest_.data(), nothing_.data(), rows_, least);
         auto j = static_cast<std::size_t>(nearest_column_[i]);
         if (closed_[j] != 0) {
             row_minima(problem_.row(i), 0, 1, closed_.data(), columns_, &nearest_[i]);
-            j = find_reduced(problem_.row(i), closed_.data(), nearest_[i]);
+            j = find_reduced(problem_.row(i), closed_.data(), columns_, nearest_[i]);
             nearest_column_[i] = static_cast<Node>(j);
             if (nearest_[i] != least) continue;
         }
@@ -184,7 +186,7 @@ template <class Number> bool Simplex<Number>::price(std::size_t& next_row) {
         for (std::size_t k = 0; k < count; ++k) {
             const std::size_t i = next_row + k;
             if (least[k] >= potential_[i]) continue;
-            const std::size_t j = find_reduced(problem_.row(i), columns, least[k]);
+            const std::size_t j = find_reduced(problem_.row(i), columns, columns_, least[k]);
             candidates_[candidate_count_++] = {i, j, 0};
         }
         seen += count;
