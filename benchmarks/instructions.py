@@ -34,7 +34,7 @@ ALLOWED = 0.02
 PARTS = {
     "costs": ("squared_distances", "distances_of_tile", "finish_costs", "pack"),
     "pricing": ("row_minima", "find_reduced", "price", "take_best"),
-    "pivots": ("pivot", "climb", "add_where"),
+    "pivots": ("improve", "pivot", "climb", "add_where"),
 }
 
 

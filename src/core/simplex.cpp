@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kPivotsUnasked = 64; // pivots between two looks at the stop
 
+constexpr int kShareOfBest = 4; // a candidate promises at least a fourth of what the best does
+
 // Above every cost, and far enough from the largest number.
 template <class Number> constexpr Number kClosed = std::numeric_limits<Number>::max() / 2 + 1;
 
@@ -30,11 +32,13 @@ void row_minima(const std::int64_t* cost, std::size_t stride, std::size_t rows,
 }
 
 // The first column where it is reached.
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::int32_t value) {
-    return kernels().find_reduced(cost, offset, value);
+std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::size_t columns,
+                         std::int32_t value) {
+    return kernels().find_reduced(cost, offset, padded(columns), value);
 }
 
-std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* offset, std::int64_t value) {
+std::size_t find_reduced(const std::int64_t* cost, const std::int64_t* offset, std::size_t,
+                         std::int64_t value) {
     std::size_t j = 0;
     while (cost[j] - offset[j] != value) ++j;
     return j;
@@ -103,16 +107,16 @@ template <class Number> void Simplex<Number>::start() {
               std::numeric_limits<Number>::max());
     for (std::size_t i = 0; i < rows_; ++i)
         nearest_column_[i] =
-            static_cast<Node>(find_reduced(problem_.row(i), closed_.data(), nearest_[i]));
+            static_cast<Node>(find_reduced(problem_.row(i), closed_.data(), columns_, nearest_[i]));
     arc_count_ = 0;
     for (;;) {
         Number least = 0;
         row_minima(nearest_.data(), 0, 1, nothing_.data(), rows_, &least);
-        const std::size_t i = find_reduced(nearest_.data(), nothing_.data(), least);
+        const std::size_t i = find_reduced(nearest_.data(), nothing_.data(), rows_, least);
         auto j = static_cast<std::size_t>(nearest_column_[i]);
         if (closed_[j] != 0) {
             row_minima(problem_.row(i), 0, 1, closed_.data(), columns_, &nearest_[i]);
-            j = find_reduced(problem_.row(i), closed_.data(), nearest_[i]);
+            j = find_reduced(problem_.row(i), closed_.data(), columns_, nearest_[i]);
             nearest_column_[i] = static_cast<Node>(j);
             if (nearest_[i] != least) continue;
         }
@@ -173,19 +177,34 @@ template <class Number> bool Simplex<Number>::build_tree(std::int64_t potential_
     return true;
 }
 
-// Lists the best arc of each of the next few rows that have one with a negative reduced cost.
+// Lists the best arcs of the next few rows, as far as their reduced costs are negative and not much
+// smaller than the best one's.
 template <class Number> bool Simplex<Number>::price(std::size_t& next_row) {
     const Number* columns = potential_.data() + first_column_;
     Number least[kRowsPriced];
     for (std::size_t seen = 0; seen < rows_;) {
         const std::size_t count = std::min(rows_ - next_row, kRowsPriced);
         row_minima(problem_.row(next_row), problem_.stride, count, columns, columns_, least);
+        // Those that promise little beside the best would mostly be dropped again. Which ones
+        // remain cannot be foreseen, so they are listed without a branch.
+        Number best = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            least[k] -= potential_[next_row + k];
+            best = std::min(best, least[k]);
+        }
+        const Number worst = std::min<Number>(best / kShareOfBest, -1);
         candidate_count_ = 0;
         for (std::size_t k = 0; k < count; ++k) {
-            const std::size_t i = next_row + k;
-            if (least[k] >= potential_[i]) continue;
-            const std::size_t j = find_reduced(problem_.row(i), columns, least[k]);
-            candidates_[candidate_count_++] = {i, j, 0};
+            candidates_[candidate_count_] = {static_cast<Node>(next_row + k), kNone, least[k]};
+            candidate_count_ += least[k] <= worst ? 1 : 0;
+        }
+        for (std::size_t k = 0; k < candidate_count_; ++k) {
+            Candidate& candidate = candidates_[k];
+            const Number* row = problem_.row(static_cast<std::size_t>(candidate.row));
+            const Number value = // what was subtracted above
+                candidate.cost + potential_[static_cast<std::size_t>(candidate.row)];
+            const std::size_t j = find_reduced(row, columns, columns_, value);
+            candidate = {candidate.row, column_node(j), row[j]};
         }
         seen += count;
         next_row = next_row + count == rows_ ? 0 : next_row + count;
@@ -194,27 +213,25 @@ template <class Number> bool Simplex<Number>::price(std::size_t& next_row) {
     return false;
 }
 
-// Takes the candidate with the most negative reduced cost out of the list, and those that have
-// none any more.
-template <class Number> bool Simplex<Number>::take_best(Candidate& best) {
+// Takes the candidate with the most negative reduced cost, which it returns, out of the list, and
+// those that have none any more. 0: none has.
+template <class Number> std::int64_t Simplex<Number>::take_best(Candidate& best) {
     std::size_t kept = 0;
     std::size_t place = 0;
-    best.reduced = 0;
+    std::int64_t least = 0;
     for (std::size_t k = 0; k < candidate_count_; ++k) {
-        Candidate candidate = candidates_[k];
-        candidate.reduced = reduced(candidate.row, candidate.column);
-        if (candidate.reduced < best.reduced) {
-            best = candidate;
-            place = kept;
-        }
+        const Candidate candidate = candidates_[k];
+        const std::int64_t value = reduced(candidate);
+        place = value < least ? kept : place;
+        least = std::min(least, value);
         candidates_[kept] = candidate;
-        kept += candidate.reduced < 0 ? 1 : 0;
+        kept += value < 0 ? 1 : 0;
     }
     candidate_count_ = kept;
-    if (kept == 0) return false;
-    --candidate_count_;
-    for (std::size_t k = place; k < candidate_count_; ++k) candidates_[k] = candidates_[k + 1];
-    return true;
+    if (kept == 0) return 0;
+    best = candidates_[place];
+    candidates_[place] = candidates_[--candidate_count_];
+    return least;
 }
 
 // Goes up from a node to the first one that has `other` below it.
@@ -241,10 +258,10 @@ template <class Number> void Simplex<Number>::climb(Node from, Node other, Path&
 // Words: how many a bitset has, or 0 for any number.
 template <class Number>
 template <std::size_t Words>
-void Simplex<Number>::pivot(const Candidate& entering) {
+void Simplex<Number>::pivot(const Candidate& entering, std::int64_t value) {
     const std::size_t words = Words != 0 ? Words : words_;
-    const Node from = static_cast<Node>(entering.row);
-    const Node to = column_node(entering.column);
+    const Node from = entering.row;
+    const Node to = entering.column;
     // Rows and columns take turns. Going up from the row, the arcs of rows lose flow; from the
     // column, those of columns: on both sides the first, the third and so on.
     climb(from, to, from_);
@@ -290,7 +307,7 @@ void Simplex<Number>::pivot(const Candidate& entering) {
         }
     }
     // Bring the entering arc's reduced cost to zero.
-    const auto shift = static_cast<Number>(on_row_side ? entering.reduced : -entering.reduced);
+    const auto shift = static_cast<Number>(on_row_side ? value : -value);
     add_where(potential_.data(), moved, 0, first_column_, shift);
     add_where(potential_.data(), moved, first_column_, nodes_, static_cast<Number>(-shift));
     ++pivots_;
@@ -314,12 +331,11 @@ Outcome Simplex<Number>::improve(std::int64_t pivot_limit, std::int64_t potentia
     std::size_t next_row = 0;
     Candidate entering{};
     while (price(next_row)) {
-        while (take_best(entering)) {
+        while (const std::int64_t gain = take_best(entering)) {
             if (pivots_ >= pivot_limit) return Outcome::pivot_limit;
             if (pivots_ % kPivotsUnasked == 0) stop.throw_if_requested();
-            if (!potentials_fit(-entering.reduced, potential_limit))
-                return Outcome::potential_too_large;
-            pivot<Words>(entering);
+            if (!potentials_fit(-gain, potential_limit)) return Outcome::potential_too_large;
+            pivot<Words>(entering, gain);
         }
     }
     return Outcome::optimal;

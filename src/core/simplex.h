@@ -39,8 +39,8 @@ template <class Number> class Simplex {
     static constexpr std::size_t kRowsPriced = 32; // rows that make a list of candidates
 
     struct Candidate {
-        std::size_t row, column;
-        std::int64_t reduced; // negative when it was looked at
+        Node row, column;
+        Number cost;
     };
     // Nodes from one end of the entering arc up to, but without, the join.
     struct Path {
@@ -92,19 +92,19 @@ template <class Number> class Simplex {
         if (!is_row(a)) std::swap(a, b);
         return problem_.row(static_cast<std::size_t>(a))[column_of(b)];
     }
-    [[nodiscard]] std::int64_t reduced(std::size_t row, std::size_t column) const {
-        return static_cast<std::int64_t>(problem_.row(row)[column]) -
-               static_cast<std::int64_t>(potential_[row]) -
-               static_cast<std::int64_t>(potential_[first_column_ + column]);
+    [[nodiscard]] std::int64_t reduced(const Candidate& arc) const {
+        return static_cast<std::int64_t>(arc.cost) -
+               static_cast<std::int64_t>(potential_[static_cast<std::size_t>(arc.row)]) -
+               static_cast<std::int64_t>(potential_[static_cast<std::size_t>(arc.column)]);
     }
 
     void prepare(const Instance<Number>& instance);
     void start();
     [[nodiscard]] bool build_tree(std::int64_t potential_limit);
     [[nodiscard]] bool price(std::size_t& next_row);
-    [[nodiscard]] bool take_best(Candidate& best);
+    [[nodiscard]] std::int64_t take_best(Candidate& best);
     void climb(Node from, Node other, Path& path);
-    template <std::size_t Words> void pivot(const Candidate& entering);
+    template <std::size_t Words> void pivot(const Candidate& entering, std::int64_t value);
     [[nodiscard]] bool potentials_fit(std::int64_t shift, std::int64_t limit);
     template <std::size_t Words>
     Outcome improve(std::int64_t pivot_limit, std::int64_t potential_limit, Stop& stop);

@@ -149,7 +149,7 @@ TEST(kernels_row_minima_and_where_they_are) {
                         for (std::size_t j = 1; j < columns; ++j)
                             if (row[j] - offset[j] < row[first] - offset[first]) first = j;
                         CHECK(least[i] == row[first] - offset[first]);
-                        CHECK(run.find_reduced(row, offset.data(), least[i]) == first);
+                        CHECK(run.find_reduced(row, offset.data(), columns, least[i]) == first);
                     }
                 }
             }

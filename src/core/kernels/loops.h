@@ -113,13 +113,21 @@ void row_minima(const std::int32_t* cost, std::size_t stride, std::size_t rows,
     out[i] = least_of(least);
 }
 
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::int32_t value) {
+// Looks on to the end of 64 columns even if it has found one: the processor foresees how many steps
+// that takes, but not where the column is.
+std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::size_t columns,
+                         std::int32_t value) {
     const Ints wanted = all(value);
-    for (std::size_t j = 0;; j += kLanes) {
-        unsigned bits = 0;
-        for (std::size_t k = 0; k < kLanes; k += kWidth)
-            bits |= equal(load(cost + j + k) - load(offset + j + k), wanted) << k;
-        if (bits != 0) return j + static_cast<std::size_t>(__builtin_ctz(bits));
+    for (std::size_t j = 0;; j += 64) {
+        const std::size_t count = columns - j < 64 ? columns - j : 64;
+        std::uint64_t bits = 0;
+        for (std::size_t k = 0; k < count; k += kLanes) {
+            unsigned some = 0;
+            for (std::size_t l = 0; l < kLanes; l += kWidth)
+                some |= equal(load(cost + j + k + l) - load(offset + j + k + l), wanted) << l;
+            bits |= std::uint64_t{some} << k;
+        }
+        if (bits != 0) return j + static_cast<std::size_t>(__builtin_ctzll(bits));
     }
 }
 

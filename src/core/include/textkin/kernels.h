@@ -49,9 +49,10 @@ struct Kernels {
     void (*row_minima)(const std::int32_t* cost, std::size_t stride, std::size_t rows,
                        const std::int32_t* offset, std::size_t columns, std::int32_t* out);
 
-    // The first j with cost[j] - offset[j] == value; there is one.
+    // The first j below `columns` (a multiple of kLanes) with cost[j] - offset[j] == value; there
+    // is one.
     std::size_t (*find_reduced)(const std::int32_t* cost, const std::int32_t* offset,
-                                std::int32_t value);
+                                std::size_t columns, std::int32_t value);
 
     // values[x] += amount for each x in the set (bit x % 64 of word x / 64) from `begin` to `end`,
     // multiples of kLanes.
