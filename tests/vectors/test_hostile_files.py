@@ -320,7 +320,7 @@ def test_words_cut_in_the_wrong_places(tmp_path, ends):
         },
         tmp_path / "x.safetensors",
     )
-    with pytest.raises(ValueError, match="is damaged"):
+    with pytest.raises(ValueError, match="are damaged"):
         WordVectors.load(tmp_path / "x.safetensors")
 
 

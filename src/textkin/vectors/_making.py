@@ -85,7 +85,8 @@ class MadeFromOthers(ABC):
         cache : bool, default=True
             Keep a converted copy of a text, word2vec or ``.npz`` file of more than 8 MB, and open
             that the next time, in milliseconds: beside the file (``NAME.textkin``), else in the
-            user's cache folder. It is made again when the file changes.
+            user's cache folder. It is made again when the file changes. Only a cache of the
+            user, of root or of the file's owner is used.
         n_jobs : int, optional
             Threads that read text, as scikit-learn counts them.
         progress : callable, optional
@@ -94,7 +95,8 @@ class MadeFromOthers(ABC):
         Returns
         -------
         WordVectors
-            Zero vectors, empty words and repeated words are left out and counted in `repairs`.
+            Zero vectors, empty words and repeated words are left out and counted in `repairs`:
+            those of the whole file where a cache of it is used, else of what was read.
 
         Raises
         ------
