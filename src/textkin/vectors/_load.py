@@ -157,5 +157,10 @@ def _whole(
 
 
 def _nothing_left(source: object, repairs: Repairs, options: Options) -> ValueError:
-    why = "none of the words asked for is in it" if options.words else f"{repairs} left out"
-    return ValueError(f"{source} has no word vectors left: {why}.")
+    if options.words:
+        why = "left: none of the words asked for is in it"
+    elif repairs:
+        why = f"left: {repairs} left out"
+    else:
+        why = "after its header"
+    return ValueError(f"{source} has no word vectors {why}.")

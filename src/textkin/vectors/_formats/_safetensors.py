@@ -138,7 +138,8 @@ def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
     """
     with source.plain_file() as file:
         found = read_tensors(file, str(source))
-        matrix = found.numbers(_table_of(found))
+        table = _table_of(found)
+        matrix = found.numbers(table)
         if WORDS in found.tensors:
             raw = found.numbers(WORDS)
             if WORD_ENDS in found.tensors:
@@ -149,7 +150,7 @@ def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
             label = f"the words of {source}"
             words = words_of_json(parse_json(found.metadata[WORDS], label), label)
         else:
-            words = find_words(source.path)
+            words = find_words(source.path, found.tensors[table].shape[0])
     return words, matrix
 
 
