@@ -59,7 +59,8 @@ class MadeFromOthers(ABC):
         ``.vec``; safetensors, ``.npy`` and ``.npz`` with their words; gzip of each; and folders of
         model2vec and of sentence-transformers' static models. The format is recognised by what
         the file holds. Nothing is ever unpickled, and no allocation rests on what a header merely
-        claims, so a stranger's file is safe to open.
+        claims, so a stranger's file is safe to open. Only a static model must be trusted: the
+        rules of its tokenizer can use up all memory.
 
         Parameters
         ----------

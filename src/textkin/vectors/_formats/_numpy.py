@@ -19,6 +19,7 @@ __all__ = ["read_npy", "read_npz"]
 _VECTOR_NAMES = ("vectors", "matrix", "embeddings", "vecs")
 _WORD_NAMES = ("words", "vocab", "tokens")
 _KINDS = "fiuUS"
+_PART = 2**20
 
 
 def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
@@ -85,10 +86,15 @@ def _member(archive: zipfile.ZipFile, source: Source, name: str, size: int) -> N
         shape, fortran, dtype = _read_header(stream, label)
         expected = math.prod(shape) * dtype.itemsize
         _check_size(label, shape, dtype, info.file_size)
-        data = stream.read(expected)
-    if len(data) != expected:
-        raise ValueError(f"{label} is damaged: it ends after {len(data):,} of {expected:,} bytes.")
-    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+        # in small parts: zipfile would hold a large one two or three times
+        data = np.empty(expected, dtype=np.uint8)  # untouched memory is not taken
+        there = 0
+        while part := stream.read(min(_PART, expected - there)):
+            data[there : there + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            there += len(part)
+    if there != expected:
+        raise ValueError(f"{label} is damaged: it ends after {there:,} of {expected:,} bytes.")
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
