@@ -1,6 +1,8 @@
 """``textkin vectors`` as a person types it."""
 
+import errno
 import json
+import sys
 
 import pytest
 
@@ -142,6 +144,26 @@ def test_words_cannot_drive_the_terminal(tmp_path, capsys):
     assert main(["vectors", "nearest", "good", "--vectors", str(path)]) == 0
     assert main(["vectors", "info", str(path)]) == 0
     assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["info"], ["nearest", "paris"], ["cache"]])
+def test_a_closed_pipe_is_the_same_with_and_without_json(monkeypatch, tmp_path, command):
+    """Each prints once, so that what a reader takes before it leaves decides alike."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for extra in ([], ["--json"]):
+        printed = []
+
+        def leave(text, printed=printed, **_):
+            printed.append(text)
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("textkin.cli._vectors.typer.echo", leave)
+            for stream in ("stdout", "stderr"):  # which click puts others in the place of
+                patch.setattr(sys, stream, getattr(sys, stream))
+            with pytest.raises(SystemExit, match=r"^1$"):
+                main(["vectors", *command, *extra])
+        assert len(printed) == 1
 
 
 def test_help_without_a_command(capsys):

@@ -1,6 +1,7 @@
 """``textkin vectors``: what is in a vector file, words near to a word, analogies, conversion."""
 
 import json as json_module
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -72,8 +73,7 @@ def info(
         "left out": str(vectors.repairs),
         "cache": facts["cache"] or "none",
     }
-    for name, value in shown.items():
-        typer.echo(f"{name:<9} {value}")
+    _print_lines(f"{name:<9} {value}" for name, value in shown.items())
 
 
 @app.command(epilog="Example: textkin vectors nearest paris -n 5")
@@ -173,12 +173,13 @@ def cache(
         ]
         _print_json({"folder": str(folder), "files": files, "cleared": clear})
         return
+    lines = []
     for file, size, source in found:
         made_from = _one_line([source], 200) if source is not None else "no cache that can be read"
-        typer.echo(f"{_size(size):>9}  {file.name}  {made_from}")
+        lines.append(f"{_size(size):>9}  {file.name}  {made_from}")
     total = _size(sum(size for _, size, _ in found))
     count = "1 file" if len(found) == 1 else f"{len(found)} files"
-    typer.echo(f"{'deleted ' if clear else ''}{count}, {total}, in {folder}")
+    _print_lines([*lines, f"{'deleted ' if clear else ''}{count}, {total}, in {folder}"])
 
 
 def _facts(path: Path | None, vectors: "WordVectors") -> dict[str, Any]:
@@ -204,8 +205,7 @@ def _show(asked: dict[str, str], found: list[tuple[str, float]], *, as_json: boo
         words = [{"word": word, "cosine": cosine} for word, cosine in found]
         _print_json({**asked, "words": words})
         return
-    for word, cosine in found:
-        typer.echo(f"{cosine:7.4f}  {_one_line([word])}")
+    _print_lines(f"{cosine:7.4f}  {_one_line([word])}" for word, cosine in found)
 
 
 def _table(
@@ -235,6 +235,11 @@ def _size(number: float) -> str:
             return f"{number:.0f} {unit}"
         number /= 1000
     return f"{number:.1f} GB"
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    """Print at once, as JSON is: a reader who leaves makes no difference between the two."""
+    typer.echo("\n".join(lines))
 
 
 def _print_json(record: dict[str, Any]) -> None:
