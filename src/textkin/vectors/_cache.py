@@ -229,15 +229,9 @@ def _about(found: TensorFile) -> dict[str, Any]:
 
 def _is_whole(found: TensorFile, about: dict[str, Any]) -> bool:
     """Say whether the samples of the content are what was written: a disk may lose pages."""
-    return bool(about["samples"] == _content_samples(found))
-
-
-def _content_samples(found: TensorFile) -> str:
-    spans = [
-        (tensor.start, tensor.start + tensor.bytes)
-        for tensor in (found.tensors[name] for name in ("vectors", WORD_ENDS, WORDS))
-    ]
-    return _sampled(found.file.fileno(), *spans)
+    parts = [found.tensors[name] for name in ("vectors", WORD_ENDS, WORDS)]
+    spans = [(part.start, part.start + part.bytes) for part in parts]
+    return bool(about["samples"] == _sampled(found.file.fileno(), *spans))
 
 
 def _loaded(found: TensorFile, about: dict[str, Any]) -> Loaded:
@@ -299,46 +293,38 @@ class CacheWriter:
             "path": str(self._path.absolute()),
             "textkin": textkin.__version__,
             "repairs": repairs.as_dict(),
-            "samples": "",
         }
         tensors = {}
+        spans = []
         offset = 0
         for name, dtype, shape, size in (
             ("vectors", "F32", (self._rows, dimension), 4),
             (WORD_ENDS, "I64", (len(words),), 8),
             (WORDS, "U8", (len(raw),), 1),
         ):
-            length = math.prod(shape) * size
-            tensors[name] = {
-                "dtype": dtype,
-                "shape": shape,
-                "data_offsets": [offset, offset + length],
-            }
-            offset += length
+            end = offset + math.prod(shape) * size
+            tensors[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, end]}
+            spans.append((_DATA_START + offset, _DATA_START + end))
+            offset = end
         try:
             self._file.write(ends.data)
             self._file.write(raw)
-            if not self._write_header(about, tensors):
+            self._file.flush()
+            about["samples"] = _sampled(self._file.fileno(), *spans)
+            metadata = {_METADATA: json.dumps(about)}
+            header = json.dumps({"__metadata__": metadata, **tensors}).encode()
+            if len(header) > _DATA_START - 8:  # a path of sixty thousand letters
                 return None
-            about["samples"] = _content_samples(read_tensors(self._file, str(self._place)))
-            if not self._write_header(about, tensors):
-                return None
+            self._file.seek(0)
+            self._file.write((_DATA_START - 8).to_bytes(8, "little"))
+            self._file.write(header.ljust(_DATA_START - 8))
+            self._file.flush()
             os.fsync(self._file.fileno())  # or a crash could leave the name without the content
             loaded = _loaded(read_tensors(self._file, str(self._place)), about)
             self._temporary.replace(self._place)
         except OSError as error:
             raise CacheWriteError(str(error)) from error
         return loaded
-
-    def _write_header(self, about: dict[str, Any], tensors: dict[str, Any]) -> bool:
-        header = json.dumps({"__metadata__": {_METADATA: json.dumps(about)}, **tensors}).encode()
-        if len(header) > _DATA_START - 8:  # a path of sixty thousand letters
-            return False
-        self._file.seek(0)
-        self._file.write((_DATA_START - 8).to_bytes(8, "little"))
-        self._file.write(header.ljust(_DATA_START - 8))
-        self._file.flush()
-        return True
 
     def _begin(self) -> tuple[Path, Path, IO[bytes]]:
         problem: OSError | None = None

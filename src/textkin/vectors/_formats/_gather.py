@@ -133,7 +133,7 @@ class Gatherer:
         limit = self._options.limit
         room = None if limit is None else limit - len(self.words)
         policy = self._options.encoding_errors
-        raw, ends, lines = parsed["words"], parsed["ends"].tolist(), parsed["lines"].tolist()
+        raw, ends, lines = parsed["words"], parsed["ends"].tolist(), parsed["lines"]
         if room is None or room > len(ends):  # nearly always there is nothing to leave out
             words = _decoded(raw, ends)
             distinct = set(words)
@@ -144,7 +144,7 @@ class Gatherer:
         problems: _Problems = {}
 
         def note(name: str, row: int, shown: str | bytes) -> None:
-            count, line, first = problems.get(name, (0, lines[row], shown))
+            count, line, first = problems.get(name) or (0, int(lines[row]), shown)
             problems[name] = (count + 1, line, first)
 
         start = 0
@@ -162,7 +162,7 @@ class Gatherer:
             new[word] = None
             keep.append(row)
             if len(keep) == room:
-                return keep, list(new), problems, lines[row]
+                return keep, list(new), problems, int(lines[row])
         return keep, list(new), problems, None
 
     def _judge(self, parsed: ParsedBlock, problems: _Problems, first: int) -> None:
