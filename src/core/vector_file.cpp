@@ -203,7 +203,7 @@ class LineReader {
             fault = Fault::number;
             return false;
         }
-        if (surplus_number(skip_gap(begin, p), p)) {
+        if (surplus_number(skip_gap(begin, p), p, end)) {
             fault = Fault::fields;
             return false;
         }
@@ -211,14 +211,19 @@ class LineReader {
         return true;
     }
 
-    // A word with spaces whose last field reads as a decimal number is rather a line with too many
-    // numbers.
-    static bool surplus_number(const char* begin, const char* word_end) {
+    // A word with spaces whose last field is a number is rather a line with too many of them. Only
+    // a whole number before decimal ones, as in "windows 10", belongs to the word.
+    static bool surplus_number(const char* begin, const char* word_end, const char* end) {
         const char* field = word_end;
         while (field != begin && !is_gap(field[-1])) --field;
+        if (field == begin || !(is_digit(word_end[-1]) || word_end[-1] == '.')) return false;
         float ignored = 0;
-        return field != begin && std::find(field, word_end, '.') != word_end &&
-               parse_float(field, word_end, ignored) == word_end;
+        return parse_float(field, word_end, ignored) == word_end &&
+               (has_decimal(field, word_end) || !has_decimal(word_end, end));
+    }
+
+    static bool has_decimal(const char* p, const char* end) {
+        return std::any_of(p, end, [](char c) { return c == '.' || c == 'e' || c == 'E'; });
     }
 
     std::size_t dimension_;

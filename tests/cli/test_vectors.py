@@ -1,6 +1,8 @@
 """``textkin vectors`` as a person types it."""
 
+import errno
 import json
+import sys
 
 import pytest
 
@@ -79,6 +81,37 @@ def test_errors_may_be_skipped(tmp_path, capsys):
     assert "left out 1 vector with NaN" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [b"a 1 2\nb nan 1\n", b"a 1 2\n\xff 1 2\n"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["info", "F"],
+        ["nearest", "a", "--vectors", "F"],
+        ["analogy", "a", "a", "a", "--vectors", "F"],
+        ["convert", "F", "T"],
+    ],
+)
+def test_an_error_names_the_option_that_every_command_has(tmp_path, capsys, command, content):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    names = {"F": str(path), "T": str(tmp_path / "out")}
+    arguments = ["vectors", *(names.get(word, word) for word in command)]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "Pass --skip-errors to leave such" in said
+    assert "errors=" not in said
+    assert main([*arguments, "--skip-errors"]) == 0
+
+
+def test_info_names_no_cache_that_is_out_of_date(glove, monkeypatch, capsys):
+    monkeypatch.setattr(_cache, "SMALLEST", 0)
+    assert main(["vectors", "info", str(glove)]) == 0
+    assert f"cache     {glove}.textkin\n" in capsys.readouterr().out
+    glove.write_text("the 1 0.5\n")
+    assert main(["vectors", "info", str(glove), "--no-cache"]) == 0
+    assert "cache     none\n" in capsys.readouterr().out
+
+
 def test_the_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_cache, "SMALLEST", 0)
     folder = tmp_path / "home" / "textkin" / "vectors"
@@ -87,9 +120,13 @@ def test_the_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
     assert main(["vectors", "info", str(glove)]) == 0
     assert f"cache     {folder}" in capsys.readouterr().out
     assert main(["vectors", "cache"]) == 0
-    assert f"1 files, 66 kB, in {folder}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f".textkin  {glove}\n" in said
+    assert f"1 file, 66 kB, in {folder}" in said
     assert main(["vectors", "cache", "--json", "--clear"]) == 0
-    assert json.loads(capsys.readouterr().out)["cleared"] is True
+    cleared = json.loads(capsys.readouterr().out)
+    assert cleared["cleared"] is True
+    assert [file["source"] for file in cleared["files"]] == [str(glove)]
     assert main(["vectors", "cache"]) == 0
     assert "0 files, 0 bytes" in capsys.readouterr().out
 
@@ -107,6 +144,26 @@ def test_words_cannot_drive_the_terminal(tmp_path, capsys):
     assert main(["vectors", "nearest", "good", "--vectors", str(path)]) == 0
     assert main(["vectors", "info", str(path)]) == 0
     assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["info"], ["nearest", "paris"], ["cache"]])
+def test_a_closed_pipe_is_the_same_with_and_without_json(monkeypatch, tmp_path, command):
+    """Each prints once, so that what a reader takes before it leaves decides alike."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for extra in ([], ["--json"]):
+        printed = []
+
+        def leave(text, printed=printed, **_):
+            printed.append(text)
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("textkin.cli._vectors.typer.echo", leave)
+            for stream in ("stdout", "stderr"):  # which click puts others in the place of
+                patch.setattr(sys, stream, getattr(sys, stream))
+            with pytest.raises(SystemExit, match=r"^1$"):
+                main(["vectors", *command, *extra])
+        assert len(printed) == 1
 
 
 def test_help_without_a_command(capsys):

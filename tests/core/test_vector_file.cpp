@@ -123,6 +123,15 @@ TEST(vector_text_keeps_what_is_not_whole_for_the_next_block) {
     CHECK(text("", 1, true).consumed == 0);
 }
 
+TEST(vector_text_tells_a_number_too_many_from_a_word) {
+    const VectorRows rows = text("windows 10 0.5 1\nto inf 1 2\ncat 1 2 3\ncat 1e-5 0.5 1\n", 2);
+    CHECK(rows.ends.size() == 2);
+    CHECK(word(rows, 0) == "windows 10");
+    CHECK(word(rows, 1) == "to inf");
+    CHECK(fault(rows, Fault::fields).count == 2);
+    CHECK(fault(rows, Fault::fields).first == 2);
+}
+
 TEST(vector_text_counts_what_is_wrong) {
     const VectorRows rows = text("a 1 2\nb 1\nc 1 x\nd 1 nan\ne 0 -0\n  1 2\nf 1e99 1\n"
                                  "g 1.5 1 2\n7 8\n",

@@ -1,6 +1,7 @@
 """Large files are converted once: the copy is used while it fits, and never when it does not."""
 
 import gzip
+import json
 import os
 import pickle
 import shutil
@@ -115,6 +116,16 @@ def test_repairs_are_told_each_time(tmp_path):
         assert vectors.repairs == Repairs(duplicate=1, zero=1)
 
 
+def test_a_part_of_a_cache_tells_the_repairs_of_the_whole_file(tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text("a 1 2\nb 5 6\na 3 4\n")
+    assert WordVectors.load(path, limit=1).repairs == Repairs()
+    with pytest.warns(VectorFileWarning):
+        WordVectors.load(path)
+    with pytest.warns(VectorFileWarning):
+        assert WordVectors.load(path, limit=1).repairs == Repairs(duplicate=1)
+
+
 def test_other_options_make_another_cache(tmp_path):
     path = tmp_path / "r.txt"
     path.write_bytes(b"a 1 2\n\xff 3 4\n")
@@ -168,10 +179,182 @@ def test_a_damaged_cache_is_made_again(tmp_path):
     path.write_text("a 1 2\nb 3 4\n")
     WordVectors.load(path)
     sound = beside(path).read_bytes()
-    for damaged in (b"", b"junk", sound[:100], sound[:-1], b"\xff" * len(sound)):
+    table = sound.index(np.array([1, 2, 3, 4], dtype="<f4").tobytes())
+    words = sound.index(b"a\nb\n", table)
+    altered = [sound[:at] + b"\x7f" + sound[at + 1 :] for at in (table + 5, words, len(sound) - 3)]
+    lost_page = sound[:65536] + bytes(len(sound) - 65536)
+    for damaged in (sound[:100], sound[:-1], lost_page, *altered):
         beside(path).write_bytes(damaged)
-        assert WordVectors.load(path).words == ("a", "b")
-        assert len(beside(path).read_bytes()) == len(sound)
+        assert _cache.cache_of(path) is None
+        vectors = WordVectors.load(path)
+        assert vectors.words == ("a", "b")
+        assert vectors["b"].tolist() == [3, 4]
+        assert beside(path).read_bytes() == sound
+        assert _cache.cache_of(path) == beside(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"a 1 2\n", b"\xff" * 70_000])
+def test_a_file_that_is_no_cache_is_kept(tmp_path, content, unread):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    beside(path).write_bytes(content)
+    assert WordVectors.load(path).words == ("a",)
+    assert beside(path).read_bytes() == content
+    [cache] = _cache.cached_files()
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o600
+    assert stat.S_IMODE(cache.parent.stat().st_mode) == 0o700
+    assert _cache.cache_of(path) == cache
+    assert _cache.source_path(cache) == str(path)
+    unread()
+    assert WordVectors.load(path).words == ("a",)
+
+
+def test_a_pipe_or_a_link_in_its_place_is_neither_waited_for_nor_followed(tmp_path):
+    path, target = tmp_path / "v.txt", tmp_path / "precious"
+    path.write_text("a 1 2\n")
+    os.mkfifo(beside(path))
+    assert WordVectors.load(path).words == ("a",)
+    assert stat.S_ISFIFO(beside(path).stat().st_mode)
+    beside(path).unlink()
+    _cache.cached_files()[0].unlink()
+    WordVectors.load(path)
+    beside(path).rename(target)
+    beside(path).symlink_to(target)
+    assert _cache.cache_of(path) is None
+    assert WordVectors.load(path).words == ("a",)
+    assert beside(path).is_symlink()
+
+
+def owned_by(monkeypatch, uid, *files):
+    """From here on these files belong to a user, as far as an open file tells."""
+    real, inodes = os.fstat, {file.stat().st_ino for file in files}
+
+    def fstat(descriptor):
+        found = real(descriptor)
+        if found.st_ino not in inodes:
+            return found
+        return os.stat_result((*found[:4], uid, *found[5:]), {"st_mtime_ns": found.st_mtime_ns})
+
+    monkeypatch.setattr(_cache.os, "fstat", fstat)
+
+
+def test_a_cache_of_somebody_else_does_not_count(tmp_path, monkeypatch):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    WordVectors.load(path)
+    assert _cache.cache_of(path) == beside(path)
+    foreign = os.geteuid() + 4321
+    before = beside(path).read_bytes()
+    owned_by(monkeypatch, foreign, beside(path))
+    assert _cache.cache_of(path) is None
+    assert WordVectors.load(path).words == ("a",)
+    assert beside(path).read_bytes() == before, "and is kept"
+    [mine] = _cache.cached_files()
+    assert _cache.cache_of(path) == mine
+
+
+def test_a_cache_that_others_may_write_to_does_not_count(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    WordVectors.load(path)
+    beside(path).chmod(0o666)
+    assert _cache.cache_of(path) is None
+    WordVectors.load(path)
+    assert not beside(path).stat().st_mode & 0o022, "made again"
+
+
+@pytest.mark.parametrize(
+    ("mode", "umask", "expected"),
+    [(0o600, 0, 0o600), (0o666, 0, 0o644), (0o444, 0o022, 0o644), (0o644, 0o077, 0o600)],
+)
+def test_a_cache_is_as_private_as_its_source(tmp_path, mode, umask, expected):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    path.chmod(mode)
+    before = os.umask(umask)
+    try:
+        WordVectors.load(path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(beside(path).stat().st_mode) == expected
+
+
+def test_the_group_of_the_source_is_not_another_group(tmp_path):
+    like = os.stat_result((0o100640, 0, 0, 0, 0, os.getegid() + 1, 0, 0, 0, 0))
+    with _cache._create(tmp_path / "a", like):
+        assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"repairs": {"zero": "many"}},
+        {"repairs": {"zero": -1}},
+        {"repairs": {"zero": True}},
+        {"repairs": {"nonsense": 1}},
+        {"repairs": [1]},
+        {"source": 1},
+        {"samples": None},
+    ],
+)
+def test_crafted_metadata_are_no_cache(tmp_path, change):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    WordVectors.load(path)
+    sound = beside(path).read_bytes()
+    header = json.loads(sound[8:65536])
+    about = json.loads(header["__metadata__"]["textkin.vector-cache"])
+    header["__metadata__"]["textkin.vector-cache"] = json.dumps(about | change)
+    crafted = sound[:8] + json.dumps(header).encode().ljust(65528) + sound[65536:]
+    beside(path).write_bytes(crafted)
+    vectors = WordVectors.load(path)
+    assert vectors.words == ("a",)
+    assert vectors.repairs == Repairs()
+    assert beside(path).read_bytes() == sound
+
+
+def test_metadata_of_ten_thousand_brackets_are_no_cache(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    deep = json.dumps({"__metadata__": {"textkin.vector-cache": "[" * 60_000}}).encode()
+    beside(path).write_bytes(len(deep).to_bytes(8, "little") + deep)
+    assert WordVectors.load(path).words == ("a",)
+    assert _cache.cache_of(path) == beside(path)
+
+
+def test_without_a_home_directory(files, monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    WordVectors.load(files["glove"])
+    assert _cache.cache_of(files["glove"]) == beside(files["glove"])
+    assert _cache.cached_files() == []
+    with pytest.raises(FileNotFoundError, match="set XDG_CACHE_HOME"):
+        _cache.user_cache_folder()
+
+
+def test_the_recognised_format_and_the_same_by_name_share_a_cache(files, unread):
+    WordVectors.load(files["glove"], format="glove")
+    unread()
+    assert len(WordVectors.load(files["glove"])) == 3
+    assert len(WordVectors.load(files["glove"], format="glove")) == 3
+
+
+def test_a_cache_of_a_format_by_name_does_not_stand_for_the_recognised_one(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("2 2\na 1 2\nb 3 4\n")
+    with pytest.warns(VectorFileWarning):
+        forced = WordVectors.load(path, format="glove", errors="skip")
+    assert WordVectors.load(path, errors="skip").words == ("a", "b")
+    assert forced.repairs.malformed == 1
+
+
+def test_damaged_words_say_what_to_do():
+    raw, ends = np.frombuffer(b"\xff\n", dtype=np.uint8), np.array([2])
+    with pytest.raises(ValueError, match=r"words of here are damaged .*NAME.textkin, delete it"):
+        _ = Names.packed(raw, ends, "here").words
 
 
 def test_a_file_that_changes_while_it_is_read_leaves_no_cache(tmp_path):
@@ -183,14 +366,14 @@ def test_a_file_that_changes_while_it_is_read_leaves_no_cache(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to(files, monkeypatch, tmp_path, unread):
-    real = Path.open
+    real = _cache._create
 
-    def refuse(self, mode="r", *rest, **options):
-        if "w" in mode and self.parent == files["glove"].parent:
+    def refuse(path, like):
+        if path.parent == files["glove"].parent:
             raise PermissionError(13, "Permission denied")
-        return real(self, mode, *rest, **options)
+        return real(path, like)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(_cache, "_create", refuse)
     WordVectors.load(files["glove"])
     assert not beside(files["glove"]).exists()
     [cache] = _cache.cached_files()
@@ -307,7 +490,7 @@ def test_packed_words_come_back(words):
 
 def test_packed_words_that_repeat():
     raw, ends = pack_words(["a", "a"])
-    with pytest.raises(ValueError, match="here is damaged"):
+    with pytest.raises(ValueError, match="words of here are damaged"):
         _ = Names.packed(np.frombuffer(raw, dtype=np.uint8), ends, "here").rows
 
 

@@ -1,5 +1,6 @@
 """Every format of vector files: read by content, cut to what is asked for, repaired aloud."""
 
+import gzip
 import json
 import sys
 import warnings
@@ -118,6 +119,23 @@ def test_words_beside_an_array(tmp_path, name, content):
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert WordVectors.load(tmp_path / "array.npy").words == ("a", "b")
     assert WordVectors.load(tmp_path / "array.safetensors").words == ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["a.b.npy", "a.b.npy.gz", "a.b.safetensors.gz"])
+def test_words_beside_an_array_with_points_in_its_name(tmp_path, name):
+    np.save(tmp_path / "a.b.npy", np.eye(2, dtype=np.float32))
+    save_file({"x": np.eye(2, dtype=np.float32)}, tmp_path / "a.b.safetensors")
+    for file in ("a.b.npy", "a.b.safetensors"):
+        (tmp_path / f"{file}.gz").write_bytes(gzip.compress((tmp_path / file).read_bytes()))
+    (tmp_path / "a.b.words.txt").write_text("x\ny\n")
+    assert WordVectors.load(tmp_path / name).words == ("x", "y")
+
+
+@pytest.mark.parametrize("joined", [b"a\nb", b"a\nb\n"])
+def test_bytes_of_words_with_or_without_a_last_newline(tmp_path, joined):
+    raw = np.frombuffer(joined, dtype=np.uint8)
+    np.savez(tmp_path / "x.npz", words=raw, vectors=np.eye(2))
+    assert WordVectors.load(tmp_path / "x.npz").words == ("a", "b")
 
 
 def test_words_beside_an_array_are_asked_for(tmp_path):

@@ -1,9 +1,11 @@
 """Files that lie, break off or try to be huge: a clear error or a counted repair, each time."""
 
 import gzip
+import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -58,11 +60,13 @@ def test_text_that_is_wrong_somewhere(tmp_path, content, message, words, repairs
 
 def test_words_with_spaces_and_without_letters(tmp_path):
     path = tmp_path / "spaces.txt"
-    path.write_bytes(b". . . 1 2\nat name@domain.com 3 4\nwindows 7 5 6\n1.5 7 8\nlast 9 9\n 1 1\n")
+    path.write_bytes(
+        b". . . 1 2\nat name@domain.com 3 4\nwindows 7 5.5 6\n1.5 7 8\nlast 9 9\n 1 1\n"
+    )
     with pytest.warns(VectorFileWarning, match="1 empty word"):
         vectors = WordVectors.load(path)
     assert vectors.words == (". . .", "at name@domain.com", "windows 7", "1.5", "last")
-    assert vectors["windows 7"].tolist() == [5, 6]
+    assert vectors["windows 7"].tolist() == [5.5, 6]
 
 
 def test_separators_and_line_ends(tmp_path):
@@ -91,8 +95,8 @@ def test_years_with_one_number_are_no_header(tmp_path):
         (b"\n\n", "no lines of words and numbers"),
         (b"just some text\nand more of it\n", "do not end in numbers"),
         (b"word\nother\n", "do not end in numbers"),
-        (b"3 99999999999\na 1 2\n", "its header asks for 99,999,999,999 dimensions"),
-        (b"3 0\na\n", "its header asks for 0 dimensions"),
+        (b"3 99999999999\na 1 2\n", "its vectors have 99,999,999,999 dimensions"),
+        (b"3 0\na\n", "its vectors have 0 dimensions"),
         (b"x" * (2**20 + 5), r"first line does not end within 1,048,576 bytes"),
     ],
 )
@@ -114,7 +118,7 @@ def test_a_gigantic_line(tmp_path):
         (b"3 2\na " + ROW + b"b " + ROW, "says that it has 3 entries, but has 2"),
         (b"1 2\na " + ROW + b"b " + ROW, "goes on after the 1 rows"),
         (b"999999999999999999 2\na " + ROW, "says that it has 999,999,999,999,999,999 entries"),
-        (b"1 999999\na " + ROW, "asks for 999,999 dimensions"),
+        (b"1 999999\na " + ROW, "its vectors have 999,999 dimensions"),
         (b"1 90000\na " + ROW, "says that it has 1 entries, but has 0"),
     ],
 )
@@ -320,7 +324,7 @@ def test_words_cut_in_the_wrong_places(tmp_path, ends):
         },
         tmp_path / "x.safetensors",
     )
-    with pytest.raises(ValueError, match="is damaged"):
+    with pytest.raises(ValueError, match="are damaged"):
         WordVectors.load(tmp_path / "x.safetensors")
 
 
@@ -393,3 +397,140 @@ def test_a_header_alone_allocates_nothing(tmp_path, name):
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=60
     )
     assert done.stdout.startswith("refused:"), done.stderr
+
+
+def test_a_zip_member_that_lies_about_its_packed_size(tmp_path, monkeypatch):
+    """The limit is a multiple of what lies there, whatever the directory says."""
+    monkeypatch.setattr("textkin.vectors._formats._source._FREE", 1000)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, words=np.array(["a"]), vectors=np.zeros((1, 90_000), np.float32))
+    data = bytearray(packed.getvalue())
+    for entry in range(2):  # both in the central directory: the packed size at offset 20
+        at = [found.start() for found in re.finditer(rb"PK\x01\x02", data)][entry]
+        data[at + 20 : at + 24] = (2**31).to_bytes(4, "little")
+    refused(tmp_path, bytes(data), "more than 100 times", "x.npz")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compressions_in_an_archive(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", method) as archive:
+        archive.writestr("words.npy", npy(np.array(["a"])))
+        archive.writestr("vectors.npy", npy(np.ones((1, 2), np.float32)))
+    with pytest.raises(ValueError, match=r"words.npy of .* NumPy does not use"):
+        WordVectors.load(tmp_path / "x.npz")
+
+
+def test_a_header_that_is_nearly_the_whole_file(tmp_path):
+    many = {f"{k}": table((0, 2), (0, 0)) for k in range(30_000)}
+    refused(tmp_path, tensors(many), "has a header of .* bytes", "x.safetensors")
+
+
+@pytest.mark.parametrize("name", ["a.words.txt", "words.json", "tokenizer.json"])
+def test_word_lists_that_are_far_too_long_are_not_read(tmp_path, name):
+    np.save(tmp_path / "a.npy", np.eye(2))
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2**40)  # sparse
+    with pytest.raises(ValueError, match=r"has 1,099,511,627,776 bytes; what it is for takes"):
+        WordVectors.load(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "words.json"])
+def test_files_of_a_folder_that_are_far_too_long_are_not_read(tmp_path, monkeypatch, name):
+    folder = tmp_path / "saved"
+    WordVectors(["a"], [[1, 2]]).save(folder)
+    with (folder / name).open("ab") as file:
+        file.write(b" " * 2**21)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["words.json"] = {
+        "bytes": (folder / "words.json").stat().st_size,
+        "sha256": hashlib.sha256((folder / "words.json").read_bytes()).hexdigest(),
+    }
+    if name == "words.json":
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.setattr("textkin.vectors._store.room_for_words", lambda _: 2**20)
+    with pytest.raises(ValueError, match=rf"{name} has 2,\d+,\d+ bytes; what it is for"):
+        WordVectors.load(folder)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "vocab.txt"])
+@pytest.mark.parametrize("content", ["the 0.5 1e-3\nof 1 -2\n", "the\t100\nof\t99\n"])
+def test_vectors_and_counts_are_no_list_of_words(tmp_path, name, content):
+    np.save(tmp_path / "a.npy", np.eye(2))
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=r"end in a number.* Write the words alone to a\.words"):
+        WordVectors.load(tmp_path / "a.npy")
+    (tmp_path / "a.words.txt").write_text("world war 2\n1984\n")
+    assert WordVectors.load(tmp_path / "a.npy").words == ("world war 2", "1984")
+
+
+def test_a_list_that_links_elsewhere_is_named(tmp_path):
+    (tmp_path / "in").mkdir()
+    np.save(tmp_path / "in" / "a.npy", np.eye(2))
+    (tmp_path / "list").write_text("a\nb\n")
+    (tmp_path / "in" / "words.txt").symlink_to(tmp_path / "list")
+    with pytest.raises(ValueError, match=r"words\.txt is a link that leaves the folder"):
+        WordVectors.load(tmp_path / "in" / "a.npy")
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.safetensors", "long.txt"])
+def test_no_format_has_more_dimensions_than_the_limit(tmp_path, name):
+    matrix = np.ones((1, 100_001), np.float32)
+    (tmp_path / "words.txt").write_text("a\n")
+    np.save(tmp_path / "x.npy", matrix)
+    np.savez(tmp_path / "x.npz", words=np.array(["a"]), vectors=matrix)
+    save_file({"vectors": matrix}, tmp_path / "x.safetensors")
+    (tmp_path / "long.txt").write_text("a" + " 1" * 100_001 + "\n")
+    with pytest.raises(ValueError, match=r"have 100,001 dimensions \(expected 1 to 100,000\)"):
+        WordVectors.load(tmp_path / name)
+
+
+def test_most_words_may_have_spaces(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("new york 1 0.5\nlos angeles 2 0.5\nrome 3 0.5\nsan jose 4 0.5\n")
+    vectors = WordVectors.load(path)
+    assert vectors.words == ("new york", "los angeles", "rome", "san jose")
+    assert vectors.dimension == 2
+
+
+def test_a_bad_number_in_half_of_the_lines_does_not_decide(tmp_path):
+    refused(tmp_path, b"a 1 2 3\nb 1 x 3\n", "line 2: .* not a number")
+
+
+@pytest.mark.parametrize(
+    "line", [b"cat 1 2 3", b"cat 1e-05 0.5 3", b"cat 0.5 2 3", b"cat 5. 2 3", b"cat -1 2 3"]
+)
+def test_a_number_too_many_is_no_part_of_the_word(tmp_path, line):
+    refused(tmp_path, b"2 2\ndog 1 2\n" + line + b"\n", "line 3: is not a word and 2 numbers")
+
+
+def test_a_whole_number_before_decimals_is_a_part_of_the_word(tmp_path):
+    (tmp_path / "x.txt").write_text("2 2\nwindows 10 0.5 2\nto inf 1 2\n")
+    assert WordVectors.load(tmp_path / "x.txt").words == ("windows 10", "to inf")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"0 2\n", "has no word vectors after its header"),
+        (b"a 1 2\rb 3 4\r", "carriage returns alone; convert them"),
+        (b"2 2\ra 1 2\rb 3 4\r", "carriage returns alone; convert them"),
+        (b"a 0 0\n", "no word vectors left: 1 zero vector left out"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, content, message):
+    refused(tmp_path, content, message)
+
+
+@pytest.mark.parametrize("format", ["text", "npz"])
+def test_the_first_of_many_duplicates_is_named(tmp_path, format):
+    words = ["a", "b", "b", "a", "b"]
+    path = tmp_path / "x"
+    if format == "text":
+        path.write_text("".join(f"{word} 1 2\n" for word in words))
+    else:
+        path = tmp_path / "x.npz"
+        np.savez(path, words=np.array(words), vectors=np.ones((5, 2)))
+    with pytest.warns(VectorFileWarning, match="3 repeated words"):
+        assert WordVectors.load(path).words == ("a", "b")
+    with pytest.raises(ValueError, match=r"(line|row) 3: repeats the word 'b'"):
+        WordVectors.load(path, duplicates="error")

@@ -77,7 +77,7 @@ def test_vector_of_a_word(tiny):
 def test_unknown_word_names_words_spelled_alike(tiny):
     with pytest.raises(KeyError, match=r"no vector for 'dogg' among 5 words.*dog"):
         tiny["dogg"]
-    with pytest.raises(KeyError, match="ask `word in vectors` first"):
+    with pytest.raises(KeyError, match="none is near in spelling"):
         tiny["xylophone"]
 
 

@@ -57,6 +57,8 @@ def test_whole_words_and_given_words(tmp_path):
     assert_allclose(given["Cats"], embeddings[[3, 4]].mean(axis=0), rtol=1e-6)
     assert_allclose(given["unknown"], embeddings[[7, 8]].mean(axis=0), rtol=1e-6)
     assert WordVectors.load(folder, limit=2).words == ("the", "cat")
+    some = WordVectors.load(folder, words=["qqq", "cat", "zzz", "the", "sit"], limit=2)
+    assert some.words == ("cat", "the"), "words that are left out do not count"
     assert WordVectors.load(folder, format="static").words == vectors.words
     with pytest.raises(ValueError, match="knows none of the words"):
         WordVectors.load(folder, words=["qqq"])

@@ -137,6 +137,16 @@ def test_refuses_a_wrong_manifest(saved, changes, message):
         WordVectors.load(saved)
 
 
+def test_an_error_names_the_path_that_was_asked_for(tiny, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", ".hidden.tmp/words.json")
+
+    monkeypatch.setattr("textkin.vectors._store.save_file", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/out'$"):
+        tiny.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 200_000])
 def test_refuses_a_manifest_that_is_not_json(saved, text):
     (saved / "manifest.json").write_bytes(text)

@@ -37,6 +37,14 @@ def nearest_float(text):
     )
 
 
+def is_surplus(field, values):
+    """A number before the numbers; but a whole one before decimals belongs to the word."""
+    if not NUMBER.fullmatch(field) or field[-1:] not in b"0123456789.":
+        return False
+    decimal = re.compile(rb"[.eE]")
+    return decimal.search(field) is not None or not any(map(decimal.search, values))
+
+
 def slow_parse(block, dimension, final):
     """Return words, rows, lines and faults of a block."""
     lines = block.split(b"\n")
@@ -57,7 +65,7 @@ def slow_parse(block, dimension, final):
             fault = "empty"
         elif not all(NUMBER.fullmatch(value) for value in values):
             fault = "number"
-        elif len(before) > 1 and b"." in before[-1] and NUMBER.fullmatch(before[-1]):
+        elif len(before) > 1 and is_surplus(before[-1], values):
             fault = "fields"
         else:
             row = np.array([nearest_float(value) for value in values], dtype=np.float32)

@@ -1,8 +1,9 @@
 """``textkin vectors``: what is in a vector file, words near to a word, analogies, conversion."""
 
 import json as json_module
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -53,10 +54,9 @@ def info(
     json: JsonOption = False,
 ) -> None:
     """Say what a vector file holds."""
-    from textkin.cli._loading import named_vectors
     from textkin.run import working
 
-    vectors = named_vectors(path, errors="skip" if skip_errors else "raise", cache=cache)
+    vectors = _table(path, skip_errors=skip_errors, cache=cache)
     with working("Looking"):
         facts = _facts(path, vectors)
     if json:
@@ -73,8 +73,7 @@ def info(
         "left out": str(vectors.repairs),
         "cache": facts["cache"] or "none",
     }
-    for name, value in shown.items():
-        typer.echo(f"{name:<9} {value}")
+    _print_lines(f"{name:<9} {value}" for name, value in shown.items())
 
 
 @app.command(epilog="Example: textkin vectors nearest paris -n 5")
@@ -82,12 +81,12 @@ def nearest(
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word that has a vector.")],
     vectors: VectorsOption = None,
     number: NumberOption = 10,
+    skip_errors: SkipOption = False,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """List the words that are nearest to a word."""
-    from textkin.cli._loading import named_vectors
-
-    table = named_vectors(vectors)
+    table = _table(vectors, skip_errors=skip_errors, cache=cache)
     try:
         found = table.nearest(word, number)
     except KeyError as error:
@@ -102,12 +101,12 @@ def analogy(
     c: Annotated[str, typer.Argument(metavar="C", help="... C is to what?")],
     vectors: VectorsOption = None,
     number: NumberOption = 10,
+    skip_errors: SkipOption = False,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Complete an analogy: what is to C as B is to A."""
-    from textkin.cli._loading import named_vectors
-
-    table = named_vectors(vectors)
+    table = _table(vectors, skip_errors=skip_errors, cache=cache)
     try:
         found = table.analogy(a, b, c, number)
     except KeyError as error:
@@ -128,16 +127,13 @@ def convert(
     json: JsonOption = False,
 ) -> None:
     """Write vectors of any format as a folder of textkin's own."""
-    from textkin.cli._loading import named_vectors
     from textkin.run import working
 
     if target.is_symlink() or (
         target.exists() and not (target.is_dir() and not any(target.iterdir()))
     ):
         raise FileExistsError(f"{str(target)!r} exists already; name another folder.")
-    table = named_vectors(
-        source, limit=limit, errors="skip" if skip_errors else "raise", cache=False
-    )
+    table = _table(source, skip_errors=skip_errors, cache=False, limit=limit)
     with working("Writing"):
         table.save(target)
     if json:
@@ -164,20 +160,26 @@ def cache(
     Those that lie beside their files, NAME.textkin, are not among them.
     """
     from textkin.vectors import cached_files, user_cache_folder
+    from textkin.vectors._cache import source_path
 
-    found = [(file, file.stat().st_size) for file in cached_files()]
+    found = [(file, file.stat().st_size, source_path(file)) for file in cached_files()]
     if clear:
-        for file, _ in found:
+        for file, _, _ in found:
             file.unlink(missing_ok=True)
     folder = user_cache_folder()
     if json:
-        files = [{"file": file.name, "bytes": size} for file, size in found]
+        files = [
+            {"file": file.name, "bytes": size, "source": source} for file, size, source in found
+        ]
         _print_json({"folder": str(folder), "files": files, "cleared": clear})
         return
-    for file, size in found:
-        typer.echo(f"{_size(size):>9}  {file.name}")
-    total = _size(sum(size for _, size in found))
-    typer.echo(f"{'deleted ' if clear else ''}{len(found)} files, {total}, in {folder}")
+    lines = []
+    for file, size, source in found:
+        made_from = _one_line([source], 200) if source is not None else "no cache that can be read"
+        lines.append(f"{_size(size):>9}  {file.name}  {made_from}")
+    total = _size(sum(size for _, size, _ in found))
+    count = "1 file" if len(found) == 1 else f"{len(found)} files"
+    _print_lines([*lines, f"{'deleted ' if clear else ''}{count}, {total}, in {folder}"])
 
 
 def _facts(path: Path | None, vectors: "WordVectors") -> dict[str, Any]:
@@ -203,15 +205,28 @@ def _show(asked: dict[str, str], found: list[tuple[str, float]], *, as_json: boo
         words = [{"word": word, "cosine": cosine} for word, cosine in found]
         _print_json({**asked, "words": words})
         return
-    for word, cosine in found:
-        typer.echo(f"{cosine:7.4f}  {_one_line([word])}")
+    _print_lines(f"{cosine:7.4f}  {_one_line([word])}" for word, cosine in found)
 
 
-def _one_line(words: list[str]) -> str:
+def _table(
+    path: Path | None, *, skip_errors: bool, cache: bool, limit: int | None = None
+) -> "WordVectors":
+    """Read vectors; an error names the options of the command line, not those of Python."""
+    from textkin.cli._loading import named_vectors
+
+    errors: Literal["raise", "skip"] = "skip" if skip_errors else "raise"
+    try:
+        return named_vectors(path, limit=limit, errors=errors, cache=cache)
+    except ValueError as error:
+        said = str(error).replace('encoding_errors="replace", or ', "")
+        raise ValueError(said.replace('errors="skip"', "--skip-errors")) from error
+
+
+def _one_line(words: list[str], longest: int = 40) -> str:
     """Return words as a terminal may show them."""
     from textkin.explain import shortened
 
-    return "  ".join(shortened(word, 40) for word in words)
+    return "  ".join(shortened(word, longest) for word in words)
 
 
 def _size(number: float) -> str:
@@ -220,6 +235,11 @@ def _size(number: float) -> str:
             return f"{number:.0f} {unit}"
         number /= 1000
     return f"{number:.1f} GB"
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    """Print at once, as JSON is: a reader who leaves makes no difference between the two."""
+    typer.echo("\n".join(lines))
 
 
 def _print_json(record: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Loading word vectors from whatever is at a path."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from textkin._typing import Float32Array
@@ -37,8 +38,8 @@ def load_vectors(path: Path, format: Format | None, options: Options, cache: boo
     source = Source.of(path)
     if not cache or source.size < _cache.SMALLEST:
         return _load_file(source, format, options)
-    key = source_key(path, format or "", options)
-    found = open_cached(path, key)
+    key = source_key(path, options)
+    found = open_cached(path, key, format)
     if found is None and not options.selects:
         return _convert(source, format, options, key)
     if found is None:
@@ -109,7 +110,8 @@ def _convert(
         # Can be mapped as it is; or its words may lie beside it, where no key sees them change.
         return _load_file(source, found, options)
     try:
-        with CacheWriter(source.path, key, format or "", options) as writer:
+        recognised = format is None or _recognised(source, head) == format
+        with CacheWriter(source.path, key, found, recognised) as writer:
             if found in _STREAMED:
                 gatherer, dimension = _stream(source, head, found, options, writer)
                 if not gatherer.words:
@@ -126,6 +128,12 @@ def _convert(
     except CacheWriteError:
         pass  # a full disk, say: the vectors can be read all the same
     return _load_file(source, found, options)
+
+
+def _recognised(source: Source, head: bytes) -> Format | None:
+    with suppress(ValueError):
+        return recognise(source, head)
+    return None
 
 
 def _stream(
@@ -149,5 +157,10 @@ def _whole(
 
 
 def _nothing_left(source: object, repairs: Repairs, options: Options) -> ValueError:
-    why = "none of the words asked for is in it" if options.words else f"{repairs} left out"
-    return ValueError(f"{source} has no word vectors left: {why}.")
+    if options.words:
+        why = "left: none of the words asked for is in it"
+    elif repairs:
+        why = f"left: {repairs} left out"
+    else:
+        why = "after its header"
+    return ValueError(f"{source} has no word vectors {why}.")

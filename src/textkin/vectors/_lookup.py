@@ -36,5 +36,5 @@ def unknown_word(rows: Mapping[str, int], word: str) -> KeyError:
     first = (word[:1].lower(), word[:1].upper())
     alike = [other for other in rows if other[:1] in first and abs(len(other) - len(word)) <= 2]
     near = get_close_matches(word.lower(), alike, n=3)
-    hint = f"near in spelling: {', '.join(near)}" if near else "ask `word in vectors` first"
+    hint = f"near in spelling: {', '.join(near)}" if near else "none is near in spelling"
     return KeyError(f"no vector for {word!r} among {len(rows)} words; {hint}")

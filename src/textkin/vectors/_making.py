@@ -59,7 +59,8 @@ class MadeFromOthers(ABC):
         ``.vec``; safetensors, ``.npy`` and ``.npz`` with their words; gzip of each; and folders of
         model2vec and of sentence-transformers' static models. The format is recognised by what
         the file holds. Nothing is ever unpickled, and no allocation rests on what a header merely
-        claims, so a stranger's file is safe to open.
+        claims, so a stranger's file is safe to open. Only a static model must be trusted: the
+        rules of its tokenizer can use up all memory.
 
         Parameters
         ----------
@@ -85,7 +86,8 @@ class MadeFromOthers(ABC):
         cache : bool, default=True
             Keep a converted copy of a text, word2vec or ``.npz`` file of more than 8 MB, and open
             that the next time, in milliseconds: beside the file (``NAME.textkin``), else in the
-            user's cache folder. It is made again when the file changes.
+            user's cache folder. It is made again when the file changes. Only a cache of the
+            user, of root or of the file's owner is used.
         n_jobs : int, optional
             Threads that read text, as scikit-learn counts them.
         progress : callable, optional
@@ -94,7 +96,8 @@ class MadeFromOthers(ABC):
         Returns
         -------
         WordVectors
-            Zero vectors, empty words and repeated words are left out and counted in `repairs`.
+            Zero vectors, empty words and repeated words are left out and counted in `repairs`:
+            those of the whole file where a cache of it is used, else of what was read.
 
         Raises
         ------

@@ -53,14 +53,14 @@ class Names:
         try:
             return tuple(_unpacked(raw, ends))
         except ValueError as error:
-            raise ValueError(f"{origin} is damaged ({error}). Delete it.") from error
+            raise _damaged(origin, str(error)) from error
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each word."""
         rows = dict(zip(self.words, range(self._count), strict=True))
         if len(rows) != self._count:
-            raise ValueError(f"{self._packed[2]} is damaged (words repeat). Delete it.")
+            raise _damaged(self._packed[2], "words repeat")
         return rows
 
     def first(self, count: int) -> "Names":
@@ -76,6 +76,13 @@ class Names:
 
     def __len__(self) -> int:
         return self._count
+
+
+def _damaged(origin: str, problem: str) -> ValueError:
+    return ValueError(
+        f"the words of {origin} are damaged ({problem}). If it is a converted copy of another "
+        "file, NAME.textkin, delete it and load that file again; else copy it again."
+    )
 
 
 def pack_words(words: Iterable[str]) -> tuple[bytes, Int64Array]:

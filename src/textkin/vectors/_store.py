@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 import textkin
 from textkin._typing import Float32Array
+from textkin.vectors._formats._source import read_small, room_for_words
 from textkin.vectors._names import Names
 from textkin.vectors._table import checked_matrix
 
@@ -28,6 +30,7 @@ _MANIFEST = "manifest.json"
 _MATRIX = "vectors.safetensors"
 _WORDS = "words.json"
 _TENSOR = "vectors"
+_LARGEST_MANIFEST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> No
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
-    temporary.mkdir()
     try:
+        temporary.mkdir()
         save_file({_TENSOR: matrix}, temporary / _MATRIX)
         (temporary / _WORDS).write_text(json.dumps(words), encoding="ascii")
         # safetensors keeps its file to the owner; readable by whom the folder's other files are
@@ -67,8 +70,12 @@ def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> No
         }
         (temporary / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="ascii")
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError):  # which names a file that the caller never heard of
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        if isinstance(error, SafetensorError):  # a full disk, say
+            raise OSError(f"{path} cannot be written ({error}).") from error
         raise
 
 
@@ -89,7 +96,9 @@ def read_folder(path: Path) -> tuple[Names, Float32Array]:
     manifest = _read_manifest(path)
     for name, expected in manifest.files.items():
         _check_file(path, name, expected)
-    words = _read_json(path, _WORDS)
+    if manifest.files[_MATRIX].bytes < 4 * manifest.count * manifest.dimension:
+        raise _damaged(path, f"{_MATRIX} is too small for {manifest.count:,} vectors")
+    words = _read_json(path, _WORDS, room_for_words(manifest.count))
     if not isinstance(words, list) or len(words) != manifest.count:
         raise _damaged(path, f"{_WORDS} must be a list of {manifest.count} words")
     names = Names(words)
@@ -97,7 +106,7 @@ def read_folder(path: Path) -> tuple[Names, Float32Array]:
 
 
 def _read_manifest(path: Path) -> _Manifest:
-    found = _read_json(path, _MANIFEST)
+    found = _read_json(path, _MANIFEST, _LARGEST_MANIFEST)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise ValueError(
             f"{path} does not hold word vectors: its {_MANIFEST} must have the format {_FORMAT!r}."
@@ -156,8 +165,8 @@ def _record(file: Path) -> _FileRecord:
     return _FileRecord(file.stat().st_size, digest)
 
 
-def _read_json(path: Path, name: str) -> Any:  # noqa: ANN401 (a stranger's JSON may be anything)
-    return _parse_json(path, name, (path / name).read_bytes())
+def _read_json(path: Path, name: str, most: int) -> Any:  # noqa: ANN401 (a stranger's JSON)
+    return _parse_json(path, name, read_small(path / name, most))
 
 
 def _parse_json(path: Path, name: str, text: bytes) -> Any:  # noqa: ANN401

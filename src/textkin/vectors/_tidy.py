@@ -1,6 +1,8 @@
 """Words and a matrix that a file held whole: repaired by the same rules as a stream of rows."""
 
-from collections import Counter
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +11,15 @@ from numpy.typing import NDArray
 
 from textkin._typing import Float32Array
 from textkin.vectors._formats._options import Options
+from textkin.vectors._formats._text import dimension_problem
 from textkin.vectors._names import Names
 from textkin.vectors._repairs import Repairs
 from textkin.vectors._table import row_blocks
 
 __all__ = ["selected", "tidied"]
+
+_Problems = dict[str, "array[int]"]  # rows by kind, ascending: eight bytes each, for there may be
+# millions of them
 
 
 def tidied(
@@ -34,6 +40,9 @@ def tidied(
             f"{source} must have one word for each vector; got {len(words):,} words and "
             f"{len(matrix):,} vectors."
         )
+    problem = dimension_problem(matrix.shape[1])
+    if problem is not None:
+        raise ValueError(f"{source} cannot be read: {problem}.")
     rows, problems = _distinct(words, options)
     limit = len(words) if options.limit is None else options.limit
     sound: list[NDArray[np.intp]] = []
@@ -45,15 +54,15 @@ def tidied(
         filled = np.count_nonzero(numbers, axis=1) > 0
         sound.append(part[finite & filled])
         count += len(sound[-1])
-        problems += [(row, "not_finite") for row in part[~finite].tolist()]
-        problems += [(row, "zero") for row in part[finite & ~filled].tolist()]
+        problems["not_finite"].extend(part[~finite].tolist())
+        problems["zero"].extend(part[finite & ~filled].tolist())
         if options.progress is not None:
             options.progress(block.stop, len(rows))
         if count >= limit:
             break
     kept = np.concatenate([*sound, np.empty(0, dtype=np.intp)])[:limit]
     end = int(kept[-1]) if count >= limit else len(words)
-    repairs = _judged(source, words, [found for found in problems if found[0] < end], options)
+    repairs = _judged(source, words, problems, end, options)
     every = len(kept) == len(matrix)
     names = list(words) if every else [words[row] for row in kept.tolist()]
     if every and matrix.dtype == np.float32 and matrix.flags.c_contiguous:
@@ -80,38 +89,47 @@ def _floats(rows: NDArray[Any]) -> Float32Array:
     return converted
 
 
-def _distinct(
-    words: Sequence[str], options: Options
-) -> tuple[NDArray[np.intp], list[tuple[int, str]]]:
+def _distinct(words: Sequence[str], options: Options) -> tuple[NDArray[np.intp], _Problems]:
     """Return the rows whose words are wanted, not empty and not a repetition, and the others."""
     wanted = options.wanted()
     seen: dict[str, int] = {}
-    problems: list[tuple[int, str]] = []
+    problems: _Problems = defaultdict(lambda: array("q"))
     for row, word in enumerate(words):
         if wanted is not None and word not in wanted:
             continue
         if word == "":
-            problems.append((row, "empty"))
+            problems["empty"].append(row)
         elif word in seen:
-            problems.append((row, "duplicate"))
+            problems["duplicate"].append(row)
         else:
             seen[word] = row
     return np.fromiter(seen.values(), dtype=np.intp, count=len(seen)), problems
 
 
 def _judged(
-    source: object, words: Sequence[str], problems: list[tuple[int, str]], options: Options
+    source: object, words: Sequence[str], problems: _Problems, end: int, options: Options
 ) -> Repairs:
-    """Count what may be left out; raise for the first row that may not."""
-    for row, problem in sorted(problems):
-        if problem == "not_finite" and options.errors == "raise":
-            raise ValueError(
-                f"{source}, row {row + 1}: the vector of {words[row]!r} has a number that is NaN, "
-                'infinite or too large for float32. Pass errors="skip" to leave such entries out.'
+    """Count what may be left out before row `end`; raise for the first row that may not."""
+    counts = {kind: bisect_left(rows, end) for kind, rows in problems.items()}
+    refused = []
+    if counts.get("not_finite") and options.errors == "raise":
+        row = problems["not_finite"][0]
+        refused.append(
+            (
+                row,
+                f"the vector of {words[row]!r} has a number that is NaN, infinite or too large for "
+                'float32. Pass errors="skip" to leave such entries out.',
             )
-        if problem == "duplicate" and options.duplicates == "error":
-            raise ValueError(
-                f"{source}, row {row + 1}: repeats the word {words[row]!r}. Pass "
-                'duplicates="first" to keep the first one.'
+        )
+    if counts.get("duplicate") and options.duplicates == "error":
+        row = problems["duplicate"][0]
+        refused.append(
+            (
+                row,
+                f'repeats the word {words[row]!r}. Pass duplicates="first" to keep the first one.',
             )
-    return Repairs(**Counter(problem for _, problem in problems))
+        )
+    if refused:
+        row, problem = min(refused)
+        raise ValueError(f"{source}, row {row + 1}: {problem}")
+    return Repairs(**counts)

@@ -6,7 +6,7 @@ from textkin import _core
 from textkin.vectors._formats._gather import Gatherer, ParsedBlock, Sink
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._source import BLOCK, Blocks, Source
-from textkin.vectors._formats._text import HEAD, MAX_DIMENSION, Layout, Numbers, header_of
+from textkin.vectors._formats._text import HEAD, Layout, Numbers, dimension_problem, header_of
 
 __all__ = ["binary_layout", "read_binary"]
 
@@ -16,11 +16,9 @@ def binary_layout(head: bytes, source: Source) -> Layout:
     found = header_of(head)
     if found is None or found.count is None:
         raise ValueError(f"{source} must begin with a header of two whole numbers, as word2vec's.")
-    if not 1 <= found.dimension <= MAX_DIMENSION:
-        raise ValueError(
-            f"{source} asks for {found.dimension:,} dimensions in its header; expected 1 to "
-            f"{MAX_DIMENSION:,}."
-        )
+    problem = dimension_problem(found.dimension)
+    if problem is not None:
+        raise ValueError(f"{source} cannot be read: {problem}.")
     return found
 
 

@@ -20,6 +20,9 @@ _PROBLEMS = {
     "empty": ("empty", None),
 }
 
+# By kind: how many, the line of the first one, and its word. A file may be all duplicates.
+_Problems = dict[str, tuple[int, int, str | bytes]]
+
 
 class ParsedBlock(TypedDict):
     """What the core hands over for a block; see vector_file.h."""
@@ -125,22 +128,25 @@ class Gatherer:
     def _count(self, name: str, number: int) -> None:
         self._counts[name] = self._counts.get(name, 0) + number
 
-    def _sift(
-        self, parsed: ParsedBlock
-    ) -> tuple[Sequence[int], list[str], list[tuple[int, str, str]], int | None]:
+    def _sift(self, parsed: ParsedBlock) -> tuple[Sequence[int], list[str], _Problems, int | None]:
         """Return the rows to keep, their words, what is wrong, and the line of the last one."""
         limit = self._options.limit
         room = None if limit is None else limit - len(self.words)
         policy = self._options.encoding_errors
-        raw, ends, lines = parsed["words"], parsed["ends"].tolist(), parsed["lines"].tolist()
+        raw, ends, lines = parsed["words"], parsed["ends"].tolist(), parsed["lines"]
         if room is None or room > len(ends):  # nearly always there is nothing to leave out
             words = _decoded(raw, ends)
             distinct = set(words)
             if len(distinct) == len(ends) and distinct.isdisjoint(self._seen):
-                return range(len(ends)), words, [], None
+                return range(len(ends)), words, {}, None
         keep: list[int] = []
         new: dict[str, None] = {}
-        problems: list[tuple[int, str, str]] = []
+        problems: _Problems = {}
+
+        def note(name: str, row: int, shown: str | bytes) -> None:
+            count, line, first = problems.get(name) or (0, int(lines[row]), shown)
+            problems[name] = (count + 1, line, first)
+
         start = 0
         for row, end in enumerate(ends):
             spelled = raw[start:end]
@@ -148,18 +154,18 @@ class Gatherer:
             try:
                 word = spelled.decode("utf-8", policy)
             except UnicodeDecodeError:
-                problems.append((lines[row], "undecodable", repr(spelled[:40])))
+                note("undecodable", row, spelled[:40])
                 continue
             if word in self._seen or word in new:
-                problems.append((lines[row], "duplicate", repr(word)))
+                note("duplicate", row, word)
                 continue
             new[word] = None
             keep.append(row)
             if len(keep) == room:
-                return keep, list(new), problems, lines[row]
+                return keep, list(new), problems, int(lines[row])
         return keep, list(new), problems, None
 
-    def _judge(self, parsed: ParsedBlock, problems: list[tuple[int, str, str]], first: int) -> None:
+    def _judge(self, parsed: ParsedBlock, problems: _Problems, first: int) -> None:
         """Count what may be left out; raise for the first line that may not."""
         errors: list[tuple[int, str]] = []
         strict = self._options.errors == "raise"
@@ -168,12 +174,12 @@ class Gatherer:
             self._count(name, count)
             if strict and wording is not None:
                 errors.append((line, wording.format(dimension=self._dimension)))
-        for line, name, shown in problems:
-            self._count(name, 1)
+        for name, (count, line, shown) in problems.items():
+            self._count(name, count)
             if name == "undecodable" and strict:
-                errors.append((line, f"has a word that is not UTF-8: {shown}"))
+                errors.append((line, f"has a word that is not UTF-8: {shown!r}"))
             elif name == "duplicate" and self._options.duplicates == "error":
-                errors.append((line, f"repeats the word {shown}"))
+                errors.append((line, f"repeats the word {shown!r}"))
         if errors:
             line, problem = min(errors)
             raise ValueError(

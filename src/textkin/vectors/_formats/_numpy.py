@@ -19,6 +19,7 @@ __all__ = ["read_npy", "read_npz"]
 _VECTOR_NAMES = ("vectors", "matrix", "embeddings", "vecs")
 _WORD_NAMES = ("words", "vocab", "tokens")
 _KINDS = "fiuUS"
+_PART = 2**20
 
 
 def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
@@ -27,7 +28,7 @@ def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
         shape, fortran, dtype = _read_header(file, str(source))
         start, end = file.tell(), file.seek(0, io.SEEK_END)
         _check_size(str(source), shape, dtype, end - start)
-        words = find_words(source.path)
+        words = find_words(source.path, shape[0] if shape else 0)
         array: NDArray[Any] = np.memmap(file, dtype, "r", start, shape, "F" if fortran else "C")
     return words, array
 
@@ -38,8 +39,9 @@ def read_npz(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
         try:
             with zipfile.ZipFile(file) as archive:
                 names = archive.namelist()
-                words = _member(archive, source, _name_of(names, _WORD_NAMES, source))
-                matrix = _member(archive, source, _name_of(names, _VECTOR_NAMES, source))
+                size = file.seek(0, io.SEEK_END)
+                words = _member(archive, source, _name_of(names, _WORD_NAMES, source), size)
+                matrix = _member(archive, source, _name_of(names, _VECTOR_NAMES, source), size)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -70,19 +72,29 @@ def _name_of(names: list[str], known: tuple[str, ...], source: Source) -> str:
     )
 
 
-def _member(archive: zipfile.ZipFile, source: Source, name: str) -> NDArray[Any]:
+def _member(archive: zipfile.ZipFile, source: Source, name: str, size: int) -> NDArray[Any]:
     info = archive.getinfo(name)
     label = f"{name} of {source}"
-    # what it claims, and below what it turns out to be
-    check_inflation(label, info.compress_size, info.file_size)
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(
+            f"{label} is packed in a way that NumPy does not use, and is not read; write it again "
+            "with numpy.savez or numpy.savez_compressed."
+        )
+    # what it claims, and below what it turns out to be; no member is larger than its archive
+    check_inflation(label, min(info.compress_size, size), info.file_size)
     with archive.open(info) as stream:
         shape, fortran, dtype = _read_header(stream, label)
         expected = math.prod(shape) * dtype.itemsize
         _check_size(label, shape, dtype, info.file_size)
-        data = stream.read(expected)
-    if len(data) != expected:
-        raise ValueError(f"{label} is damaged: it ends after {len(data):,} of {expected:,} bytes.")
-    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+        # in small parts: zipfile would hold a large one two or three times
+        data = np.empty(expected, dtype=np.uint8)  # untouched memory is not taken
+        there = 0
+        while part := stream.read(min(_PART, expected - there)):
+            data[there : there + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            there += len(part)
+    if there != expected:
+        raise ValueError(f"{label} is damaged: it ends after {there:,} of {expected:,} bytes.")
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -31,7 +31,7 @@ _DTYPES = {
     "I8": "i1",
     "U8": "u1",
 }
-_LARGEST_HEADER = 100 * 2**20
+_SMALL_HEADER, _LARGEST_HEADER = 2**20, 32 * 2**20  # JSON takes 25 times its size in memory
 _USUAL_NAMES = ("vectors", "embeddings", "embedding.weight", "weight")
 WORDS, WORD_ENDS = "words", "word_ends"
 
@@ -43,6 +43,11 @@ class Tensor:
     dtype: str
     shape: tuple[int, ...]
     start: int
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes it takes."""
+        return math.prod(self.shape) * np.dtype(_DTYPES[self.dtype]).itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +77,13 @@ def read_tensors(file: IO[bytes], name: str) -> TensorFile:
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     length = int.from_bytes(file.read(8), "little")
-    if size < 8 or length > min(size - 8, _LARGEST_HEADER):
+    if size < 8 or length > size - 8:
         raise ValueError(f"{name} is no sound safetensors file: its header does not fit into it.")
+    if length > min(max(_SMALL_HEADER, size // 2), _LARGEST_HEADER):
+        raise ValueError(
+            f"{name} has a header of {length:,} bytes, which may be half of the file and "
+            f"{_LARGEST_HEADER:,} at most. Put the words beside it, or in a tensor."
+        )
     header = parse_json(file.read(length), f"the header of {name}")
     if not isinstance(header, dict):
         raise ValueError(f"{name} is no sound safetensors file: its header is no JSON object.")
@@ -128,7 +138,8 @@ def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
     """
     with source.plain_file() as file:
         found = read_tensors(file, str(source))
-        matrix = found.numbers(_table_of(found))
+        table = _table_of(found)
+        matrix = found.numbers(table)
         if WORDS in found.tensors:
             raw = found.numbers(WORDS)
             if WORD_ENDS in found.tensors:
@@ -139,7 +150,7 @@ def read_safetensors(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
             label = f"the words of {source}"
             words = words_of_json(parse_json(found.metadata[WORDS], label), label)
         else:
-            words = find_words(source.path)
+            words = find_words(source.path, found.tensors[table].shape[0])
     return words, matrix
 
 

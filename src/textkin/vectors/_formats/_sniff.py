@@ -81,7 +81,7 @@ def _is_binary(data: bytes, dimension: int) -> bool:
     float32 are hardly ever all printable.
     """
     line = data.lstrip(b"\n").split(b"\n", 1)[0]
-    if (trailing_numbers(line) or 0) >= dimension:
+    if trailing_numbers(line) >= dimension:
         return False
     _, _, rest = data.lstrip(b"\n").partition(b" ")
     numbers = rest[: min(4 * dimension, 4096)]

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["BLOCK", "MAX_RATIO", "Blocks", "Source", "check_inflation", "fill", "inside"]
+__all__ = [
+    "BLOCK",
+    "MAX_RATIO",
+    "Blocks",
+    "Source",
+    "check_inflation",
+    "fill",
+    "inside",
+    "read_small",
+    "room_for_words",
+]
 
 BLOCK = 32 * 2**20
 """Bytes read at a time; no line, and no entry, may be longer."""
@@ -165,6 +175,23 @@ class Blocks:
         full = self._size == BLOCK
         self._size = min(BLOCK, 2 * self._size)
         return count > 0 or not full
+
+
+def read_small(file: Path, most: int) -> bytes:
+    """Return the content of a file that must not be large; raise before a large one is read."""
+    with file.open("rb") as opened:
+        size = os.fstat(opened.fileno()).st_size
+        data = opened.read(most + 1) if size <= most else b""
+    if size > most or len(data) > most:
+        raise ValueError(
+            f"{file} has {max(size, len(data)):,} bytes; what it is for takes {most:,} at most."
+        )
+    return data
+
+
+def room_for_words(count: int) -> int:
+    """Return how many bytes a list of so many words may take: far more than words do."""
+    return 64 * 2**20 + 1024 * count
 
 
 def inside(folder: Path, name: str) -> Path | None:

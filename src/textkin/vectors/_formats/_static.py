@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from textkin._typing import Float32Array, Float64Array, Int64Array
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._safetensors import TensorFile, read_tensors
-from textkin.vectors._formats._source import inside
+from textkin.vectors._formats._source import inside, read_small, room_for_words
 from textkin.vectors._formats._words import parse_json
 
 __all__ = ["is_static", "read_static"]
@@ -25,6 +25,7 @@ _MATRIX = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
 _NESTED = "0_StaticEmbedding"
 _BATCH = 4096
+_SETTINGS = 2**20  # bytes that a file of settings may have
 _WORD_STARTS = ("\u2581", "\u0120")  # how sentencepiece and byte-level tokens mark the space before
 
 
@@ -61,14 +62,17 @@ def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32A
     else:
         with _sound(home / _TOKENIZER):
             words = _whole_words(model.tokenizer)
-    if options.limit is not None:
-        words = words[: options.limit]
     kept: list[str] = []
     parts: list[Float32Array] = []
+    sound = 0
     for start in range(0, len(words), _BATCH):
         for word, vector in _embedded(model, words[start : start + _BATCH], folder):
             kept.append(word)
             parts.append(vector)
+            sound += bool(vector.any())
+        # what is left out for any reason does not count
+        if options.limit is not None and sound >= options.limit:
+            break
         if options.progress is not None:
             options.progress(min(start + _BATCH, len(words)), len(words))
     if not kept:
@@ -90,7 +94,8 @@ def _read_model(folder: Path, home: Path) -> _Model:
         table = _tensor(found, "embedding.weight" if nested else "embeddings", 2, "fi")
         mapping = _tensor(found, "mapping", 1, "i") if "mapping" in found.tensors else None
         weights = _tensor(found, "weights", 1, "f") if "weights" in found.tensors else None
-    tokenizer, unknown = _read_tokenizer(home / _TOKENIZER)
+    tokens = len(table) if mapping is None else len(mapping)
+    tokenizer, unknown = _read_tokenizer(home / _TOKENIZER, room_for_words(tokens))
     if mapping is not None and not (mapping.min() >= 0 and mapping.max() < len(table)):
         raise ValueError(f"{home / _MATRIX} maps tokens to rows that it does not have.")
     return _Model(
@@ -117,7 +122,7 @@ def _tensor(found: TensorFile, name: str, dimensions: int, kinds: str) -> NDArra
     return numbers
 
 
-def _read_tokenizer(file: Path) -> tuple[Any, int | None]:
+def _read_tokenizer(file: Path, most: int) -> tuple[Any, int | None]:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -125,7 +130,7 @@ def _read_tokenizer(file: Path) -> tuple[Any, int | None]:
             "Reading a static model needs the package tokenizers, which cuts words as the model "
             "does: pip install 'textkin[static]'"
         ) from error
-    text = file.read_bytes()
+    text = read_small(file, most)
     described = parse_json(text, str(file))
     with _sound(file):
         tokenizer = Tokenizer.from_str(text.decode("utf-8"))
@@ -153,11 +158,11 @@ def _normalizes(folder: Path) -> bool:
     """Say whether the model brings its vectors to length one."""
     config, modules = inside(folder, "config.json"), inside(folder, "modules.json")
     if config is not None:
-        found = parse_json(config.read_bytes(), str(config))
+        found = parse_json(read_small(config, _SETTINGS), str(config))
         if isinstance(found, dict) and "normalize" in found:
             return bool(found["normalize"])
     if modules is not None:
-        listed = parse_json(modules.read_bytes(), str(modules))
+        listed = parse_json(read_small(modules, _SETTINGS), str(modules))
         return isinstance(listed, list) and any(
             isinstance(one, dict) and str(one.get("type", "")).endswith(".Normalize")
             for one in listed

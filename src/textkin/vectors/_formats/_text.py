@@ -15,9 +15,9 @@ from textkin.vectors._formats._source import BLOCK, Blocks, Source
 
 __all__ = [
     "HEAD",
-    "MAX_DIMENSION",
     "Layout",
     "Numbers",
+    "dimension_problem",
     "header_of",
     "read_text",
     "text_layout",
@@ -27,7 +27,7 @@ __all__ = [
 HEAD = 2**20
 """Bytes at the start of a file that say what it is; its first line must end within them."""
 
-MAX_DIMENSION = 100_000
+_MAX_DIMENSION = 100_000
 
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t]*\r?\n")
 _NUMBER = re.compile(
@@ -46,6 +46,13 @@ class Layout:
     skip: int
     dimension: int
     count: int | None  # None where no header says it
+
+
+def dimension_problem(dimension: int) -> str | None:
+    """Return what is wrong with the dimension that a stranger's file has, if anything is."""
+    if 1 <= dimension <= _MAX_DIMENSION:
+        return None
+    return f"its vectors have {dimension:,} dimensions (expected 1 to {_MAX_DIMENSION:,})"
 
 
 def header_of(head: bytes) -> Layout | None:
@@ -73,44 +80,50 @@ def text_layout(head: bytes, whole: bool, *, header: bool | None) -> Layout | st
     if found is not None and header is None and _is_entry_of_one_number(head, found):
         found = None
     if found is not None:
-        if not 1 <= found.dimension <= MAX_DIMENSION:
-            return f"its header asks for {found.dimension:,} dimensions (1 to {MAX_DIMENSION:,})"
-        return found
+        return dimension_problem(found.dimension) or found
+    if b"\r" in head and b"\n" not in head:
+        return "its lines end in carriage returns alone; convert them to newlines first"
     if header:
         return "it has no header of two whole numbers"
     start = len(_BOM) if head.startswith(_BOM) else 0
     lines = head[start:].split(b"\n")
     if not whole:
         lines.pop()
-    sizes = Counter(
-        size for line in lines[:_SAMPLE] if (size := trailing_numbers(line)) is not None
-    )
+    counted = [pair for line in lines[:_SAMPLE] if (pair := _numbers_and_fields(line))]
+    sizes = Counter(numbers for numbers, _ in counted)
     if not sizes:
         return (
             "it has no lines of words and numbers"
             if whole or b"\n" in head
             else f"its first line does not end within {HEAD:,} bytes"
         )
-    # Most lines agree; where two sizes are as frequent, words with spaces explain the longer one.
-    most = max(sizes.values())
-    dimension = min(size for size, count in sizes.items() if count == most)
+    # Most lines agree. Where two sizes are as frequent, lines of one field and numbers know best;
+    # then words that end in a number explain the longer one.
+    plain = Counter(numbers for numbers, fields in counted if fields == numbers + 1)
+    dimension = max(sizes, key=lambda size: (sizes[size], plain[size], -size))
     if dimension == 0:
         return "its lines do not end in numbers"
-    return Layout(start, dimension, None)
+    return dimension_problem(dimension) or Layout(start, dimension, None)
 
 
-def trailing_numbers(line: bytes) -> int | None:
-    """Return how many fields a line has after its first; 0 if the last of them is no number."""
+def trailing_numbers(line: bytes) -> int:
+    """Return how many fields at the end of a line are numbers, its first field aside."""
+    return (_numbers_and_fields(line) or (0, 0))[0]
+
+
+def _numbers_and_fields(line: bytes) -> tuple[int, int] | None:
+    """Return how many fields at the end are numbers, and how many fields there are; or nothing."""
     fields = line.split()
     if not fields:
         return None
-    return len(fields) - 1 if _NUMBER.fullmatch(fields[-1]) else 0
+    others = (k for k, field in enumerate(reversed(fields[1:])) if not _NUMBER.fullmatch(field))
+    return next(others, len(fields) - 1), len(fields)
 
 
 def _is_entry_of_one_number(head: bytes, found: Layout) -> bool:
     """Say whether what looks like a header is rather a word, a year say, with one number."""
     line = head[found.skip :].split(b"\n", 1)[0]
-    return found.dimension != 1 and trailing_numbers(line) == 1
+    return found.dimension != 1 and _numbers_and_fields(line) == (1, 2)
 
 
 def read_text(source: Source, layout: Layout, options: Options, sink: Sink) -> Gatherer:

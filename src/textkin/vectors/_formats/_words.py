@@ -1,6 +1,7 @@
 """Word lists: beside an array, in its metadata, or in an array of their own."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,19 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textkin.vectors._formats._source import inside
+from textkin.vectors._formats._source import inside, read_small, room_for_words
 
 __all__ = ["find_words", "parse_json", "words_of_array", "words_of_json"]
 
+_SAMPLE = 1000  # lines of a list that are looked at
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-def find_words(path: Path) -> list[str]:
-    """Return the words that lie beside an array file.
+
+def find_words(path: Path, count: int) -> list[str]:
+    """Return the words that lie beside an array file of so many rows.
 
     For ``glove.npy`` these are looked for in order: ``glove.words.txt``, ``glove.words.json``,
     ``glove.txt``, ``glove.json``, ``words.txt``, ``words.json``, ``vocab.txt``,
     ``tokenizer.json``.
     """
-    stem = path.name.split(".", 1)[0] if path.name.endswith(".gz") else path.stem
+    stem = Path(path.name.removesuffix(".gz")).stem
     names = [
         f"{stem}.words.txt",
         f"{stem}.words.json",
@@ -34,15 +38,19 @@ def find_words(path: Path) -> list[str]:
     for name in names:
         file = inside(path.parent, name)
         if file is not None:
-            return _words_of_file(file)
+            return _words_of_file(file, count, names[0])
+    links = [name for name in names if (path.parent / name).is_file()]
+    followed = (
+        f" {links[0]} is a link that leaves the folder, and was not followed." if links else ""
+    )
     raise ValueError(
         f"{path} holds no words; put them beside it, one a line in the order of the rows, as "
-        f"{names[0]} (also read: {', '.join(names[1:])})."
+        f"{names[0]} (also read: {', '.join(names[1:])}).{followed}"
     )
 
 
-def _words_of_file(file: Path) -> list[str]:
-    data = file.read_bytes()
+def _words_of_file(file: Path, count: int, other: str) -> list[str]:
+    data = read_small(file, room_for_words(count))
     if file.suffix == ".json":
         return words_of_json(parse_json(data, str(file)), str(file))
     try:
@@ -52,7 +60,18 @@ def _words_of_file(file: Path) -> list[str]:
     lines = text.replace("\r\n", "\n").split("\n")
     if lines and lines[-1] == "":
         lines.pop()
+    sample = lines[:_SAMPLE]
+    if 2 * sum(map(_ends_in_a_number, sample)) > len(sample):
+        raise ValueError(
+            f"{file} must hold words, one a line; most of its lines end in a number, as vectors or "
+            f"counts do. Write the words alone to {other}, which is looked at first."
+        )
     return lines
+
+
+def _ends_in_a_number(line: str) -> bool:
+    _, gap, last = line.rstrip().replace("\t", " ").rpartition(" ")
+    return gap != "" and _NUMBER.fullmatch(last) is not None
 
 
 def parse_json(data: bytes | str, name: str) -> Any:  # noqa: ANN401 (a stranger's JSON may be anything)
@@ -88,7 +107,9 @@ def words_of_array(array: NDArray[Any], name: str) -> Sequence[str]:
         raise ValueError(f"{name} must be 1-D; got {array.ndim} dimension(s).")
     try:
         if array.dtype == np.uint8:
-            return array.tobytes().decode("utf-8").split("\n")
+            words = array.tobytes().decode("utf-8").split("\n")
+            # the newline may stand between the words, or after each; empty words are left out
+            return words[:-1] if len(words) > 1 and words[-1] == "" else words
         if array.dtype.kind == "S":
             return [bytes(word).decode("utf-8") for word in array]
         if array.dtype.kind == "U":
