@@ -102,14 +102,17 @@ std::vector<Part> by_blocks(std::size_t rows, unsigned threads, Stop& stop, Work
     std::vector<Part> parts((rows + kDocumentsAtOnce - 1) / kDocumentsAtOnce);
     parallel_for(parts.size(), threads, stop, [&](std::size_t block) {
         const std::size_t first = block * kDocumentsAtOnce;
-        work(first, std::min(rows, first + kDocumentsAtOnce), parts[block]);
+        Part own; // filled here: neighbours in `parts` would share cache lines
+        work(first, std::min(rows, first + kDocumentsAtOnce), own);
+        parts[block] = std::move(own);
     });
     return parts;
 }
 
 // Puts parts under one another; `counts_of(part)` are the counts of a part.
-template <class Part, class CountsOf>
-Counts joined(const std::vector<Part>& parts, CountsOf counts_of, unsigned threads, Stop& stop) {
+template <class Part, class CountsOf, class Number>
+Counts joined(const std::vector<Part>& parts, CountsOf counts_of, unsigned threads, Stop& stop,
+              FilledLater<Number>& numbers) {
     Counts all;
     std::vector<std::size_t> starts;
     std::size_t entries = 0;
@@ -121,11 +124,12 @@ Counts joined(const std::vector<Part>& parts, CountsOf counts_of, unsigned threa
         entries += counts.keys.size();
     }
     all.keys.resize(entries);
-    all.counts.resize(entries);
+    numbers.resize(entries);
     parallel_for(parts.size(), threads, stop, [&](std::size_t block) {
         const Counts& counts = counts_of(parts[block]);
         std::copy(counts.keys.begin(), counts.keys.end(), all.keys.data() + starts[block]);
-        std::copy(counts.counts.begin(), counts.counts.end(), all.counts.data() + starts[block]);
+        std::transform(counts.counts.begin(), counts.counts.end(), numbers.data() + starts[block],
+                       [](std::uint32_t count) { return static_cast<Number>(count); });
     });
     return all;
 }
@@ -143,7 +147,11 @@ Counts count_words(const Tokens& tokens, unsigned threads, Stop& stop) {
                 append_row(part, adder.entries());
             }
         });
-    return joined(parts, [](const Counts& part) -> const Counts& { return part; }, threads, stop);
+    FilledLater<std::uint32_t> numbers;
+    Counts all = joined(
+        parts, [](const Counts& part) -> const Counts& { return part; }, threads, stop, numbers);
+    all.counts = std::move(numbers);
+    return all;
 }
 
 void add_statistics(const Counts& counts, std::span<std::int64_t> totals,
@@ -183,12 +191,19 @@ Bags to_bags(const Counts& counts, std::span<const std::int32_t> column_of, std:
                 append_sorted(part.cut, cut);
             }
         });
-    const auto all = [&](Counts Bags::* member) {
+    const auto all = [&](Counts Bags::* member, auto& numbers) {
         return joined(
             parts, [member](const Bags& part) -> const Counts& { return part.*member; }, threads,
-            stop);
+            stop, numbers);
     };
-    return {all(&Bags::known), all(&Bags::unknown), all(&Bags::cut)};
+    Bags bags;
+    bags.known = all(&Bags::known, bags.weights);
+    for (Counts Bags::* const member : {&Bags::unknown, &Bags::cut}) {
+        FilledLater<std::uint32_t> numbers;
+        bags.*member = all(member, numbers);
+        (bags.*member).counts = std::move(numbers);
+    }
+    return bags;
 }
 
 } // namespace textkin

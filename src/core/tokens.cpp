@@ -4,6 +4,7 @@
 #include "textkin/tokenise.h"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 
 namespace textkin {
@@ -11,6 +12,7 @@ namespace {
 
 // Large enough that few words are met in many chunks, small enough that threads share the work.
 constexpr std::size_t kChunkWeight = std::size_t{1} << 20;
+constexpr std::size_t kWordsOfChunk = kChunkWeight / 5; // about as many as it has
 
 // Cuts documents into chunks of about the same weight, whatever the number of threads.
 template <class Weight> std::vector<std::size_t> chunk_ends(std::size_t count, Weight weight) {
@@ -37,6 +39,7 @@ Tokens collect(std::size_t count, Weight weight, unsigned threads, Stop& stop, W
     const auto start_of = [&](std::size_t chunk) { return chunk == 0 ? 0 : ends[chunk - 1]; };
     if (threads <= 1 || ends.size() <= 1) {
         all.offsets.reserve(count + 1);
+        if (ends.size() > 1) all.ids.reserve(ends.size() * kWordsOfChunk);
         for (std::size_t chunk = 0; chunk < ends.size(); ++chunk) {
             stop.throw_if_requested();
             read(start_of(chunk), ends[chunk], table, all);
@@ -48,15 +51,34 @@ Tokens collect(std::size_t count, Weight weight, unsigned threads, Stop& stop, W
         Tokens tokens;
         std::vector<std::int32_t> number_of;
         std::size_t first_id = 0;
+        bool is_read = false;
     };
     std::vector<Part> parts(ends.size());
+    // Tables are merged in order while other threads read on: by whoever finds the next one ready.
+    std::mutex guard;
+    std::size_t merged = 0;
+    bool merging = false;
     parallel_for(ends.size(), threads, stop, [&](std::size_t chunk) {
-        read(start_of(chunk), ends[chunk], parts[chunk].table, parts[chunk].tokens);
+        // Filled on this thread's own stack: neighbours in `parts` would share cache lines.
+        Part own;
+        own.tokens.ids.reserve(kWordsOfChunk);
+        read(start_of(chunk), ends[chunk], own.table, own.tokens);
+        own.is_read = true;
+        std::unique_lock lock(guard);
+        parts[chunk] = std::move(own);
+        if (merging) return;
+        merging = true;
+        while (merged < parts.size() && parts[merged].is_read) {
+            Part& part = parts[merged++];
+            lock.unlock();
+            part.number_of = table.merge(part.table);
+            lock.lock();
+        }
+        merging = false;
     });
     std::size_t ids = 0;
     all.offsets.reserve(count + 1);
     for (Part& part : parts) {
-        part.number_of = table.merge(part.table);
         part.first_id = ids;
         ids += part.tokens.ids.size();
         for (std::size_t document = 0; document < part.tokens.size(); ++document)

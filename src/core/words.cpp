@@ -89,7 +89,7 @@ std::size_t WordTable::slot_of(std::string_view word, Key key) const {
     }
 }
 
-void WordTable::add(std::span<const std::string_view> words, std::vector<std::int32_t>& numbers) {
+void WordTable::add(std::span<const std::string_view> words, FilledLater<std::int32_t>& numbers) {
     Key keys[kAhead];
     const auto prepare = [&](std::size_t i) {
         if (i >= words.size()) return;

@@ -127,10 +127,12 @@ TEST(counting_is_the_same_on_any_number_of_threads_and_loses_nothing) {
         return a.offsets == b.offsets && a.keys == b.keys && a.counts == b.counts;
     };
     CHECK(same(expected.known, found.known));
+    CHECK(expected.weights == found.weights);
     CHECK(same(expected.unknown, found.unknown));
     CHECK(same(expected.cut, found.cut));
     double sum = 0;
-    for (const Counts* part : {&found.known, &found.unknown, &found.cut})
+    for (const float weight : found.weights) sum += static_cast<double>(weight);
+    for (const Counts* part : {&found.unknown, &found.cut})
         for (const auto count : part->counts) sum += count;
     double expected_sum = 0;
     for (const std::int32_t id : tokens.ids)

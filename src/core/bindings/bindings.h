@@ -26,10 +26,11 @@ template <class Number> std::span<const Number> view(const Array1<Number>& array
 }
 
 // A NumPy array that owns `values`.
-template <class Number, class... Sizes>
-auto to_numpy(std::vector<Number>&& values, Sizes... sizes) {
-    auto* owned = new std::vector<Number>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+template <class Number, class Allocator, class... Sizes>
+auto to_numpy(std::vector<Number, Allocator>&& values, Sizes... sizes) {
+    using Values = std::vector<Number, Allocator>;
+    auto* owned = new Values(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Values*>(p); });
     return nb::ndarray<nb::numpy, Number, nb::ndim<sizeof...(Sizes)>>(
         owned->data(), {static_cast<std::size_t>(sizes)...}, owner);
 }

@@ -144,14 +144,18 @@ nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
     });
 }
 
-// Offsets, keys and counts of rows; counts as `Number`.
-template <class Number> nb::tuple arrays(Counts&& counts) {
+// Offsets, keys and numbers of rows.
+template <class Number> nb::tuple arrays(Counts&& counts, FilledLater<Number>&& numbers) {
     const std::size_t rows = counts.offsets.size();
     const std::size_t entries = counts.keys.size();
-    std::vector<Number> numbers(counts.counts.begin(), counts.counts.end());
     return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
                           to_numpy(std::move(counts.keys), entries),
                           to_numpy(std::move(numbers), entries));
+}
+
+nb::tuple arrays(Counts&& counts) {
+    FilledLater<std::int64_t> numbers(counts.counts.begin(), counts.counts.end());
+    return arrays(std::move(counts), std::move(numbers));
 }
 
 } // namespace
@@ -189,7 +193,7 @@ void register_text(nb::module_& module) {
             "arrays",
             [](const Tokens& self) {
                 return nb::make_tuple(
-                    to_numpy(std::vector<std::int32_t>(self.ids), self.ids.size()),
+                    to_numpy(FilledLater<std::int32_t>(self.ids), self.ids.size()),
                     to_numpy(std::vector<std::int64_t>(self.offsets), self.offsets.size()));
             },
             "Ids and offsets of the documents.",
@@ -236,9 +240,8 @@ void register_text(nb::module_& module) {
                 run(self.size(), nb::none(), [&](Stop& stop) {
                     bags = to_bags(self, view(column_of), most, threads, stop);
                 });
-                return nb::make_tuple(arrays<float>(std::move(bags.known)),
-                                      arrays<std::int64_t>(std::move(bags.unknown)),
-                                      arrays<std::int64_t>(std::move(bags.cut)));
+                return nb::make_tuple(arrays(std::move(bags.known), std::move(bags.weights)),
+                                      arrays(std::move(bags.unknown)), arrays(std::move(bags.cut)));
             },
             "column_of"_a.noconvert(), "most"_a, "threads"_a,
             "CSR arrays (offsets, keys, counts) of columns, of words without one (-1 in "

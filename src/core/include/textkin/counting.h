@@ -14,8 +14,8 @@ namespace textkin {
 // Rows of (key, count): sorted by key, or in the order of first positions, as stated.
 struct Counts {
     std::vector<std::int64_t> offsets{0};
-    std::vector<std::int32_t> keys;
-    std::vector<std::uint32_t> counts;
+    FilledLater<std::int32_t> keys;
+    FilledLater<std::uint32_t> counts;
 
     [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
 };
@@ -25,7 +25,8 @@ inline constexpr std::int32_t kUnknown = -1;
 inline constexpr std::int32_t kLeftOut = -2;
 
 struct Bags {
-    Counts known;   // keys are columns, sorted
+    Counts known; // keys are columns, sorted; its counts are in `weights`
+    FilledLater<float> weights;
     Counts unknown; // keys are words without a column, in the order of first positions
     Counts cut;     // keys are columns that `most` left out, sorted
 };

@@ -1,6 +1,7 @@
 // Documents as numbered words in their order, and what is made of them.
 #pragma once
 
+#include "textkin/filled_later.h"
 #include "textkin/stop.h"
 #include "textkin/words.h"
 
@@ -15,7 +16,7 @@ namespace textkin {
 
 // Document d has the words ids[offsets[d]] to ids[offsets[d + 1] - 1].
 struct Tokens {
-    std::vector<std::int32_t> ids;
+    FilledLater<std::int32_t> ids;
     std::vector<std::int64_t> offsets{0};
 
     [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }

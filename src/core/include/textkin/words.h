@@ -1,6 +1,7 @@
 // Distinct words and their numbers.
 #pragma once
 
+#include "textkin/filled_later.h"
 #include "textkin/stop.h"
 
 #include <cstddef>
@@ -18,7 +19,7 @@ class WordTable {
     // The number of a word, which is added if it is new.
     std::int32_t add(std::string_view word) { return add(word, key_of(word)); }
     // Adds many words and appends their numbers; quicker than one by one.
-    void add(std::span<const std::string_view> words, std::vector<std::int32_t>& numbers);
+    void add(std::span<const std::string_view> words, FilledLater<std::int32_t>& numbers);
     // The number of a word, or -1.
     [[nodiscard]] std::int32_t find(std::string_view word) const;
 
