@@ -73,10 +73,6 @@ class RowWords(Sequence[dict[str, int]]):
     def __repr__(self) -> str:
         return f"RowWords({list(self)!r})"
 
-    def any_rows(self) -> Int64Array:
-        """Return the documents that have any such word."""
-        return np.flatnonzero(np.diff(self._offsets)).astype(np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Counted:
