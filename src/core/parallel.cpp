@@ -15,7 +15,7 @@ constexpr std::size_t kShares = 4;      // of what is left, for each thread
 } // namespace
 
 void parallel_for(std::size_t count, unsigned threads, Stop& stop,
-                  const std::function<void(std::size_t)>& body) {
+                  const std::function<void(std::size_t)>& body, bool progress) {
     std::atomic<std::size_t> next{0};
     std::atomic<std::size_t> finished{0};
     std::mutex guard;
@@ -52,7 +52,7 @@ void parallel_for(std::size_t count, unsigned threads, Stop& stop,
                 ++done;
             } while (item < end && !stop.requested());
             finished.fetch_add(done, std::memory_order_relaxed);
-            stop.count_finished(done);
+            if (progress) stop.count_finished(done);
         }
     };
     {

@@ -1,6 +1,7 @@
 // What the binding files share.
 #pragma once
 
+#include "textkin/costs.h"
 #include "textkin/stop.h"
 
 #include <nanobind/nanobind.h>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace textkin::bindings {
@@ -69,8 +71,12 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
     if (!progress.is_none()) progress(total, total);
 }
 
+// The cost of that name; refuses others.
+[[nodiscard]] Cost cost_named(std::string_view name);
+
 void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
+void register_search(nb::module_& module);
 void register_text(nb::module_& module);
 void register_transport(nb::module_& module);
 void register_vectors(nb::module_& module);

@@ -30,5 +30,6 @@ NB_MODULE(_core, module) {
     register_text(module);
     register_transport(module);
     register_mover(module);
+    register_search(module);
     register_vectors(module);
 }

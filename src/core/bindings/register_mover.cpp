@@ -17,13 +17,6 @@ namespace {
 using namespace nb::literals;
 using Table = Array2<float>;
 
-Cost cost_named(std::string_view name) {
-    if (name == "euclidean") return Cost::euclidean;
-    if (name == "sqeuclidean") return Cost::squared_euclidean;
-    if (name == "cosine") return Cost::cosine;
-    throw nb::value_error("cost must be 'euclidean', 'sqeuclidean' or 'cosine'.");
-}
-
 Space space(const Table& table, std::string_view cost) {
     static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
@@ -154,6 +147,13 @@ auto doubles(const std::vector<double>& values) {
 }
 
 } // namespace
+
+Cost cost_named(std::string_view name) {
+    if (name == "euclidean") return Cost::euclidean;
+    if (name == "sqeuclidean") return Cost::squared_euclidean;
+    if (name == "cosine") return Cost::cosine;
+    throw nb::value_error("cost must be 'euclidean', 'sqeuclidean' or 'cosine'.");
+}
 
 void register_mover(nb::module_& module) {
     // The arrays are copies that own their numbers; by default a property would borrow them.

@@ -1,6 +1,7 @@
 // Distances and bounds of many pairs on several threads. A pair gives the same bits here as alone.
 #pragma once
 
+#include "textkin/corpus.h"
 #include "textkin/mover.h"
 
 namespace textkin {
@@ -29,6 +30,7 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
 struct Workspace {
     PairSolver solver;
     OwnedDocument a, b; // for a pair that is not part of a batch
+    DocumentReader reader;
     // For a problem with costs of its own.
     RoundedSolver transport;
     Solution solution;

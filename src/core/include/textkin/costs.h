@@ -18,14 +18,16 @@ enum class Cost : std::uint8_t {
 
 [[nodiscard]] constexpr bool is_metric(Cost cost) { return cost == Cost::euclidean; }
 
-// Word vectors, one a row.
+// Word vectors, one a row; words beyond the last row are points of their own.
 struct VectorTable {
     const float* data = nullptr;
     std::size_t rows = 0;
     std::size_t dimension = 0;
+    const float* points = nullptr;
 
     [[nodiscard]] const float* row(std::int32_t word) const {
-        return data + static_cast<std::size_t>(word) * dimension;
+        const auto number = static_cast<std::size_t>(word);
+        return number < rows ? data + number * dimension : points + (number - rows) * dimension;
     }
 };
 

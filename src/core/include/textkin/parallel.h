@@ -12,8 +12,9 @@ namespace textkin {
 // in order, a few at a time and one by one towards the end, so uneven items balance themselves;
 // which thread runs an item never changes its result. The threads live as long as the call: nothing
 // is shared between calls, and a process that forks finds no broken pool. The first exception stops
-// the others and is thrown again here; a stop throws Stopped.
+// the others and is thrown again here; a stop throws Stopped. `progress`: whether an item counts as
+// one of those that the call tells its caller about.
 void parallel_for(std::size_t count, unsigned threads, Stop& stop,
-                  const std::function<void(std::size_t)>& body);
+                  const std::function<void(std::size_t)>& body, bool progress = true);
 
 } // namespace textkin

@@ -1,0 +1,205 @@
+#include "bindings.h"
+
+#include "textkin/kernels.h"
+#include "textkin/search.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+using Table = Array2<float>;
+using AnyCounts = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Mask = Array1<std::uint8_t>;
+
+Algorithm algorithm_named(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, Algorithm>, 7> names{{
+        {"auto", Algorithm::automatic},
+        {"prefetch", Algorithm::prefetch},
+        {"brute", Algorithm::brute},
+        {"wcd", Algorithm::centroid},
+        {"rwmd", Algorithm::relaxed},
+        {"rwmd-query", Algorithm::relaxed_query},
+        {"rwmd-document", Algorithm::relaxed_document},
+    }};
+    for (const auto& [known, algorithm] : names)
+        if (known == name) return algorithm;
+    throw nb::value_error("algorithm must be 'auto', 'prefetch', 'brute', 'wcd', 'rwmd', "
+                          "'rwmd-query' or 'rwmd-document'.");
+}
+
+// A searcher with the arrays that it looks into.
+class BoundSearcher {
+  public:
+    BoundSearcher(const Table& table, const std::string& cost, const nb::list& blocks,
+                  std::size_t columns, const std::optional<Array1<std::int32_t>>& column_words,
+                  const std::optional<Array1<double>>& column_weights)
+        : table_(table), words_(column_words), weights_(column_weights) {
+        static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
+        Columns meaning{columns, {}, {}};
+        if (words_) meaning.words = view(*words_);
+        if (weights_) meaning.weights = view(*weights_);
+        std::vector<Block> views;
+        for (const nb::handle block : blocks) views.push_back(hold(block));
+        const Space space{{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
+        const nb::gil_scoped_release released;
+        corpus_ = std::make_unique<Corpus>(std::move(views), meaning, table.shape(0));
+        searcher_ = std::make_unique<Searcher>(space, *corpus_);
+    }
+
+    [[nodiscard]] const Corpus& corpus() const { return *corpus_; }
+    [[nodiscard]] const Searcher& searcher() const { return *searcher_; }
+    [[nodiscard]] const Table& table() const { return table_; }
+
+  private:
+    Table table_;
+    std::optional<Array1<std::int32_t>> words_;
+    std::optional<Array1<double>> weights_;
+    nb::list held_;
+    std::unique_ptr<Corpus> corpus_;
+    std::unique_ptr<Searcher> searcher_;
+
+    Block hold(nb::handle block) {
+        held_.append(block);
+        const auto parts = nb::cast<nb::tuple>(block);
+        if (parts.size() != 4)
+            throw nb::value_error("A block must be (indptr, columns, counts, live or None).");
+        const auto indptr = nb::cast<Array1<std::int64_t>>(parts[0], false);
+        const auto columns = nb::cast<Array1<std::int32_t>>(parts[1], false);
+        const auto counts = nb::cast<AnyCounts>(parts[2], false);
+        std::span<const std::uint8_t> live;
+        if (!parts[3].is_none()) live = view(nb::cast<Mask>(parts[3], false));
+        if (counts.dtype() == nb::dtype<float>())
+            return {view(indptr), view(columns),
+                    std::span(static_cast<const float*>(counts.data()), counts.size()), live};
+        if (counts.dtype() == nb::dtype<double>())
+            return {view(indptr), view(columns),
+                    std::span(static_cast<const double*>(counts.data()), counts.size()), live};
+        throw nb::value_error("Counts must be float32 or float64.");
+    }
+};
+
+template <class Number>
+std::span<const Number> checked(const std::optional<Array1<Number>>& array, std::size_t size,
+                                const char* name) {
+    if (!array) return {};
+    if (array->size() != size)
+        throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
+                               " values; got " + std::to_string(array->size()) + ".")
+                                  .c_str());
+    return view(*array);
+}
+
+// Hits as the rows of a CSR matrix, the counts and the seconds of each query, and where asked for
+// verdicts and values of each document.
+nb::tuple search(const BoundSearcher& self, const Documents& queries,
+                 const std::optional<Table>& points, const std::optional<std::size_t>& k,
+                 double radius, const std::string& algorithm, const std::optional<std::size_t>& m,
+                 const std::optional<Mask>& mask,
+                 const std::optional<Array1<std::int64_t>>& without,
+                 const std::optional<Array1<std::int64_t>>& from, std::size_t memory,
+                 unsigned threads, bool record, const nb::object& progress) {
+    const std::size_t documents = self.corpus().size();
+    std::size_t beyond = self.table().shape(0);
+    if (points) {
+        if (points->shape(1) != self.table().shape(1))
+            throw nb::value_error("Points must have as many numbers as the vectors.");
+        beyond += points->shape(0);
+    }
+    for (std::size_t row = 0; row < queries.size(); ++row)
+        if (!queries[row].empty() && static_cast<std::size_t>(queries[row].words.back()) >= beyond)
+            throw nb::value_error("The queries name words beyond the last vector.");
+    SearchOptions options;
+    options.algorithm = algorithm_named(algorithm);
+    if (k) options.k = *k;
+    if (m) options.m = *m;
+    options.radius = radius;
+    options.mask = checked(mask, documents, "mask");
+    options.without = checked(without, queries.size(), "without");
+    options.from = checked(from, queries.size(), "from");
+    options.memory = memory;
+    options.threads = threads;
+    SearchResult found;
+    run(queries.size(), progress, [&](Stop& stop) {
+        self.searcher().search(queries, points ? points->data() : nullptr, options, record, stop,
+                               found);
+    });
+
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int64_t> rows;
+    std::vector<double> distances;
+    std::vector<std::int64_t> counts;
+    std::vector<double> seconds;
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+        for (const Hit& hit : found.hits[q]) {
+            rows.push_back(hit.row);
+            distances.push_back(hit.distance);
+        }
+        indptr.push_back(static_cast<std::int64_t>(rows.size()));
+        const QueryStats& stats = found.stats[q];
+        counts.insert(counts.end(), std::begin(stats.verdicts), std::end(stats.verdicts));
+        counts.push_back(stats.refined);
+        seconds.insert(seconds.end(), std::begin(stats.seconds), std::end(stats.seconds));
+    }
+    const std::size_t starts = indptr.size();
+    const std::size_t hits = rows.size();
+    const std::size_t recorded = record ? queries.size() : 0;
+    return nb::make_tuple(to_numpy(std::move(indptr), starts), to_numpy(std::move(rows), hits),
+                          to_numpy(std::move(distances), hits),
+                          to_numpy(std::move(counts), queries.size(), kVerdicts + 1),
+                          to_numpy(std::move(seconds), queries.size(), kStages),
+                          to_numpy(std::move(found.verdicts), recorded, documents),
+                          to_numpy(std::move(found.values), recorded, documents));
+}
+
+} // namespace
+
+void register_search(nb::module_& module) {
+    nb::class_<BoundSearcher>(module, "Searcher",
+                              "Blocks of documents, ready to be searched. Keeps the arrays alive.")
+        .def(nb::init<const Table&, const std::string&, const nb::list&, std::size_t,
+                      const std::optional<Array1<std::int32_t>>&,
+                      const std::optional<Array1<double>>&>(),
+             "table"_a.noconvert(), "cost"_a, "blocks"_a, "columns"_a,
+             "column_words"_a.noconvert().none(), "column_weights"_a.noconvert().none())
+        .def("__len__", [](const BoundSearcher& self) { return self.corpus().size(); })
+        .def(
+            "empty_rows",
+            [](const BoundSearcher& self) {
+                std::vector<std::int64_t> rows;
+                for (std::size_t row = 0; row < self.corpus().size(); ++row)
+                    if (self.corpus().total(row) == 0 && self.corpus().is_live(row))
+                        rows.push_back(static_cast<std::int64_t>(row));
+                const std::size_t count = rows.size();
+                return to_numpy(std::move(rows), count);
+            },
+            "Live rows without any word.")
+        .def("search", &search, "queries"_a, "points"_a.noconvert().none(), "k"_a.none(),
+             "radius"_a, "algorithm"_a, "m"_a.none(), "mask"_a.noconvert().none(),
+             "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "memory"_a,
+             "threads"_a, "record"_a, "progress"_a.none(),
+             nb::sig("def search(self, queries: Documents, points: NDArray[numpy.float32] | None, "
+                     "k: int | None, radius: float, algorithm: str, m: int | None, "
+                     "mask: NDArray[numpy.uint8] | None, without: NDArray[numpy.int64] | None, "
+                     "from_row: NDArray[numpy.int64] | None, memory: int, threads: int, "
+                     "record: bool, progress: object | None) -> tuple[NDArray[numpy.int64], "
+                     "NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64], "
+                     "NDArray[numpy.float64], NDArray[numpy.uint8], NDArray[numpy.float64]]"),
+             "The nearest documents of each query: starts, rows and distances of the hits, counts "
+             "by verdict (and refined), seconds by stage, and recorded verdicts and values.");
+    const auto names = [](auto... name) { return nb::make_tuple(name...); };
+    module.attr("VERDICTS") = names("left_out", "empty", "solved", "document_side", "refined",
+                                    "relaxed", "centroid", "not_reached");
+    module.attr("STAGES") = names("table", "bound", "order", "refine", "solve");
+}
+
+} // namespace textkin::bindings

@@ -1,0 +1,95 @@
+// The nearest documents of a corpus under the exact Word Mover's Distance.
+#pragma once
+
+#include "textkin/batch.h"
+#include "textkin/corpus.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace textkin {
+
+enum class Algorithm : std::uint8_t {
+    automatic, // bounds first, exact distances only where they could matter: exact
+    prefetch,  // the paper's: order by centroids, prune by the relaxed distance
+    brute,     // the exact distance of every document
+    centroid,  // orders by a bound alone, and reports that bound
+    relaxed,
+    relaxed_query,
+    relaxed_document,
+};
+
+// What is known of a document after a search.
+enum class Verdict : std::uint8_t {
+    left_out,      // not live, masked, or the query itself
+    empty,         // has no words
+    solved,        // its exact distance was computed (or, in a ranking by a bound, the bound)
+    document_side, // each of its words to the nearest of the query: too far already
+    refined,       // both sides with potentials, common mass removed: too far already
+    relaxed,       // the larger of both sides (prefetch)
+    centroid,      // the distance of the centroids (prefetch)
+    not_reached,   // beyond the m documents that prefetch looks at
+};
+inline constexpr std::size_t kVerdicts = 8;
+
+enum class Stage : std::uint8_t { table, bound, order, refine, solve };
+inline constexpr std::size_t kStages = 5;
+
+struct QueryStats {
+    std::int64_t verdicts[kVerdicts] = {}; // how many documents got each
+    std::int64_t refined = 0;              // documents whose bound was refined
+    double seconds[kStages] = {};
+};
+
+struct Hit {
+    std::int64_t row;
+    double distance;
+};
+
+struct SearchOptions {
+    Algorithm algorithm = Algorithm::automatic;
+    std::size_t k = std::numeric_limits<std::size_t>::max();       // at most so many
+    double radius = std::numeric_limits<double>::infinity();       // at most so far
+    std::size_t m = std::numeric_limits<std::size_t>::max();       // documents prefetch looks at
+    std::span<const std::uint8_t> mask;       // 0: must not be found; empty: all may be
+    std::span<const std::int64_t> without;    // a row that each query must not find, or -1; or empty
+    std::span<const std::int64_t> from;       // each query finds rows from here on; or empty
+    std::size_t memory = std::size_t{512} << 20;
+    unsigned threads = 1;
+};
+
+// Of each query: what was found (by distance, then by row), and what it took.
+struct SearchResult {
+    std::vector<std::vector<Hit>> hits;
+    std::vector<QueryStats> stats;
+    // Where asked for: verdict and value (distance, or the bound that excludes) of each document,
+    // query after query.
+    std::vector<std::uint8_t> verdicts;
+    std::vector<double> values;
+};
+
+// Searches one corpus. Searches from several threads at once are allowed.
+class Searcher {
+  public:
+    // The corpus and the vectors must outlive the searcher.
+    Searcher(const Space& space, const Corpus& corpus);
+    Searcher(const Searcher&) = delete;
+    Searcher& operator=(const Searcher&) = delete;
+    ~Searcher();
+
+    // Queries are rows of words; a word beyond the last row of the vectors is one of `points`, so
+    // that anything with a vector can be searched for.
+    void search(const Documents& queries, const float* points, const SearchOptions& options,
+                bool record, Stop& stop, SearchResult& out) const;
+
+    [[nodiscard]] const Corpus& corpus() const { return corpus_; }
+
+  private:
+    Space space_;
+    const Corpus& corpus_;
+};
+
+} // namespace textkin
