@@ -11,9 +11,9 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kTogether = 8;       // queries whose bounds are computed in one pass
-constexpr std::size_t kRowsAtOnce = 512;   // documents of a pass that a thread takes
-constexpr std::size_t kMostQueries = 512;  // that share one preparation of rows
+constexpr std::size_t kTogether = 8;      // queries whose bounds are computed in one pass
+constexpr std::size_t kRowsAtOnce = 512;  // documents of a pass that a thread takes
+constexpr std::size_t kMostQueries = 512; // that share one preparation of rows
 
 // Masses of documents are rounded to 2^-44 of their sum, or to nothing at all; so the distance of
 // the rounded ones may be lower by as much, times the words and the largest cost.
@@ -61,8 +61,7 @@ class Group {
     }
 
     // The cost from each word of the corpus to the nearest word of the query.
-    void nearest_words(const Document& query, std::size_t row_bytes, unsigned threads,
-                       Stop& stop) {
+    void nearest_words(const Document& query, std::size_t row_bytes, unsigned threads, Stop& stop) {
         std::vector<const std::int16_t*> rows;
         if (has_rows_) {
             for (const std::int32_t word : query.words) rows.push_back(costs_.row(word));
@@ -179,8 +178,8 @@ class Group {
 void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& costs,
                           std::span<Query* const> queries, const SearchOptions& options,
                           Stop& stop) {
-    // Half for rows of costs; the rest for what is made of them.
-    const std::size_t row_bytes = options.memory / 2;
+    // Most of it for rows of costs; the rest for what is made of them.
+    const std::size_t row_bytes = options.memory / 4 * 3;
     const std::size_t most_rows = costs.rows_in(row_bytes);
     std::vector<std::int32_t> words;
     std::unordered_set<std::int32_t> different;
@@ -210,11 +209,9 @@ void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& 
         const bool share_out = options.threads > 1 && count >= options.threads;
         const std::size_t wanted = share_out ? count / (2 * options.threads) : count;
         const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
-        const bool fit = lane_bytes * kTogether * (share_out ? options.threads : 1) <
-                         options.memory / 4;
-        const std::size_t size = has_rows && fit && wanted > 1
-                                     ? std::min(kTogether, wanted)
-                                     : 1;
+        const bool fit =
+            lane_bytes * kTogether * (share_out ? options.threads : 1) < options.memory / 4;
+        const std::size_t size = has_rows && fit && wanted > 1 ? std::min(kTogether, wanted) : 1;
         const std::size_t groups = (count + size - 1) / size;
         const auto body = [&](std::size_t group) {
             const std::size_t begin = first + group * size;

@@ -9,6 +9,7 @@ namespace textkin {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kFirstList = 64;
 constexpr std::size_t kRefinedTogether = 8; // by one of several threads
 
@@ -77,8 +78,8 @@ void BestFirst::refine(Workspace& workspace, std::vector<Candidate>& some, doubl
             bound = workspace.refiner.bound(candidate.row, enough);
         } else {
             const Document document = workspace.reader.read(corpus_, candidate.row);
-            const Bounds both = workspace.solver.bounds(space_.table, space_.cost, query_.document,
-                                                        document, stop);
+            const Bounds both =
+                workspace.solver.bounds(space_.table, space_.cost, query_.document, document, stop);
             bound = std::max(both.source, both.target) * (1 - kReportedError) - slack_;
         }
         candidate.bound = std::max(candidate.bound, bound);
@@ -120,9 +121,11 @@ void BestFirst::work(unsigned threads, Stop& stop) {
             ++in_flight_;
             double seconds = 0;
             const double enough = nearest.limit() * (1 + 2 * kReportedError);
+            const std::size_t after = next_ < cheap_.size() ? cheap_[next_].row : kNone;
             lock.unlock();
             {
                 const Timed timed(seconds);
+                if (costs_ != nullptr && after != kNone) workspace->refiner.fetch(after);
                 refine(*workspace, some, enough, stop);
             }
             lock.lock();
@@ -167,8 +170,7 @@ void BestFirst::work(unsigned threads, Stop& stop) {
 void BestFirst::run(unsigned threads, Stop& stop) {
     if (query_.records())
         for (std::size_t row = 0; row < corpus_.size(); ++row)
-            if (query_.may_find(row))
-                query_.record(row, Verdict::document_side, bounds_[row]);
+            if (query_.may_find(row)) query_.record(row, Verdict::document_side, bounds_[row]);
     const auto guarded = [&](std::size_t) {
         try {
             work(threads, stop);

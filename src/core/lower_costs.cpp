@@ -16,6 +16,8 @@ constexpr std::size_t kPointsAtOnce = 48; // meet them before the next ones do
 // The longest vectors may be rare: what is farther than three median lengths counts as just that.
 constexpr double kMedianLengths = 3;
 
+constexpr std::uint64_t kMemory = 64; // words asked for, a slot, before counts are halved
+
 struct Panels {
     Buffer<float> vectors;
 };
@@ -41,8 +43,7 @@ LowerCosts::LowerCosts(const Space& space, const Corpus& corpus)
     choose_scale(norms);
     squares_.grow(length_);
     for (std::size_t i = 0; i < length_; ++i) {
-        const double scaled =
-            power_ * norm(space.table.row(words[std::min(i, words.size() - 1)]));
+        const double scaled = power_ * norm(space.table.row(words[std::min(i, words.size() - 1)]));
         squares_[i] = static_cast<float>(scaled * scaled * shrink_);
     }
 }
@@ -114,8 +115,8 @@ void LowerCosts::compute(const VectorTable& table, std::span<const std::int32_t>
         for (std::size_t panel = first; panel < last; ++panel) {
             const float* vectors[kPanelWords];
             for (std::size_t w = 0; w < kPanelWords; ++w)
-                vectors[w] = table.row(
-                    vocabulary[std::min(panel * kPanelWords + w, vocabulary.size() - 1)]);
+                vectors[w] =
+                    table.row(vocabulary[std::min(panel * kPanelWords + w, vocabulary.size() - 1)]);
             run.pack_panel(vectors, dimension_, scale, packed.data() + (panel - first) * size);
         }
         for (std::size_t p = 0; p < count; p += kPointsAtOnce)
@@ -128,7 +129,8 @@ void LowerCosts::compute(const VectorTable& table, std::span<const std::int32_t>
     if (count > 0) parallel_for(items, threads, stop, body, false);
 }
 
-// Slots for more rows: new ones while there is room, then those that were not wanted for longest.
+// Slots for more rows: new ones while there is room, then those that were wanted least: words
+// follow Zipf's law, so that the most frequent ones serve nearly every query.
 std::vector<std::size_t> LowerCosts::free_slots(std::size_t count, std::size_t most) {
     std::vector<std::size_t> free;
     while (free.size() < count && slots_.size() < most) {
@@ -140,9 +142,8 @@ std::vector<std::size_t> LowerCosts::free_slots(std::size_t count, std::size_t m
     std::vector<std::size_t> old;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot)
         if (slots_[slot].word != kNoWord && slots_[slot].used < calls_) old.push_back(slot);
-    std::sort(old.begin(), old.end(), [this](std::size_t a, std::size_t b) {
-        return slots_[a].used < slots_[b].used;
-    });
+    std::sort(old.begin(), old.end(),
+              [this](std::size_t a, std::size_t b) { return slots_[a].wanted < slots_[b].wanted; });
     for (const std::size_t slot : old) {
         if (free.size() == count) break;
         slot_of_.erase(slots_[slot].word);
@@ -164,17 +165,25 @@ void LowerCosts::prepare(const VectorTable& table, std::span<const std::int32_t>
         else
             std::erase_if(slots_, is_stale);
         slot_of_.clear();
-        for (std::size_t slot = 0; slot < slots_.size(); ++slot)
-            slot_of_[slots_[slot].word] = slot;
+        for (std::size_t slot = 0; slot < slots_.size(); ++slot) slot_of_[slots_[slot].word] = slot;
     }
     ++calls_;
+    wanted_ += words.size();
+    if (wanted_ > kMemory * slots_.size()) { // what was frequent long ago need not be so now
+        wanted_ = 0;
+        for (Slot& slot : slots_) slot.wanted /= 2;
+    }
+    const auto want = [this](Slot& slot) {
+        slot.used = calls_;
+        ++slot.wanted;
+    };
     std::vector<std::int32_t> missing;
     for (const std::int32_t word : words) {
         const auto known = slot_of_.find(word);
         if (known == slot_of_.end())
             missing.push_back(word);
         else
-            slots_[known->second].used = calls_;
+            want(slots_[known->second]);
     }
     std::sort(missing.begin(), missing.end());
     missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
@@ -182,7 +191,8 @@ void LowerCosts::prepare(const VectorTable& table, std::span<const std::int32_t>
     std::vector<std::int16_t*> rows;
     for (const std::size_t slot : taken) {
         slots_[slot].word = kNoWord; // until it is filled
-        slots_[slot].used = calls_;
+        slots_[slot].wanted = 0;
+        want(slots_[slot]);
         rows.push_back(slots_[slot].values.data());
     }
     compute(table, missing, rows, threads, stop);

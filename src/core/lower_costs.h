@@ -31,7 +31,8 @@ class LowerCosts {
     }
 
     // Has rows for all `words` (with repetitions; `table` also knows words beyond the vectors), at
-    // most `most` different ones. Rows of earlier calls are kept as long as there is room for them.
+    // most `most` different ones. Rows of earlier calls are kept while there is
+    // room; words that are wanted most stay longest.
     void prepare(const VectorTable& table, std::span<const std::int32_t> words, std::size_t most,
                  unsigned threads, Stop& stop);
     // Of a word of the last call of prepare().
@@ -48,23 +49,24 @@ class LowerCosts {
     struct Slot {
         Buffer<std::int16_t> values;
         std::int32_t word = kNoWord;
-        std::uint64_t used = 0; // the last call that wanted it
+        std::uint64_t used = 0;   // the last call that wanted it
+        std::uint64_t wanted = 0; // how often, lately
     };
 
     const Corpus& corpus_;
     Cost cost_;
     std::size_t dimension_, length_;
-    double shrink_ = 1;     // what squares are multiplied by
-    double longest_ = 0;    // of the corpus's words
-    double power_ = 1;      // of two: what vectors are multiplied by
-    double far_ = 0;        // length, so scaled, of points that are too far from all words
-    float scale_ = 1;       // entries a unit of cost of such vectors
+    double shrink_ = 1;  // what squares are multiplied by
+    double longest_ = 0; // of the corpus's words
+    double power_ = 1;   // of two: what vectors are multiplied by
+    double far_ = 0;     // length, so scaled, of points that are too far from all words
+    float scale_ = 1;    // entries a unit of cost of such vectors
     double unit_ = 1;
     Buffer<float> squares_; // of the corpus's words
 
     std::vector<Slot> slots_;
     std::unordered_map<std::int32_t, std::size_t> slot_of_;
-    std::uint64_t calls_ = 0;
+    std::uint64_t calls_ = 0, wanted_ = 0;
 
     void choose_scale(std::vector<double>& norms);
     [[nodiscard]] double norm(const float* vector) const;

@@ -69,11 +69,26 @@ const std::int16_t* Refiner::costs_of(std::int32_t place) {
                                  number % kPanelsOfAPart * kPanelWords * width_,
                              width_);
     }
-    const auto number = static_cast<std::size_t>(turned_[panel] - 1);
+    return turned_costs(static_cast<std::size_t>(turned_[panel] - 1), place);
+}
+
+const std::int16_t* Refiner::turned_costs(std::size_t number, std::int32_t place) const {
     return parts_[number / kPanelsOfAPart].data() +
-           (number % kPanelsOfAPart * kPanelWords +
-            static_cast<std::size_t>(place) % kPanelWords) *
+           (number % kPanelsOfAPart * kPanelWords + static_cast<std::size_t>(place) % kPanelWords) *
                width_;
+}
+
+void Refiner::fetch(std::size_t row) const {
+    const auto [block, within] = corpus_->find(row);
+    const auto places = corpus_->places();
+    for (std::size_t k = block->begin(within); k < block->end(within); ++k) {
+        const std::int32_t place = places[static_cast<std::size_t>(block->columns[k])];
+        if (place == Corpus::kNowhere) continue;
+        const auto number = turned_[static_cast<std::size_t>(place) / kPanelWords];
+        if (number == 0) continue;
+        const std::int16_t* costs = turned_costs(static_cast<std::size_t>(number - 1), place);
+        for (std::size_t j = 0; j < width_; j += 32) __builtin_prefetch(costs + j);
+    }
 }
 
 // What is left to move of a document, and what of the query is left to receive it.

@@ -19,8 +19,8 @@ void search_all(const Space& space, const Corpus& corpus, Query& query, unsigned
                 if (!query.may_find(row)) return;
                 WorkspaceLease workspace;
                 const Document document = workspace->reader.read(corpus, row);
-                distances[row] = workspace->solver.distance(space.table, space.cost,
-                                                            query.document, document, stop);
+                distances[row] = workspace->solver.distance(space.table, space.cost, query.document,
+                                                            document, stop);
             },
             false);
     }

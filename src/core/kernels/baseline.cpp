@@ -100,21 +100,10 @@ inline std::int16_t least_of(Shorts value) {
 
 } // namespace
 
-const Kernels kBaselineKernels{"baseline",
-                               squared_distances,
-                               finish_costs,
-                               round_costs,
-                               row_minima,
-                               find_reduced,
-                               add_where,
-                               lower_costs,
-                               pack_panel,
-                               least_of_rows,
-                               turn_panel,
-                               weigh_rows,
-                               weigh_rows_eightfold,
-                               least_both_ways,
-                               reduced_columns,
-                               reduced_rows};
+const Kernels kBaselineKernels{
+    "baseline",           squared_distances, finish_costs,    round_costs,
+    row_minima,           find_reduced,      add_where,       lower_costs,
+    pack_panel,           least_of_rows,     turn_panel,      weigh_rows,
+    weigh_rows_eightfold, least_both_ways,   reduced_columns, reduced_rows};
 
 } // namespace textkin

@@ -6,12 +6,10 @@ constexpr std::size_t kMostPoints = 12 / kParts; // sums that fit the registers
 
 // `Count` points against the words of a panel.
 template <std::size_t Count>
-[[gnu::always_inline]] inline void lower_costs_of(const float* points, std::size_t stride,
-                                                  std::size_t dimension, const float* panel,
-                                                  const float* panel_squares,
-                                                  const float* point_squares, float scale,
-                                                  bool root, std::int16_t* const* out,
-                                                  std::size_t offset) {
+[[gnu::always_inline]] inline void
+lower_costs_of(const float* points, std::size_t stride, std::size_t dimension, const float* panel,
+               const float* panel_squares, const float* point_squares, float scale, bool root,
+               std::int16_t* const* out, std::size_t offset) {
     Floats sums[Count][kParts];
     for (std::size_t p = 0; p < Count; ++p)
         for (std::size_t part = 0; part < kParts; ++part) sums[p][part] = zeros();
@@ -91,8 +89,7 @@ void least_of_rows(const std::int16_t* const* rows, std::size_t count, std::size
             least[part] = load_shorts(rows[0] + x + part * kShortWidth);
         for (std::size_t i = 1; i < count; ++i)
             for (std::size_t part = 0; part < 4; ++part)
-                least[part] =
-                    smaller(least[part], load_shorts(rows[i] + x + part * kShortWidth));
+                least[part] = smaller(least[part], load_shorts(rows[i] + x + part * kShortWidth));
         for (std::size_t part = 0; part < 4; ++part)
             store_shorts(least[part], out + x + part * kShortWidth);
     }
@@ -162,9 +159,8 @@ void weigh_rows(const std::int64_t* starts, std::size_t rows, const std::int32_t
     }
 }
 
-void weigh_rows_eightfold(const std::int64_t* starts, std::size_t rows,
-                          const std::int32_t* columns, const float* counts, const float* values,
-                          float* out) {
+void weigh_rows_eightfold(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
+                          const float* counts, const float* values, float* out) {
     const auto* eights = reinterpret_cast<const StoredEightFloats*>(values);
     for (std::size_t row = 0; row < rows; ++row) {
         EightFloats even{};
@@ -180,30 +176,68 @@ void weigh_rows_eightfold(const std::int64_t* starts, std::size_t rows,
     }
 }
 
-void least_both_ways(const std::int16_t* const* rows, std::size_t count, std::size_t width,
-                     const std::int16_t* closed, std::int16_t* row_least,
-                     std::int16_t* column_least) {
-    for (std::size_t j = 0; j < width; j += kShortWidth)
-        store_shorts(all_shorts(kFarthest), column_least + j);
+// Columns are taken in chunks whose registers stay where they are while all rows pass by.
+constexpr std::size_t kChunk = 6; // registers
+
+template <std::size_t Count>
+[[gnu::always_inline]] inline void
+least_of_chunk(const std::int16_t* const* rows, std::size_t count, std::size_t column,
+               const std::int16_t* closed, std::int16_t* row_least, std::int16_t* column_least) {
+    Shorts columns[Count];
+    Shorts shut[Count];
+    for (std::size_t part = 0; part < Count; ++part) {
+        columns[part] = all_shorts(kFarthest);
+        shut[part] = load_shorts(closed + column + part * kShortWidth);
+    }
     for (std::size_t i = 0; i < count; ++i) {
-        Shorts least = all_shorts(kFarthest);
-        for (std::size_t j = 0; j < width; j += kShortWidth) {
-            const Shorts cost = load_shorts(rows[i] + j);
-            least = smaller(least, either(cost, load_shorts(closed + j)));
-            store_shorts(smaller(cost, load_shorts(column_least + j)), column_least + j);
+        Shorts least = all_shorts(row_least[i]);
+        for (std::size_t part = 0; part < Count; ++part) {
+            const Shorts cost = load_shorts(rows[i] + column + part * kShortWidth);
+            columns[part] = smaller(columns[part], cost);
+            least = smaller(least, either(cost, shut[part]));
         }
         row_least[i] = least_of(least);
     }
+    for (std::size_t part = 0; part < Count; ++part)
+        store_shorts(columns[part], column_least + column + part * kShortWidth);
+}
+
+void least_both_ways(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                     const std::int16_t* closed, std::int16_t* row_least,
+                     std::int16_t* column_least) {
+    for (std::size_t i = 0; i < count; ++i) row_least[i] = kFarthest;
+    std::size_t j = 0;
+    for (; j + kChunk * kShortWidth <= width; j += kChunk * kShortWidth)
+        least_of_chunk<kChunk>(rows, count, j, closed, row_least, column_least);
+    for (; j + 2 * kShortWidth <= width; j += 2 * kShortWidth)
+        least_of_chunk<2>(rows, count, j, closed, row_least, column_least);
+    if (j < width) least_of_chunk<1>(rows, count, j, closed, row_least, column_least);
+}
+
+template <std::size_t Count>
+[[gnu::always_inline]] inline void reduced_chunk(const std::int16_t* const* rows, std::size_t count,
+                                                 std::size_t column, const std::int16_t* row_values,
+                                                 std::int16_t* out) {
+    Shorts least[Count];
+    for (std::size_t part = 0; part < Count; ++part) least[part] = all_shorts(kFarthest);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Shorts value = all_shorts(row_values[i]);
+        for (std::size_t part = 0; part < Count; ++part)
+            least[part] =
+                smaller(least[part], load_shorts(rows[i] + column + part * kShortWidth) - value);
+    }
+    for (std::size_t part = 0; part < Count; ++part)
+        store_shorts(least[part], out + column + part * kShortWidth);
 }
 
 void reduced_columns(const std::int16_t* const* rows, std::size_t count, std::size_t width,
                      const std::int16_t* row_values, std::int16_t* out) {
-    for (std::size_t j = 0; j < width; j += kShortWidth) {
-        Shorts least = all_shorts(kFarthest);
-        for (std::size_t i = 0; i < count; ++i)
-            least = smaller(least, load_shorts(rows[i] + j) - all_shorts(row_values[i]));
-        store_shorts(least, out + j);
-    }
+    std::size_t j = 0;
+    for (; j + kChunk * kShortWidth <= width; j += kChunk * kShortWidth)
+        reduced_chunk<kChunk>(rows, count, j, row_values, out);
+    for (; j + 2 * kShortWidth <= width; j += 2 * kShortWidth)
+        reduced_chunk<2>(rows, count, j, row_values, out);
+    if (j < width) reduced_chunk<1>(rows, count, j, row_values, out);
 }
 
 void reduced_rows(const std::int16_t* const* rows, std::size_t count, std::size_t width,

@@ -26,6 +26,9 @@ class Refiner {
     // Stops early with a bound above `enough`.
     double bound(std::size_t row, double enough);
 
+    // Asks for the costs that bound() will read of a document.
+    void fetch(std::size_t row) const;
+
     // Gives back memory that an unusually large query took.
     void trim();
 
@@ -48,6 +51,7 @@ class Refiner {
     Buffer<std::int16_t> closed_, row_least_, column_least_, rest_;
 
     [[nodiscard]] const std::int16_t* costs_of(std::int32_t place);
+    [[nodiscard]] const std::int16_t* turned_costs(std::size_t number, std::int32_t place) const;
     void read(std::size_t row);
 };
 
