@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 from numpy.random import RandomState
@@ -162,7 +161,7 @@ class SearchCertificate:
             gap = max(gap, self._check_value(row))
             checked[self.verdict(row)] = checked.get(self.verdict(row), 0) + 1
         exact = self._ranking is None and not (self.verdicts == _NOT_REACHED).any()
-        return SearchVerification(len(self), MappingProxyType(checked), gap, bool(exact))
+        return SearchVerification(len(self), checked, gap, bool(exact))
 
     # ------------------------------------------------------------------ the record as a whole
 
@@ -184,12 +183,22 @@ class SearchCertificate:
         """Check that the nearest of the solved documents are those that were found."""
         rows = np.flatnonzero((self.verdicts == _SOLVED) & (self.values <= self.options.radius))
         rows = rows[np.argsort(self.values[rows], kind="stable")][: self.options.k]
-        if not np.array_equal(rows, self.indices):
-            # One of either is missing in the other, or they lie in another order.
-            first = [*np.setxor1d(rows, self.indices).tolist(), *self.indices.tolist()][0]
+        missing = np.setdiff1d(rows, self.indices)
+        extra = np.setdiff1d(self.indices, rows)
+        if missing.size:
+            instead = f"; document {extra[0]} was" if extra.size else ""
             raise CertificateError(
-                f"Document {first} is found, or is not, against the recorded distances."
+                f"Document {missing[0]} is among the nearest by its recorded value, but was not "
+                f"found{instead}."
             )
+        if extra.size:
+            raise CertificateError(
+                f"Document {extra[0]} was found, but is not among the nearest by its recorded "
+                "value."
+            )
+        if not np.array_equal(rows, self.indices):
+            at = int((rows != self.indices).argmax())
+            raise CertificateError(f"Document {self.indices[at]} was found out of order.")
         if not np.array_equal(self.values[rows], self.distances):
             at = int((self.values[rows] != self.distances).argmax())
             raise CertificateError(

@@ -156,6 +156,10 @@ class ReadsDocuments(BaseEstimator):
                 raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
             if isinstance(X, Mapping):
                 raise TypeError(f"{name} must be a list of documents; got {type(X).__name__}.")
+            if not isinstance(X, Iterable):
+                raise TypeError(
+                    f"{name} must be texts, lists of tokens or bags; got {type(X).__name__}."
+                )
             if space.lookup is None:
                 raise TypeError(
                     f"{name} must be bags with one column for each row of the vectors, which are "
