@@ -4,8 +4,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textkin import WordMover
-
 COSTS = ("euclidean", "cosine", "sqeuclidean")
 EXACT = ("auto", "brute", "prefetch")
 COUNTERS = ("empty", "left_out", "refined", "solved", "not_reached")
@@ -85,6 +83,8 @@ def masses(draw, words):
 @st.composite
 def movers(draw):
     """Give a fitted mover, its corpus, and queries, some of which are in the corpus."""
+    from textkin import WordMover  # hypothesis keeps what a strategy sees until the very end
+
     table, bags = draw(corpora())
     bags[0, 0] += 1  # one word at least, for SIF to learn from
     queries = draw(

@@ -1,5 +1,7 @@
 """The search finds what comparing with every document finds, to the last bit."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from search_oracle import (
     random_corpus,
     same_as,
 )
+from support import ROOT
 from textkin import WordMover, WordVectors, _core, read
 from textkin.transport import _corpus
 
@@ -72,10 +75,10 @@ def the_usual_set_again():
 @pytest.mark.parametrize("cost", COSTS)
 def test_every_instruction_set(rng, cost):
     table, bags = random_corpus(rng, 60, 80, dimension=17)
-    mover = WordMover(table, cost=cost).fit(bags)
     found = {}
     for name in _core.instruction_sets():
         _core.use_instruction_set(name)
+        mover = WordMover(table, cost=cost).fit(bags)
         found[name] = mover.search(bags[:8], 7)
         same_as(found[name], by_brute_force(mover.pairwise(bags[:8], bags), 7))
     for other in found.values():  # no two documents are nearly equally far here
@@ -207,6 +210,24 @@ def test_the_corpus_is_the_movers_own():
     again = WordMover(MATRIX).fit(np.eye(5)).search(np.eye(5), 2).indices
     np.testing.assert_array_equal(mover.search(np.eye(5), 2).indices, before)
     np.testing.assert_array_equal(again, before)
+
+
+def test_the_callers_mask_is_left_alone_and_may_change(mover):
+    mask = np.array([False, True, True, True, True, True])
+    found = mover.search("press", 2, mask=mask)
+    mask[:] = True
+    assert found.certificate(0).verify().exact
+    assert found.indices.tolist() == [[5, 1]]
+
+
+def test_the_python_of_the_guide_runs():
+    guide = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    space = {"queries": ["A kitten sleeps", "Their concert"], "texts": ["Cats purr"] * 3}
+    code = "\n".join(blocks).replace("n_neighbors=5", "n_neighbors=3")  # its corpus is small
+    exec(compile(code, "search.md", "exec"), space)
+    assert space["found"].indices.tolist() == [[2, 0]]
+    assert space["graph"].shape == (4, 4)
 
 
 def test_queries_in_batches(rng, monkeypatch):

@@ -75,6 +75,8 @@ class SearchCertificate:
         What the query found.
     algorithm : str
         How it was searched.
+    corpus, query, options : object
+        What was searched, for `verify`.
 
     Examples
     --------

@@ -169,10 +169,10 @@ class Neighbors:
     True
     """
 
-    hits: Hits
-    documents: int
-    width: int
-    question: Question | None
+    _hits: Hits
+    _documents: int
+    _width: int
+    _question: Question | None
 
     @classmethod
     def of(cls, hits: Hits, question: Question) -> "Neighbors":
@@ -183,19 +183,19 @@ class Neighbors:
         return cls(hits, len(question.corpus), width, question)
 
     def __len__(self) -> int:
-        return len(self.hits.starts) - 1
+        return len(self._hits.starts) - 1
 
     def __getitem__(self, query: int) -> tuple[Int64Array, Float64Array]:
         row = self._row(query)
-        part = slice(self.hits.starts[row], self.hits.starts[row + 1])
-        return self.hits.rows[part], self.hits.distances[part]
+        part = slice(self._hits.starts[row], self._hits.starts[row + 1])
+        return self._hits.rows[part], self._hits.distances[part]
 
     def __iter__(self) -> Iterator[tuple[Int64Array, Float64Array]]:
         return (self[query] for query in range(len(self)))
 
     @cached_property
     def _filled(self) -> tuple[Int64Array, Float64Array]:
-        return self.hits.filled(self.width)
+        return self._hits.filled(self._width)
 
     @property
     def indices(self) -> Int64Array:
@@ -210,12 +210,12 @@ class Neighbors:
     @cached_property
     def counts(self) -> Int64Array:
         """How many documents each query found."""
-        return np.diff(self.hits.starts)
+        return np.diff(self._hits.starts)
 
     @cached_property
     def stats(self) -> SearchStats:
         """What became of all documents, and where the time went."""
-        return SearchStats.of(self.hits, self.documents)
+        return SearchStats.of(self._hits, self._documents)
 
     def certificate(self, query: int) -> SearchCertificate:
         """Return the reason why no other document belongs among those that a query found.
@@ -235,11 +235,11 @@ class Neighbors:
             computes them again without the search.
         """
         row = self._row(query)
-        if self.question is None:
+        if self._question is None:
             raise ValueError(
                 "A pickled copy of Neighbors has no corpus to make certificates with: search again."
             )
-        asked = self.question
+        asked = self._question
         return certificate_of(asked.corpus, asked.queries, row, asked.options, self[row])
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -259,12 +259,12 @@ class Neighbors:
         return int(query) % count
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "question": None}
+        return {**self.__dict__, "_question": None}
 
     def __repr__(self) -> str:
         head = (
-            f"Neighbors: {_counted(len(self), 'query', 'queries')}, {len(self.hits.rows):,} found "
-            f"among {_counted(self.documents, 'document', 'documents')}"
+            f"Neighbors: {_counted(len(self), 'query', 'queries')}, {len(self._hits.rows):,} found "
+            f"among {_counted(self._documents, 'document', 'documents')}"
         )
         lines = [head]
         for query in range(min(len(self), _SHOWN_QUERIES)):

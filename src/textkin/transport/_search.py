@@ -226,7 +226,7 @@ def _allowed(mask: ArrayLike | None, documents: int) -> NDArray[np.uint8] | None
                 f"mask must have a value for each of the {documents} documents; got shape "
                 f"{given.shape}."
             )
-        return np.ascontiguousarray(given).view(np.uint8)
+        return given.astype(np.uint8)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise TypeError(
             "mask must be an array of booleans, one for each document, or of positions; got "
