@@ -1,7 +1,5 @@
 """Which of my documents are nearest to this one? Exact distances to a small corpus."""
 
-import numpy as np
-
 import textkin as tk
 
 CORPUS = [
@@ -15,15 +13,18 @@ QUERY = "The cabinet explained its spending plans to the senate"
 
 # SIF masses give frequent words less weight; they need no corpus.
 for masses in ("nbow", "sif"):
-    mover = tk.WordMover(masses=masses, n_jobs=-1)
-    distances = mover.pairwise([QUERY], CORPUS)[0]
+    mover = tk.WordMover(masses=masses, n_jobs=-1).fit(CORPUS)
+    indices, distances = mover.search(QUERY, k=3)[0]
     print(f"masses={masses!r}")
-    for i in np.argsort(distances)[:3]:
-        print(f"  {distances[i]:.3f}  {CORPUS[i]}")
+    for i, distance in zip(indices, distances, strict=True):
+        print(f"  {distance:.3f}  {CORPUS[i]}")
 
 # The same with bags and vectors of one's own: one row of the matrix for each column.
 bags_of_words = tk.BagOfWords()
 bags = bags_of_words.fit_transform(CORPUS)
 matrix = tk.WordVectors.builtin().align(bags_of_words.vocabulary_)
-found = tk.WordMover(matrix).explain(bags[0], bags[4], words=bags_of_words.vocabulary_.words)
-print(f"two bags: {found.distance:.3f}, mostly {found.moves[0].source} -> {found.moves[0].target}")
+mover = tk.WordMover(matrix).fit(bags)
+nearest = mover.kneighbors(n_neighbors=1, return_distance=False)[0, 0]  # none finds itself
+found = mover.explain(bags[0], bags[nearest], words=bags_of_words.vocabulary_.words)
+print(f"bags 0 and {nearest}: {found.distance:.3f}, mostly {found.moves[0].source} -> ", end="")
+print(found.moves[0].target)

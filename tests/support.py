@@ -1,7 +1,10 @@
 """Helpers that several test files import (the folder `tests` is on pytest's path)."""
 
 import importlib
+import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +19,23 @@ def load_script(relative: str) -> ModuleType:
         return importlib.import_module(path.stem)
     finally:
         sys.path.remove(str(path.parent))
+
+
+def interrupted(call):
+    """Repeat a call until the Ctrl-C that comes while it runs; False if it never gets through."""
+    # Started in the background, a process ignores Ctrl-C from birth; not here.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        for _ in range(20):
+            call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    return False
 
 
 def vector_files(folder: Path) -> dict[str, Path]:

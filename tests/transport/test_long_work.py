@@ -1,7 +1,5 @@
 """Long work reports its progress and can be stopped, leaving everything usable."""
 
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -9,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from support import interrupted
 from textkin.transport import WordMover, optimal_transport
 
 
@@ -51,23 +50,6 @@ def test_an_exception_in_the_callback_stops_the_work(work, n_jobs):
         mover.pairwise(bags, progress=stop)
     assert seen[0] < bags.shape[0] ** 2
     assert mover.distance(bags[0], bags[0]) == 0  # still usable
-
-
-def interrupted(call):
-    """Repeat a call until the Ctrl-C that comes while it runs; False if it never gets through."""
-    # Started in the background, a process ignores Ctrl-C from birth; not here.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        for _ in range(20):
-            call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        timer.join()
-        signal.signal(signal.SIGINT, before)
-    return False
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

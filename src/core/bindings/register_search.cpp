@@ -170,7 +170,13 @@ void register_search(nb::module_& module) {
                       const std::optional<Array1<std::int32_t>>&,
                       const std::optional<Array1<double>>&>(),
              "table"_a.noconvert(), "cost"_a, "blocks"_a, "columns"_a,
-             "column_words"_a.noconvert().none(), "column_weights"_a.noconvert().none())
+             "column_words"_a.noconvert().none(), "column_weights"_a.noconvert().none(),
+             nb::sig("def __init__(self, table: NDArray[numpy.float32], cost: str, "
+                     "blocks: list[tuple[NDArray[numpy.int64], NDArray[numpy.int32], "
+                     "NDArray[numpy.float32] | NDArray[numpy.float64], "
+                     "NDArray[numpy.uint8] | None]], columns: int, "
+                     "column_words: NDArray[numpy.int32] | None, "
+                     "column_weights: NDArray[numpy.float64] | None) -> None"))
         .def("__len__", [](const BoundSearcher& self) { return self.corpus().size(); })
         .def(
             "empty_rows",

@@ -1,6 +1,7 @@
 """Where work runs: threads, progress and cancellation."""
 
 from textkin.run._jobs import effective_jobs
+from textkin.run._memory import memory_in_bytes
 from textkin.run._progress import ProgressCallback, progress_bar, working
 
-__all__ = ["ProgressCallback", "effective_jobs", "progress_bar", "working"]
+__all__ = ["ProgressCallback", "effective_jobs", "memory_in_bytes", "progress_bar", "working"]

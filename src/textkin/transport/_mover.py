@@ -1,32 +1,33 @@
 """The Word Mover's Distance as an estimator."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Float64Array, HasText, Int64Array
+from textkin._typing import Float64Array, Int64Array
 from textkin._validation import Constraint, instance_of, integer, one_of
 from textkin.run import ProgressCallback, effective_jobs
 from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
+from textkin.transport._corpus import Algorithm, Rows
 from textkin.transport._costs import COSTS, CostName
-from textkin.transport._encode import Coverage, Document, distance_of_bags
+from textkin.transport._encode import Document, distance_of_bags
+from textkin.transport._kneighbors import FindsNeighbors
 from textkin.transport._masses import MASSES, Masses, learnt_word_weights
-from textkin.transport._reading import ReadsDocuments
+from textkin.transport._reading import Documents
+from textkin.transport._search import SEARCH_CONSTRAINTS
+from textkin.transport._streams import StreamsPairs
 from textkin.vectors import WordVectors
 
 __all__ = ["WordMover"]
 
-Documents: TypeAlias = Iterable[str | Sequence[str] | HasText] | sparse.sparray | sparse.spmatrix
-
 _FIRST_ROW: Int64Array = np.zeros(1, dtype=np.int64)
 
 
-class WordMover(ReadsDocuments):
+class WordMover(FindsNeighbors, StreamsPairs):
     r"""The Word Mover's Distance: how far the words of one document travel to become another.
 
     Parameters
@@ -61,8 +62,20 @@ class WordMover(ReadsDocuments):
         Keep only the most frequent words of each text or list of tokens; `coverage` says what
         was cut. The time for a pair grows with the square of the number of different words, at
         least.
+    n_neighbors : int, default=5
+        How many documents `kneighbors` finds.
+    radius : float, default=1.0
+        How far the documents may be that `radius_neighbors` finds.
+    algorithm : str, default="auto"
+        How nearest documents are found. "auto": bounds first, and exact distances only where they
+        can matter. "prefetch": the paper's, in the order of the centroids, pruned by the relaxed
+        distance. "brute": every distance. All three find the same. "wcd", "rwmd", "rwmd-query",
+        "rwmd-document": rank by a lower bound alone, and report that bound.
+    memory : str or int, default="512MB"
+        How much memory the tables of a search may take, such as "2GB", or bytes.
     n_jobs : int or None, default=None
-        Threads for many pairs: None is one, -1 all cores.
+        Threads for many pairs and for searching: None is one, -1 all cores. They never change
+        results.
 
     Attributes
     ----------
@@ -117,6 +130,7 @@ class WordMover(ReadsDocuments):
         "oov": one_of("drop", "error"),
         "stop_words": STOP_WORDS,
         "max_words_per_document": one_of(None) | integer(1),
+        **SEARCH_CONSTRAINTS,
     }
 
     def __init__(
@@ -130,6 +144,10 @@ class WordMover(ReadsDocuments):
         oov: Literal["drop", "error"] = "drop",
         stop_words: StopWords = "smart",
         max_words_per_document: int | None = None,
+        n_neighbors: int = 5,
+        radius: float = 1.0,
+        algorithm: Algorithm = "auto",
+        memory: str | int = "512MB",
         n_jobs: int | None = None,
     ) -> None:
         self.vectors = vectors
@@ -140,12 +158,18 @@ class WordMover(ReadsDocuments):
         self.oov = oov
         self.stop_words = stop_words
         self.max_words_per_document = max_words_per_document
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.algorithm = algorithm
+        self.memory = memory
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: Documents, y: object = None) -> Self:
-        """Learn from a corpus what the masses need: nothing, unless they use its frequencies.
+        """Keep a corpus to search in, and learn from it what the masses need, if anything.
+
+        Documents without any word that has a vector may be among them; they are never found.
 
         Parameters
         ----------
@@ -163,9 +187,12 @@ class WordMover(ReadsDocuments):
         encoded = self._encode(X, "X", space)
         if len(encoded) == 0:
             raise ValueError("X must have at least one document; got none.")
+        rows = Rows.of(encoded, "X")
+        weights = learnt_word_weights(self.masses, space, encoded)
         self._learnt_for = self._what_is_learnt(space)
         self.n_documents_ = len(encoded)
-        self.word_weights_ = learnt_word_weights(self.masses, space, encoded)
+        self.word_weights_ = weights
+        self._keep(rows)
         return self
 
     # ------------------------------------------------------------------ distances
@@ -368,26 +395,3 @@ class WordMover(ReadsDocuments):
             )
         texts = (a if isinstance(a, str) else "", b if isinstance(b, str) else "")
         return compare_rows(space, first, rows, second, columns, self.cost, words, texts)
-
-    def coverage(self, X: Documents) -> list[Coverage]:
-        """Return how much of each document has vectors, and which words have none.
-
-        Parameters
-        ----------
-        X : iterable of texts or token lists, or bags
-            The documents.
-
-        Returns
-        -------
-        list of Coverage
-            One a document.
-
-        Examples
-        --------
-        >>> from textkin import WordMover
-        >>> [found] = WordMover().coverage(["Obama speaks qwertzish"])
-        >>> round(found.share, 2), found.unknown
-        (0.67, {'qwertzish': 1})
-        """
-        encoded = self._encode(X, "X", self._space(), oov="drop")
-        return [encoded.coverage(row) for row in range(len(encoded))]

@@ -1,28 +1,38 @@
 """Documents of any kind, read over word vectors: what `WordMover` does before it measures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter, is_
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from textkin import _core
-from textkin._typing import Float64Array
+from textkin._typing import Float64Array, HasText
 from textkin._validation import check_params
 from textkin.text._stop_words import StopWords
 from textkin.text._terms import Preparation, prepare
 from textkin.text._tokenise import text_of
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Document, Encoded, is_bag, rows_of_bags, rows_of_texts
+from textkin.transport._encode import (
+    Coverage,
+    Document,
+    Encoded,
+    is_bag,
+    rows_of_bags,
+    rows_of_texts,
+)
 from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
 from textkin.transport._refusals import empty_document_error, refuse_unknown
 from textkin.transport._space import Space, space_of_matrix, space_of_words
 from textkin.vectors import WordVectors
 
-__all__ = ["ReadsDocuments"]
+__all__ = ["Documents", "ReadsDocuments", "same_parameters"]
+
+Documents: TypeAlias = Iterable[str | Sequence[str] | HasText] | sparse.sparray | sparse.spmatrix
 
 _what_space_depends_on = attrgetter(
     "vectors",
@@ -50,12 +60,35 @@ class ReadsDocuments(BaseEstimator):
     n_documents_: int
     word_weights_: Float64Array | None
 
+    def coverage(self, X: Documents) -> list[Coverage]:
+        """Return how much of each document has vectors, and which words have none.
+
+        Parameters
+        ----------
+        X : iterable of texts or token lists, or bags
+            The documents.
+
+        Returns
+        -------
+        list of Coverage
+            One a document.
+
+        Examples
+        --------
+        >>> from textkin import WordMover
+        >>> [found] = WordMover().coverage(["Obama speaks qwertzish"])
+        >>> round(found.share, 2), found.unknown
+        (0.67, {'qwertzish': 1})
+        """
+        encoded = self._encode(X, "X", self._space(), oov="drop")
+        return [encoded.coverage(row) for row in range(len(encoded))]
+
     def _space(self) -> Space:
         """Return the vector table, made once for the parameters as they are now."""
         key = _what_space_depends_on(self)
         cached = self.__dict__.get("_cached_space")
         if cached is not None and (
-            all(map(is_, cached[0], key)) or all(map(_is, cached[0], key))  # the first is quick
+            all(map(is_, cached[0], key)) or same_parameters(cached[0], key)  # the first is quick
         ):
             space: Space = cached[1]
             return space
@@ -123,6 +156,10 @@ class ReadsDocuments(BaseEstimator):
                 raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
             if isinstance(X, Mapping):
                 raise TypeError(f"{name} must be a list of documents; got {type(X).__name__}.")
+            if not isinstance(X, Iterable):
+                raise TypeError(
+                    f"{name} must be texts, lists of tokens or bags; got {type(X).__name__}."
+                )
             if space.lookup is None:
                 raise TypeError(
                     f"{name} must be bags with one column for each row of the vectors, which are "
@@ -158,6 +195,11 @@ class ReadsDocuments(BaseEstimator):
             if rows.size:
                 raise empty_document_error(encoded, rows.tolist(), name, choice=empty is None)
         return documents
+
+
+def same_parameters(then: tuple[object, ...], now: tuple[object, ...]) -> bool:
+    """Tell whether parameters are the same objects, or the same words."""
+    return all(map(_is, then, now))
 
 
 def _is(a: object, b: object) -> bool:

@@ -1,0 +1,43 @@
+"""Exact nearest neighbours: many queries, what they took, the proof, near duplicates, a graph."""
+
+import numpy as np
+
+import textkin as tk
+from textkin.text import standard_library_docstrings
+
+# A corpus that every machine has: what functions of Python's standard library say of themselves.
+documents = list(standard_library_docstrings())[::3]
+mover = tk.WordMover(masses="sif", unit=True, empty="inf", n_jobs=-1).fit(documents)
+
+# Several queries at once. Fewer are found where fewer exist, and `counts` says how many.
+queries = ["send a message over the network", "split a path into its parts"]
+found = mover.search(queries, k=3)
+for query, (indices, distances) in zip(queries, found, strict=True):
+    print(query)
+    for i, distance in zip(indices, distances, strict=True):
+        print(f"  {distance:.3f}  {documents[i].name}: {documents[i].text[:60]!r}")
+
+# How they were found, and that nothing nearer exists.
+print(found.stats)
+proof = found.certificate(0)
+print(proof)
+print(proof.verify())
+
+# Only some documents, and only within a distance.
+of_pathlib = np.array([document.name.startswith("pathlib") for document in documents])
+near = mover.search(queries, k=None, radius=1.1, mask=of_pathlib)
+print("within 1.1 in pathlib:", near.counts)
+
+# All pairs that are nearly the same, block by block: never a matrix of all pairs.
+pairs = [
+    (documents[i].name, documents[j].name, distance)
+    for block in mover.pairwise_below(documents, 0.3)
+    for i, j, distance in zip(block.rows, block.columns, block.distances, strict=True)
+]
+print(f"{len(pairs)} pairs within 0.3, such as")
+for one, other, distance in pairs[:3]:
+    print(f"  {distance:.3f}  {one} and {other}")
+
+# The graph of neighbours that scikit-learn's DBSCAN, Isomap, t-SNE and others take as it is.
+graph = mover.kneighbors_graph(n_neighbors=5, mode="distance")
+print(f"a graph of {graph.shape[0]} documents with {graph.nnz} edges")

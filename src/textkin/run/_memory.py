@@ -1,0 +1,40 @@
+"""How much memory a call may use, as people write it."""
+
+import re
+
+from textkin._validation import integer
+
+__all__ = ["memory_in_bytes"]
+
+_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def memory_in_bytes(memory: str | int) -> int:
+    """Return a size such as "512MB" in bytes; KB, MB, GB and TB are powers of 1024.
+
+    Parameters
+    ----------
+    memory : str or int
+        A number with a unit, or a number of bytes.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> memory_in_bytes("512MB"), memory_in_bytes("1.5 GB"), memory_in_bytes(4096)
+    (536870912, 1610612736, 4096)
+    """
+    if not isinstance(memory, str):
+        integer(1).check("memory", memory)
+        return int(memory)
+    written = _WRITTEN.fullmatch(memory)
+    size = int(float(written[1]) * 1024 ** _POWERS[written[2].lower()]) if written else 0
+    if size < 1:
+        raise ValueError(
+            f"memory must be a size such as '512MB' or '2GB', or a number of bytes; got {memory!r}."
+        )
+    return size

@@ -1,0 +1,301 @@
+"""A corpus that is searched: its rows, kept small, and the core's search over them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textkin import _core
+from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+from textkin.run import ProgressCallback
+from textkin.transport._costs import CostName
+from textkin.transport._encode import Encoded, shares
+from textkin.transport._space import Space
+
+__all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows"]
+
+Algorithm: TypeAlias = Literal[
+    "auto", "prefetch", "brute", "wcd", "rwmd", "rwmd-query", "rwmd-document"
+]
+ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+
+Mask: TypeAlias = NDArray[np.uint8]
+
+# Below this share of documents that may be found, a searcher of their own pays: it computes
+# nothing for words that none of them has.
+_FEW = 0.25
+# Queries that the core gets at a time.
+_BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Counts of words over the vector table, in as little memory as keeps them exact.
+
+    Attributes
+    ----------
+    indptr, words : ndarray, int64 and int32
+        CSR; words ascend in every row.
+    counts : ndarray, float32 where that loses nothing, else float64
+        Before they are multiplied with the weights of the words.
+    """
+
+    indptr: Int64Array
+    words: Int32Array
+    counts: Float32Array | Float64Array
+
+    @classmethod
+    def of(cls, encoded: Encoded, name: str) -> "Rows":
+        """Keep the rows of `encoded`, in memory of their own; refuse counts that are none."""
+        wrong = ~(np.isfinite(encoded.counts) & (encoded.counts >= 0))
+        if wrong.any():
+            at = int(wrong.argmax())
+            row = int(np.searchsorted(encoded.indptr, at, side="right")) - 1
+            raise ValueError(
+                f"Word weights must be finite and not negative; row {row} of {name} has "
+                f"{encoded.counts[at]} in column {encoded.indices[at]}."
+            )
+        with np.errstate(over="ignore", under="ignore"):
+            narrow = encoded.counts.astype(np.float32)
+        exact = np.array_equal(narrow, encoded.counts)
+        return cls(
+            encoded.indptr.copy(),
+            encoded.indices.astype(np.int32),
+            narrow if exact else encoded.counts.copy(),
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def part(self, begin: int, end: int) -> "Rows":
+        """Return some of the rows, without copying what is large."""
+        indptr = self.indptr[begin : end + 1]
+        inside = slice(indptr[0], indptr[-1])
+        return Rows(indptr - indptr[0], self.words[inside], self.counts[inside])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Options:
+    """What is searched for, and how."""
+
+    k: int | None = None
+    radius: float = math.inf
+    algorithm: Algorithm = "auto"
+    m: int | None = None
+    mask: Mask | None = None
+    memory: int = 512 << 20
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """What the core found: hits as rows of a CSR matrix, and what each query took.
+
+    Attributes
+    ----------
+    starts, rows, distances : ndarray
+        Of query q: those from ``starts[q]`` to ``starts[q + 1]``, the nearest first.
+    verdicts : ndarray of shape (n_queries, 8), int64
+        How many documents got each of ``_core.VERDICTS``; they sum to the documents.
+    refined : ndarray of shape (n_queries,), int64
+        Documents whose bound was refined.
+    seconds : ndarray of shape (n_queries, 5), float64
+        By ``_core.STAGES``.
+    """
+
+    starts: Int64Array
+    rows: Int64Array
+    distances: Float64Array
+    verdicts: Int64Array
+    refined: Int64Array
+    seconds: Float64Array
+
+    @classmethod
+    def joined(cls, parts: list["Hits"]) -> "Hits":
+        """Put the hits of several batches one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([np.diff(part.starts) for part in parts])
+        return cls(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.distances for part in parts]),
+            np.concatenate([part.verdicts for part in parts]),
+            np.concatenate([part.refined for part in parts]),
+            np.concatenate([part.seconds for part in parts]),
+        )
+
+    def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
+        """Return rows and distances of shape (n_queries, width), -1 and inf where none is."""
+        counts = np.diff(self.starts)
+        present = np.arange(width) < counts[:, np.newaxis]
+        rows = np.full(present.shape, -1, dtype=np.int64)
+        distances = np.full(present.shape, np.inf)
+        rows[present] = self.rows
+        distances[present] = self.distances
+        return rows, distances
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents with the space they lie in: all that distances to them depend on.
+
+    Attributes
+    ----------
+    space : Space
+        The vectors.
+    cost : str
+        What moving a word costs.
+    weights : ndarray of shape (n_words,), float64, or None
+        What counts are multiplied by, those of queries too; None is 1.
+    rows : Rows
+        The documents.
+    """
+
+    space: Space
+    cost: CostName
+    weights: Float64Array | None
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_all"}
+
+    @cached_property
+    def _all(self) -> _core.Searcher:
+        return self._searcher(None)
+
+    def _searcher(self, live: Mask | None) -> _core.Searcher:
+        rows = self.rows
+        block = (rows.indptr, rows.words, rows.counts, live)
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights)
+        return _core.Searcher(self.space.table, self.cost, [block], len(self.space), None, weights)
+
+    def documents(self, rows: Rows) -> _core.Documents:
+        """Return rows, of this corpus or of queries, as the core compares them."""
+        return _core.Documents(rows.indptr, rows.words, self._weights(rows), len(self.space))
+
+    def are_empty(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows, of this corpus or of queries, have nothing to compare."""
+        heavy = self._weights(rows) > 0
+        before = np.concatenate([[0], np.cumsum(heavy)])
+        return np.asarray(before[rows.indptr[1:]] == before[rows.indptr[:-1]])
+
+    def masses(self, rows: Rows, row: int) -> tuple[Int32Array, Float64Array]:
+        """Return the words of a row that weigh something, and their shares."""
+        part = rows.part(row, row + 1)
+        weights = self._weights(part)
+        heavy = weights > 0
+        if not heavy.any():
+            return part.words[:0], weights[:0]
+        return part.words[heavy], shares(weights[heavy])
+
+    def _weights(self, rows: Rows) -> Float64Array:
+        counts = rows.counts.astype(np.float64, copy=False)
+        return counts if self.weights is None else counts * self.weights[rows.words]
+
+    def search(
+        self,
+        queries: Rows,
+        options: Options,
+        *,
+        without: Int64Array | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Hits:
+        """Find the nearest documents of every query; `without` names one that each leaves out."""
+        found = self.batches(queries, options, without=without, progress=progress)
+        return Hits.joined([hits for _, hits in found])
+
+    def batches(
+        self,
+        queries: Rows,
+        options: Options,
+        *,
+        without: Int64Array | None = None,
+        from_row: Int64Array | None = None,
+        progress: ProgressCallback | None = None,
+        size: int | None = None,
+    ) -> Iterator[tuple[int, Hits]]:
+        """Search for some queries after others; give the first of each batch and its hits.
+
+        `from_row` says for each query from which document on it looks.
+        """
+        searcher, mask = self._for(options.mask)
+        total, size = len(queries), size or _BATCH
+        for begin in range(0, max(total, 1), size):  # once even if there are no queries
+            end = min(begin + size, total)
+            documents = self.documents(queries.part(begin, end))
+            *found, _, _ = searcher.search(
+                documents,
+                None,
+                options.k,
+                options.radius,
+                options.algorithm,
+                options.m,
+                mask,
+                None if without is None else without[begin:end],
+                None if from_row is None else from_row[begin:end],
+                options.memory,
+                options.threads,
+                False,
+                _moved_on(progress, begin, total),
+            )
+            yield begin, self._hits(found, documents)
+
+    def record(
+        self, queries: Rows, row: int, options: Options
+    ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
+        """Search for one query; give also verdict and value of every document."""
+        searcher, mask = self._for(options.mask)
+        documents = self.documents(queries.part(row, row + 1))
+        *found, verdicts, values = searcher.search(
+            documents,
+            None,
+            options.k,
+            options.radius,
+            options.algorithm,
+            options.m,
+            mask,
+            None,
+            None,
+            options.memory,
+            options.threads,
+            True,
+            None,
+        )
+        return self._hits(found, documents), verdicts[0], values[0]
+
+    def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
+        if mask is None:
+            return self._all, None
+        if np.count_nonzero(mask) < _FEW * len(mask):
+            return self._searcher(mask), None
+        return self._all, mask
+
+    def _hits(self, found: list[Any], documents: _core.Documents) -> Hits:
+        starts, rows, distances, counts, seconds = found
+        verdicts, refined = counts[:, :-1], counts[:, -1]
+        # An empty query looks at nothing, so all that it could have found is left out.
+        empty = documents.empty_rows()
+        if empty.size:
+            verdicts = verdicts.copy()
+            verdicts[empty, _LEFT_OUT] += len(self) - verdicts[empty].sum(axis=1)
+        return Hits(starts, rows, distances, verdicts, refined, seconds)
+
+
+_LEFT_OUT = _core.VERDICTS.index("left_out")
+
+
+def _moved_on(
+    progress: ProgressCallback | None, before: int, total: int
+) -> ProgressCallback | None:
+    """Return a callback for a batch that reports the work as a whole."""
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, total)
