@@ -7,9 +7,16 @@ names, shapes and meanings, and no checks.
 from types import SimpleNamespace
 
 import numpy as np
+from scipy import sparse
 
 from textkin import WordMover, _core
 
+RANKINGS = {
+    "wcd": ("wcd", {}),
+    "rwmd": ("rwmd", {"side": "both"}),
+    "rwmd-query": ("rwmd", {"side": "query"}),
+    "rwmd-document": ("rwmd", {"side": "document"}),
+}
 REMOVED = ("document_side", "refined", "relaxed", "centroid")
 
 
@@ -22,15 +29,29 @@ class CoreSearcher:
 
     def fit(self, bags):
         """Keep the documents."""
-        block = (*(part for part in _arrays(bags)), None)
+        self._bags, block = bags, (*_arrays(bags), None)
         self._core = _core.Searcher(self._vectors, "euclidean", [block], bags.shape[1], None, None)
         return self
 
     def search(self, queries, k: int = 10, *, algorithm: str = "auto", m: int | None = None):
         """Return the nearest documents as the public method does."""
+        if algorithm in RANKINGS:
+            values = getattr(self, RANKINGS[algorithm][0])(
+                queries, self._bags, **RANKINGS[algorithm][1]
+            )
+            return _ranked(values, k, solved=0)
+        if algorithm == "prefetch" and m is not None:
+            near = np.argsort(self.wcd(queries, self._bags), axis=1, kind="stable")[:, :m]
+            exact = np.full((queries.shape[0], self._bags.shape[0]), np.inf)
+            for row, chosen in enumerate(near):
+                exact[row, chosen] = self.pairwise(queries[[row]], self._bags[chosen])[0]
+            return _ranked(exact, k, solved=m)
+        return self._exact(queries, k)
+
+    def _exact(self, queries, k: int):
         asked = _core.Documents(*_arrays(queries), queries.shape[1])
         starts, rows, distances, counts, seconds, _, _ = self._core.search(
-            asked, None, k, np.inf, algorithm, m, None, None, None, 512 << 20, self._threads,
+            asked, None, k, np.inf, "brute", None, None, None, None, 512 << 20, self._threads,
             False, None,
         )  # fmt: skip
         found = np.diff(starts)
@@ -42,12 +63,9 @@ class CoreSearcher:
         named = dict(zip((*_core.VERDICTS, "refined_bounds"), counts.T, strict=True))
         stats = SimpleNamespace(
             documents=np.full(len(found), len(self._core)),
-            empty=named["empty"],
-            left_out=named["left_out"],
             removed={name: named[name] for name in REMOVED},
             refined=named["refined_bounds"],
             solved=named["solved"],
-            not_reached=named["not_reached"],
             seconds=dict(zip(_core.STAGES, seconds.T, strict=True)),
         )
         return SimpleNamespace(indices=indices, distances=by_rank, counts=found, stats=stats)
@@ -57,22 +75,47 @@ class CoreSearcher:
         return self._mover.pairwise(X, Y)
 
     def wcd(self, X, Y):
-        """Return distances of centroids, pair by pair."""
-        return self._bounds(X, Y, lambda bounds: bounds.centroid)
+        """Return distances of centroids."""
+        first, second = _masses(X) @ self._vectors, _masses(Y) @ self._vectors
+        return np.array([np.linalg.norm(second - row, axis=1) for row in first])
 
     def rwmd(self, X, Y, *, side: str = "both"):
-        """Return relaxed distances, pair by pair."""
-        sides = {
-            "both": lambda bounds: max(bounds.source, bounds.target),
-            "query": lambda bounds: bounds.source,
-            "document": lambda bounds: bounds.target,
-        }
-        return self._bounds(X, Y, sides[side])
+        """Return relaxed distances."""
+        masses = _masses(Y)
+        vectors = self._vectors.astype(np.float64)
+        squares = np.einsum("ij,ij->i", vectors, vectors)[:, np.newaxis]
+        values = []
+        for row in range(X.shape[0]):
+            query = _masses(X[[row]])
+            words = query.indices
+            costs = squares + squares[words].T - 2 * vectors @ vectors[words].T
+            costs = np.sqrt(np.maximum(costs, 0))
+            costs[words, np.arange(len(words))] = 0
+            nearest = np.minimum.reduceat(costs[masses.indices], masses.indptr[:-1], axis=0)
+            sides = {"document": masses @ costs.min(axis=1), "query": nearest @ query.data}
+            sides["both"] = np.maximum(*sides.values())
+            values.append(sides[side])
+        return np.array(values)
 
-    def _bounds(self, X, Y, part):
-        first = [X[[row]] for row in range(X.shape[0])]
-        second = [Y[[row]] for row in range(Y.shape[0])]
-        return np.array([[part(self._mover.bounds(a, b)) for b in second] for a in first])
+
+def _ranked(values, k: int, solved: int):
+    indices = np.argsort(values, axis=1, kind="stable")[:, :k]
+    rows = len(values)
+    stats = SimpleNamespace(
+        documents=np.full(rows, values.shape[1]),
+        removed={},
+        refined=np.zeros(rows),
+        solved=np.full(rows, solved),
+        seconds={},
+    )
+    distances = np.take_along_axis(values, indices, axis=1)
+    counts = np.full(rows, indices.shape[1])
+    return SimpleNamespace(indices=indices, distances=distances, counts=counts, stats=stats)
+
+
+def _masses(bags):
+    totals = np.repeat(np.add.reduceat(bags.data, bags.indptr[:-1]), np.diff(bags.indptr))
+    return sparse.csr_array((bags.data / totals, bags.indices, bags.indptr), shape=bags.shape)
 
 
 def _arrays(bags):
