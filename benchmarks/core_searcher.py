@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from textkin import WordMover, _core
 
@@ -81,17 +82,14 @@ class CoreSearcher:
 
     def rwmd(self, X, Y, *, side: str = "both"):
         """Return relaxed distances."""
+        used, columns = np.unique(Y.indices, return_inverse=True)
         masses = _masses(Y)
-        vectors = self._vectors.astype(np.float64)
-        squares = np.einsum("ij,ij->i", vectors, vectors)[:, np.newaxis]
+        masses = sparse.csr_array((masses.data, columns, Y.indptr), shape=(Y.shape[0], len(used)))
         values = []
         for row in range(X.shape[0]):
             query = _masses(X[[row]])
-            words = query.indices
-            costs = squares + squares[words].T - 2 * vectors @ vectors[words].T
-            costs = np.sqrt(np.maximum(costs, 0))
-            costs[words, np.arange(len(words))] = 0
-            nearest = np.minimum.reduceat(costs[masses.indices], masses.indptr[:-1], axis=0)
+            costs = cdist(self._vectors[used], self._vectors[query.indices])
+            nearest = np.minimum.reduceat(costs[columns], Y.indptr[:-1], axis=0)
             sides = {"document": masses @ costs.min(axis=1), "query": nearest @ query.data}
             sides["both"] = np.maximum(*sides.values())
             values.append(sides[side])

@@ -42,7 +42,7 @@ from textkin.run import progress_bar
 # Test documents that are asked for; all there are in the smallest set.
 QUERIES = {"twitter": None, "r8": 500, "classic": 500, "20news": 200}
 RANKINGS = ("wcd", "rwmd-query", "rwmd-document", "rwmd")  # by a bound alone
-BINS = 60  # of the curve of sorted distances
+BINS = 40  # of the curve of sorted distances
 ABOVE = 1e-6  # by how much a lower bound may exceed the distance: float32 costs
 ENOUGH_SECONDS, MOST_REPEATS = 1.0, 5  # quick runs are repeated
 

@@ -13,14 +13,13 @@ DARK = {
     INK: "#ececf1",
     MUTED: "#a9a9b6",
     GROUND: "#17171c",
-    "#b5b5c0": "#5f5f6c",
     "#e69f00": "#f0b429",
     "#009e73": "#2fbf94",
     "#0072b2": "#56b4e9",
     "#cd5400": "#ff8a4c",
 }
 BOUNDS = {  # the name in the result: a label and a colour
-    "wcd": ("WCD", "#b5b5c0"),
+    "wcd": ("WCD", "#8f8f9c"),
     "rwmd-query": ("query side", "#e69f00"),
     "rwmd-document": ("document side", "#009e73"),
     "rwmd": ("RWMD", "#0072b2"),
@@ -31,7 +30,7 @@ ALGORITHMS = {
     "rwmd": "RWMD ranking",
     "wcd": "WCD ranking",
 }
-MARKS = {"auto": ("#cd5400", "-"), "rwmd": ("#0072b2", "--"), "wcd": ("#b5b5c0", ":")}
+MARKS = {"auto": ("#cd5400", "-"), "rwmd": ("#0072b2", "--"), "wcd": ("#8f8f9c", ":")}
 
 Result = Mapping[str, Any]
 
@@ -199,6 +198,7 @@ def draw_searches(result: Result) -> Any:
                     zorder=1,
                 )
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
             axes.minorticks_off()
         speed.set_yscale("log")
         speed.minorticks_off()

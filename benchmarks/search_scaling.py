@@ -144,7 +144,6 @@ def report_growth(
             if progress is not None:
                 progress(done, len(sizes))
     return {
-        "collections": list(COLLECTIONS),
         "queries": {"single": n_single, "batch": n_queries},
         "query_words": unique_words(corpus.queries),
         "sizes": measured,
@@ -257,6 +256,9 @@ def main() -> None:
     )
     parser.add_argument("--set", choices=["mixed", "20news"], default="mixed")
     parser.add_argument("--quick", action="store_true", help="few documents and queries: a try")
+    parser.add_argument(
+        "--collections", nargs="+", choices=COLLECTIONS, default=list(COLLECTIONS), help="all"
+    )
     parser.add_argument("--sizes", nargs="+", type=positive, help="of the mixed collection")
     parser.add_argument("--documents", type=positive, help="of 20news, at random; all")
     parser.add_argument("--queries", type=positive, help="mixed: 300; 20news: all")
@@ -273,7 +275,8 @@ def main() -> None:
         sizes = sorted(arguments.sizes or ([100, 300] if quick else SIZES))
         n_queries = arguments.queries or (10 if quick else 300)
         n_single = min(n_queries, arguments.single or (3 if quick else 50))
-        corpus = mixed_corpus(n_queries, most=sizes[-1] if quick or arguments.sizes else None)
+        most = sizes[-1] if quick or arguments.sizes else None
+        corpus = mixed_corpus(n_queries, most=most, collections=arguments.collections)
     else:
         few = (300, 20) if quick else (None, None)
         n_documents, n_queries = arguments.documents or few[0], arguments.queries or few[1]
@@ -283,7 +286,10 @@ def main() -> None:
     try:
         if mixed:
             found = report_growth(corpus, sizes, k, n_single, n_queries)
+            found["collections"] = arguments.collections
             options = f"--sizes {' '.join(map(str, sizes))} --single {n_single}"
+            if arguments.collections != list(COLLECTIONS):
+                options += f" --collections {' '.join(arguments.collections)}"
         else:
             found = report_set(corpus, k, arguments.threads)
             options = f"--documents {found['documents']} --threads {arguments.threads}"

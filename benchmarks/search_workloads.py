@@ -7,7 +7,7 @@ mean document, so that the mean query is not made by a few long ones.
 import gzip
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,8 +145,14 @@ def classified_corpus(
     return Corpus(name, vectors.words, vectors.matrix, bags, queries, labels, query_labels)
 
 
-def mixed_corpus(n_queries: int, *, most: int | None = None, seed: int = SEED) -> Corpus | None:
-    """Return texts of five collections in one random order, the queries held out.
+def mixed_corpus(
+    n_queries: int,
+    *,
+    most: int | None = None,
+    collections: Sequence[str] = COLLECTIONS,
+    seed: int = SEED,
+) -> Corpus | None:
+    """Return texts of several collections in one random order, the queries held out.
 
     Sentences of the Brown corpus, glosses of WordNet, definitions of GCIDE, Reuters news and
     messages of 20news, without SMART stop words; built-in vectors. The first n documents are a
@@ -158,13 +164,15 @@ def mixed_corpus(n_queries: int, *, most: int | None = None, seed: int = SEED) -
         How many texts to hold out.
     most : int, optional
         Take so many documents, which is quicker than all.
+    collections : sequence of str
+        Which ones; all five by default.
     seed : int, default=7
         Where the random numbers start.
     """
     if not (DATA / "text").is_dir():
         print("The shared data sets are not here.", file=sys.stderr)
         return None
-    texts = [text for name in COLLECTIONS for text in read_collection(name)]
+    texts = [text for name in collections for text in read_collection(name)]
     order = np.random.default_rng([seed, 31]).permutation(len(texts))
     if most is not None:  # some have no word with a vector
         order = order[: most + n_queries + (most + n_queries) // 10 + 100]
