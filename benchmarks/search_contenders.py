@@ -24,7 +24,8 @@ from textkin import WordMover
 
 def searcher_of(vectors: NDArray[np.float32], bags: sparse.csr_array, n_jobs: int = 1) -> Any:
     """Return bags ready to be searched: all scripts that search get theirs here."""
-    make = WordMover if hasattr(WordMover, "search") else CoreSearcher
+    public = all(hasattr(WordMover, name) for name in ("search", "wcd", "rwmd"))
+    make = WordMover if public else CoreSearcher
     return make(vectors, n_jobs=n_jobs).fit(bags)
 
 
