@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from search_table import stand_in
+
 # Each colour on a light ground, and what takes its place on a dark one. Steps of lightness tell
 # the bounds apart too, for any colour vision.
 INK, MUTED, GROUND = "#1b1b22", "#5c5c68", "#ffffff"
@@ -170,47 +172,53 @@ def draw_distances(result: Result) -> Any:
 
 
 def draw_searches(result: Result) -> Any:
-    """Above: times faster than brute force. Below: error of the vote. Both against m."""
+    """Draw speed-up over brute force, neighbours found and error of the vote, against m."""
     sets = result["sets"]
-    figure, (above, below) = _figure(len(sets), 2, 4.6)
-    for column, one in enumerate(sets):
-        speed, error = above[column], below[column]
-        steps = [run for run in one["searches"] if run["algorithm"] == "prefetch"]
-        cutoffs = [run["m"] for run in steps]
-        for axes, what in ((speed, "speed_up"), (error, "error_percent")):
-            axes.plot(
-                cutoffs,
-                [run[what] for run in steps],
-                color=INK,
-                marker="o",
-                markersize=3,
-                linewidth=1.2,
-                label="prefetch",
-            )
-            for algorithm, label in ALGORITHMS.items():
-                colour, dashes = MARKS[algorithm]
-                axes.axhline(
-                    run_of(one, algorithm)[what],
-                    color=colour,
-                    linestyle=dashes,
-                    linewidth=1.4,
-                    label=label,
-                    zorder=1,
-                )
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-            axes.minorticks_off()
-        speed.set_yscale("log")
-        speed.minorticks_off()
-        speed.yaxis.set_major_formatter(lambda value, _: f"{value:g}x")
-        speed.set_title(one["name"])
-        error.set_xlabel("m")
-        error.set_ylim(0, None)
-    above[0].set_ylabel("speed-up over brute force")
-    below[0].set_ylabel("test error, %")
-    handles, labels = above[0].get_legend_handles_labels()
+    rows = {
+        "speed_up": "speed-up over brute force",
+        "recall_percent": "neighbours found, %",
+        "error_percent": "test error, %",
+    }
+    figure, grid = _figure(len(sets), len(rows), 6.2)
+    for row, (what, label) in zip(grid, rows.items(), strict=True):
+        for axes, one in zip(row, sets, strict=True):
+            _draw_search(axes, one, what)
+        row[0].set_ylabel(label)
+    for top, bottom, one in zip(grid[0], grid[-1], sets, strict=True):
+        top.set_yscale("log")
+        top.minorticks_off()
+        top.yaxis.set_major_formatter(lambda value, _: f"{value:g}x")
+        top.set_title(one["name"])
+        bottom.set_xlabel("m")
+    handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
+
+
+def _draw_search(axes: Any, one: Result, what: str) -> None:
+    """Draw one number of prefetch against m, and of the others as lines across."""
+    steps = [run for run in one["searches"] if run["algorithm"] == "prefetch"]
+    values = [run[what] for run in steps]
+    for algorithm, label in ALGORITHMS.items():
+        colour, dashes = MARKS[algorithm]
+        value = run_of(one, algorithm)[what]
+        values.append(value)
+        axes.axhline(value, color=colour, linestyle=dashes, linewidth=1.4, label=label, zorder=1)
+    cutoffs = [run["m"] for run in steps]
+    axes.plot(
+        cutoffs,
+        values[: len(steps)],
+        color=INK,
+        marker="o",
+        markersize=3,
+        linewidth=1.2,
+        label="prefetch",
+    )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.minorticks_off()
+    if what != "speed_up":
+        axes.set_ylim(0, 1.08 * max(*values, 1))
 
 
 def run_of(one: Result, algorithm: str) -> Any:
@@ -252,7 +260,7 @@ def caption(result: Result) -> str:
     """Return what the numbers are, and where they were measured."""
     pairs = sorted({one["tightness"]["pairs"] for one in result["sets"]})
     return (
-        "First table: sizes, and the mean of bound / WMD over "
+        f"{stand_in(result)}First table: sizes, and the mean of bound / WMD over "
         f"{' to '.join(f'{many:,}' for many in pairs)} random pairs of a query and a document. "
         "Second: a batch of all queries on one thread; documents whose exact distance was "
         "computed; how many of the exact neighbours were found; error of the vote of the "

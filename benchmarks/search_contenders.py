@@ -22,11 +22,15 @@ from workloads import documents
 from textkin import WordMover
 
 
+def searcher_class() -> type:
+    """Return the public class, or the stand-in as long as a part of that is missing."""
+    public = all(hasattr(WordMover, name) for name in ("search", "wcd", "rwmd"))
+    return WordMover if public else CoreSearcher
+
+
 def searcher_of(vectors: NDArray[np.float32], bags: sparse.csr_array, n_jobs: int = 1) -> Any:
     """Return bags ready to be searched: all scripts that search get theirs here."""
-    public = all(hasattr(WordMover, name) for name in ("search", "wcd", "rwmd"))
-    make = WordMover if public else CoreSearcher
-    return make(vectors, n_jobs=n_jobs).fit(bags)
+    return searcher_class()(vectors, n_jobs=n_jobs).fit(bags)
 
 
 @dataclass(frozen=True)
