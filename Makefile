@@ -46,9 +46,11 @@ sanitize: .venv/.tools
 	$(BIN)/cmake --build build/sanitize-thread
 	build/sanitize-thread/core_tests
 
-# Speed beside the tools people use today, on a quiet machine; loading with gensim takes half an hour.
+# Speed beside the tools people use today, on a quiet machine; with gensim loading takes half an
+# hour and searching a quarter.
 bench: .venv/.bench
 	$(BIN)/python benchmarks/pairs.py
+	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/vector_loading.py
 	$(BIN)/python benchmarks/table.py --write README.md

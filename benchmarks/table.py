@@ -1,9 +1,10 @@
-"""Show the result of pairs.py as a Markdown table, or put it into a file between two markers.
+"""Show stored results as Markdown tables, or put them into a page between their markers.
 
 In the repository root::
 
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
+    python benchmarks/table.py --write docs/pruning.md
 """
 
 import argparse
@@ -11,10 +12,10 @@ import json
 import sys
 from pathlib import Path
 
+import pruning_figures
+import search_table
 from environment import RESULTS
 
-BEGIN = "<!-- benchmark: begin -->"
-END = "<!-- benchmark: end -->"
 OURS = {
     "textkin_distance": "textkin `distance`",
     "textkin_batch": "textkin batch",
@@ -156,32 +157,86 @@ def render(result) -> str:
     return "\n".join(lines)
 
 
-def put_between_markers(text: str, table: str) -> str:
+# The script that made a result: the name of its markers, and what makes its table.
+TABLES = {
+    "pairs": ("benchmark", render),
+    "search": ("search", search_table.render),
+    "pruning": ("pruning", pruning_figures.render),
+}
+
+
+def kind_of(result) -> str:
+    """Return which script made a result."""
+    for kind in TABLES:
+        if f"benchmarks/{kind}.py" in result["command"]:
+            return kind
+    raise ValueError(f"there is no table for the result of `{result['command']}`")
+
+
+def markers(name: str) -> tuple[str, str]:
+    """Return the lines between which a table stands."""
+    return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+
+
+def put_between_markers(text: str, table: str, name: str) -> str:
     """Return the text with the table in place of what stood between the markers."""
+    begin, end = markers(name)
     lines = text.splitlines()
     places = [
-        [at for at, line in enumerate(lines) if line.strip() == mark] for mark in (BEGIN, END)
+        [at for at, line in enumerate(lines) if line.strip() == mark] for mark in (begin, end)
     ]
     if [len(found) for found in places] != [1, 1] or places[0][0] > places[1][0]:
-        raise ValueError(f"the file must have one line {BEGIN} and, below it, one line {END}")
-    (begin,), (end,) = places
-    return "\n".join([*lines[: begin + 1], table, *lines[end:]]) + "\n"
+        raise ValueError(f"the file must have one line {begin} and, below it, one line {end}")
+    (first,), (last,) = places
+    return "\n".join([*lines[: first + 1], table, *lines[last:]]) + "\n"
+
+
+def write(text: str, results: list[Path], *, all_of_them: bool) -> str:
+    """Return a page with the tables of results in it.
+
+    Parameters
+    ----------
+    text : str
+        The page.
+    results : list of Path
+        Result files.
+    all_of_them : bool
+        Whether each must have its markers in the page; otherwise one is enough.
+    """
+    tables = {}
+    for path in results:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        name, make = TABLES[kind_of(result)]
+        if all_of_them or markers(name)[0] in text:
+            tables[name] = make(result)
+    if not tables:
+        raise ValueError(f"the file must have the markers of a table, such as {markers('search')}")
+    for name, table in tables.items():
+        text = put_between_markers(text, table, name)
+    return text
 
 
 def main() -> None:
-    """Print the table or write it."""
+    """Print the tables or write them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--result", type=Path, default=RESULTS / "pairs.json")
+    parser.add_argument("--result", type=Path, help="one file; all that are stored")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace between its markers")
     arguments = parser.parse_args()
-    table = render(json.loads(arguments.result.read_text(encoding="utf-8")))
+    stored = [path for kind in TABLES if (path := RESULTS / f"{kind}.json").is_file()]
+    results = stored if arguments.result is None else [arguments.result]
     if arguments.write is None:
-        print(table)
+        for path in results:
+            result = json.loads(path.read_text(encoding="utf-8"))
+            print(TABLES[kind_of(result)][1](result), end="\n\n")
         return
     try:
-        text = put_between_markers(arguments.write.read_text(encoding="utf-8"), table)
+        text = write(
+            arguments.write.read_text(encoding="utf-8"),
+            results,
+            all_of_them=arguments.result is not None,
+        )
     except ValueError as error:
         sys.exit(f"table.py: {arguments.write}: {error}.")
     arguments.write.write_text(text, encoding="utf-8")

@@ -22,6 +22,8 @@ workloads, contenders, pairs, table, instructions = (
     for name in ("workloads", "contenders", "pairs", "table", "instructions")
 )
 
+BEGIN, END = table.markers("benchmark")
+
 
 @pytest.fixture(scope="module")
 def language():
@@ -184,21 +186,19 @@ def test_every_contender_comes_first_and_last_some_time():
 
 def test_the_table_replaces_what_is_between_the_markers(result_file, tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
     for _ in range(2):  # the second time gives the same page
         done = run("table.py", "--result", result_file, "--write", page)
         assert done.returncode == 0, done.stderr
         lines = page.read_text().splitlines()
-        assert lines[:2] == ["before", table.BEGIN]
-        assert lines[-2:] == [table.END, "after"]
+        assert lines[:2] == ["before", BEGIN]
+        assert lines[-2:] == [END, "after"]
         assert "old" not in lines
         assert sum(line.startswith("| twit (synthetic, ") for line in lines) == 1
         assert "times slower than textkin's `distance`" in page.read_text()
 
 
-@pytest.mark.parametrize(
-    "text", ["no markers", f"{table.BEGIN}\n", f"{table.END}\n{table.BEGIN}\n"]
-)
+@pytest.mark.parametrize("text", ["no markers", f"{BEGIN}\n", f"{END}\n{BEGIN}\n"])
 def test_a_page_without_both_markers_is_refused_and_left_alone(result_file, tmp_path, text):
     page = tmp_path / "page.md"
     page.write_text(text)

@@ -1,0 +1,399 @@
+"""The benchmarks of the search run, compare equal answers and draw. Nothing is timed here."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from support import ROOT, load_script
+from textkin import WordMover
+
+BENCHMARKS = ROOT / "benchmarks"
+
+workloads, search_workloads, contenders, search, search_table, table, scaling, pruning, figures = (
+    load_script(f"benchmarks/{name}.py")
+    for name in (
+        "workloads",
+        "search_workloads",
+        "search_contenders",
+        "search",
+        "search_table",
+        "table",
+        "search_scaling",
+        "pruning",
+        "pruning_figures",
+    )
+)
+
+
+def run(script, *arguments):
+    return subprocess.run(
+        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def installed(module):
+    return importlib.util.find_spec(module) is not None
+
+
+@pytest.fixture(scope="module")
+def language():
+    return workloads.Language()
+
+
+@pytest.fixture(scope="module")
+def corpus(language):
+    return search_workloads.synthetic_corpus("twit", 60, 12, language=language)
+
+
+# ---------------------------------------------------------------------- workloads
+
+
+def test_queries_are_about_as_long_as_the_mean_document(corpus, language):
+    assert corpus.documents.shape == (60, 30_000)
+    lengths = np.diff(corpus.queries.indptr)
+    assert len(lengths) == 12
+    assert lengths.min() >= 9
+    assert lengths.max() <= 11
+    again = search_workloads.synthetic_corpus("twit", 60, 12, language=language)
+    assert (corpus.documents != again.documents).nnz == 0
+    assert (corpus.queries != again.queries).nnz == 0
+
+
+def test_a_labelled_set_keeps_its_split_and_has_no_empty_document(shared_data):
+    found = search_workloads.classified_corpus("twitter", n_documents=50, n_queries=10)
+    assert found.documents.shape[0] == len(found.labels) == 50
+    assert found.queries.shape[0] == len(found.query_labels) == 10
+    assert np.diff(found.documents.indptr).min() >= 1
+    assert set(found.query_labels) <= {"positive", "negative", "neutral"}
+
+
+@pytest.mark.parametrize("name", search_workloads.COLLECTIONS)
+def test_every_collection_gives_texts(shared_data, name):
+    texts = search_workloads.read_collection(name)
+    first = [next(texts) for _ in range(20)]
+    assert np.mean([len(text.split()) for text in first]) > 3
+    assert not any("\t" in text for text in first if name == "gcide_definitions")
+
+
+def test_without_the_data_nothing_is_made_up(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(search_workloads, "DATA", tmp_path)
+    assert search_workloads.classified_corpus("r8") is None
+    assert search_workloads.mixed_corpus(3) is None
+    assert "r8 is left out" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- contenders
+
+
+@pytest.mark.parametrize("portion", [3, 256])
+def test_the_script_finds_what_brute_force_finds(corpus, portion, monkeypatch):
+    pytest.importorskip("ot")
+    monkeypatch.setattr(contenders.Script, "PORTION", portion)
+    few = replace(corpus, documents=corpus.documents[[*range(60), 3, 3]])  # equal documents too
+    queries = few.documents[[3, 9]] + few.documents[[5, 7]]
+    found = contenders.Script(few, 5)(queries)
+    brute = contenders.Textkin(few, 5, algorithm="brute", fresh=False)(queries)
+    apart = search.largest_difference("script", found, brute, "here")
+    assert apart < 1e-6
+    assert 10 <= found.work["solved"] < 2 * 62
+
+
+def test_the_bounds_of_the_script_are_not_above_the_distance(corpus):
+    pytest.importorskip("ot")
+    script = contenders.Script(corpus, 5)
+    exact = np.array([[0.0, 1e-3], [0.7, 1.9]])
+    worst = exact**2 + script._slack  # as much too large as a product can be
+    assert np.all(script._root(worst) <= exact + 1e-15)
+
+
+def test_peers_that_cannot_be_imported_are_left_out(corpus, monkeypatch):
+    for module in ("ot", "gensim.models"):
+        monkeypatch.setitem(sys.modules, module, None)
+    ready = contenders.make(corpus, 3, ["textkin", "script", "gensim"])
+    assert list(ready) == ["textkin"]
+
+
+# ---------------------------------------------------------------------- comparing
+
+
+def answer(indices, distances):
+    return contenders.Answer(np.array([indices]), np.array([distances]), {})
+
+
+def test_documents_at_the_same_distance_may_change_places():
+    expected = answer([4, 2, 7], [1.0, 1.0, 3.0])
+    assert search.largest_difference("x", answer([2, 4, 7], [1.0, 1.0, 3.0]), expected, "") == 0
+    other = answer([4, 2, 9], [1.0, 1.0, 3.0 * (1 + 1e-7)])  # ties with the last
+    assert search.largest_difference("x", other, expected, "") < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("indices", "distances", "message"),
+    [
+        ([4, 7, 2], [1.0, 2.0, 3.0], "round 1, query 0: x has document 7 at rank 2"),
+        ([4, 9, 7], [1.0, 2.0, 3.0], "x has document 9 at rank 2"),
+        ([4, 2, 7], [1.0, 2.0, 3.1], "round 1: distances of x differ from those of"),
+        ([4, 2, 7], [1.0, np.nan, 3.0], "distances of x differ"),
+    ],
+)
+def test_unequal_answers_stop_the_benchmark(indices, distances, message):
+    expected = answer([4, 2, 7], [1.0, 2.0, 3.0])
+    with pytest.raises(search.UnequalAnswersError, match=message):
+        search.largest_difference("x", answer(indices, distances), expected, "news, round 1")
+
+
+def test_ratios_are_over_the_queries_of_both():
+    base = np.array([[1.0, 2.0], [3.0, 5.0]])
+    slow = np.array([[10.0, np.nan], [np.nan, np.nan]])
+    batch = np.array([[0.5], [2.0]])
+    np.testing.assert_allclose(search.ratios(slow, base), [10])
+    np.testing.assert_allclose(search.ratios(slow, batch), [20])
+    np.testing.assert_allclose(search.ratios(base, batch), [3, 2])
+    np.testing.assert_allclose(search.ratios(base, base), [1, 1])
+
+
+# ---------------------------------------------------------------------- search
+
+
+@pytest.fixture(scope="module")
+def result_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("benchmark") / "search.json"
+    sizes = ["--documents", 40, "-k", 4, "--rounds", 2, "--single", 2, "--batch", 3]
+    done = run("search.py", "--quick", *sizes, "--workloads", "twit", "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "| twit (40 of " in done.stdout
+    return path
+
+
+def test_a_search_result_says_what_was_measured_and_where(result_file):
+    result = json.loads(result_file.read_text())
+    assert result["command"] == (
+        "python benchmarks/search.py --documents 40 -k 4 --rounds 2 --single 2 --batch 3 "
+        "--workloads twit"
+    )
+    for key in ("date", "machine", "python", "numpy", "textkin", "commit", "instruction_set"):
+        assert result[key]
+    assert str(Path.home()) not in result_file.read_text()
+    assert str(result_file.parent) not in result_file.read_text()
+
+
+def test_all_contenders_that_are_installed_found_the_same(result_file):
+    result = json.loads(result_file.read_text())
+    peers = {"script": "ot", "gensim": "gensim"}
+    missing = [name for name, module in peers.items() if not installed(module)]
+    assert len(result["absent_peers"]) == len(missing)
+    [workload] = result["workloads"]
+    found = workload["contenders"]
+    assert set(found) == set(contenders.MAKERS) - set(missing)
+    for contender in found.values():
+        assert contender["largest_relative_difference"] < 1e-6
+        assert contender["milliseconds"]["median"] > 0
+        assert set(contender["times_slower_than"]) == set(search.BASES)
+    assert found["textkin"]["queries"] == 4
+    assert found["textkin_batch"]["queries"] == 6
+    assert found["textkin_brute"]["work_a_query"]["solved"] == 40
+    assert found["textkin"]["times_slower_than"]["textkin"]["median"] == 1
+
+
+def test_those_that_look_at_every_document_are_not_asked_in_large_collections(
+    language, monkeypatch
+):
+    monkeypatch.setattr(search, "MOST_FOR_SLOW", 10)
+    monkeypatch.setattr(search, "Language", lambda: language)
+    result = search.report(["twit"], 20, 2, 1, 1, 2)
+    [workload] = result["workloads"]
+    assert not set(workload["contenders"]) & set(contenders.SLOW)
+    assert search_table.render(result).count("not tried") == len(contenders.SLOW)
+
+
+def test_wrong_sizes_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["search.py", "--documents", "5", "-k", "6"])
+    with pytest.raises(SystemExit, match="2"):
+        search.main()
+    assert "-k must be at most --documents" in capsys.readouterr().err
+
+
+def test_a_peer_that_is_not_installed_is_said_so(result_file):
+    result = json.loads(result_file.read_text())
+    result["gensim"] = None
+    result["workloads"][0]["contenders"].pop("gensim", None)
+    shown = search_table.render(result)
+    assert "not installed" in shown
+    assert "gensim None" not in shown
+
+
+def test_a_stand_in_is_not_taken_for_the_search(result_file):
+    result = json.loads(result_file.read_text())
+    assert result["searcher"] == contenders.searcher_class().__name__
+    assert "Not a measurement" in search_table.render(result | {"searcher": "CoreSearcher"})
+    assert "Not a measurement" not in search_table.render(result | {"searcher": "WordMover"})
+
+
+def test_each_table_goes_between_its_own_markers(result_file, tmp_path):
+    page = tmp_path / "page.md"
+    (begin, end), (other, _) = table.markers("search"), table.markers("benchmark")
+    page.write_text(f"{other}\nkept\n{begin}\nold\n{end}\n")
+    for _ in range(2):
+        done = run("table.py", "--result", result_file, "--write", page)
+        assert done.returncode == 0, done.stderr
+        lines = page.read_text().splitlines()
+        assert lines[:3] == [other, "kept", begin]
+        assert lines[-1] == end
+        assert "old" not in lines
+        assert sum(line.startswith("| twit (40 of ") for line in lines) == 1
+
+
+def test_a_page_without_any_markers_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("text\n")
+    done = run("table.py", "--write", page)
+    assert done.returncode != 0
+    assert "must have the markers of a table" in done.stderr
+    assert page.read_text() == "text\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), [("README.md", "search"), ("docs/pruning.md", "pruning")]
+)
+def test_the_pages_have_room_for_the_tables(page, name):
+    text = (ROOT / page).read_text()
+    assert "| new |" in table.put_between_markers(text, "| new |", name)
+
+
+# ---------------------------------------------------------------------- scaling
+
+
+def test_growth_is_measured_in_processes_of_their_own(tmp_path, shared_data):
+    path = tmp_path / "scaling.json"
+    sizes = ["--sizes", 30, 50, "--queries", 4, "--single", 2, "-k", 3]
+    done = run("search_scaling.py", *sizes, "--collections", "brown", "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "| 50 | " in done.stdout
+    result = json.loads(path.read_text())
+    assert [one["documents"] for one in result["sizes"]] == [30, 50]
+    for one in result["sizes"]:
+        assert one["largest_relative_difference_from_brute"] < 1e-6
+        assert 3 <= one["solved"]["mean"] <= one["documents"]
+        assert one["megabytes"]["peak"] > 10
+    assert str(tmp_path) not in path.read_text()
+
+
+def test_all_queries_of_a_labelled_set_are_searched(shared_data, monkeypatch):
+    monkeypatch.setattr(scaling, "PORTION", 4)
+    few = search_workloads.classified_corpus("twitter", n_documents=40, n_queries=10)
+    found = scaling.report_set(few, 5, 1)
+    assert (found["documents"], found["queries"]) == (40, 10)
+    assert found["total_seconds"] > 0
+    assert 5 <= found["solved"]["mean"] <= 40
+    assert list(found["error_of_vote_percent"]) == ["1", "3", "5"]
+    assert "exact top-5" in scaling.set_summary({"k": 5, **found})
+
+
+def test_the_vote_goes_to_the_class_of_the_nearest_among_equals():
+    labels = np.array(["a", "b", "b", "a", "c"])
+    found = np.array([[4, 0, 1], [0, 1, 2], [3, -1, -1], [-1, -1, -1]])
+    right = np.array(["c", "b", "a", "a"])
+    assert scaling.error_of_vote(labels, found, right) == 0.25  # who finds nothing is wrong
+
+
+# ---------------------------------------------------------------------- pruning
+
+
+def test_the_refined_bound_lies_between_the_relaxed_one_and_the_distance(corpus):
+    mover = contenders.searcher_of(corpus.vectors, corpus.documents)
+    queries = corpus.documents[[0, 1, 2]] + corpus.documents[[3, 1, 5]]  # words are shared
+    bounds = pruning.bound_matrices(mover, corpus, queries, corpus.documents)
+    exact = WordMover(corpus.vectors).pairwise(queries, corpus.documents)
+    assert bounds["refined"][1, 1] == pytest.approx(0, abs=1e-6)  # the same document
+    assert np.all(bounds["refined"] <= exact * (1 + 1e-6))
+    assert np.all(bounds["refined"] >= bounds["rwmd"] - 1e-6)
+    assert np.mean(bounds["refined"] / np.maximum(exact, 1e-9)) > 0.9
+
+
+def test_a_bound_above_the_distance_stops_the_benchmark():
+    distances = np.array([[0.0, 1.0]])
+    good = {"wcd": np.array([[0.0, 0.5]])}
+    assert pruning.tightness(distances, good, "r8")["wcd"]["mean"] == 0.5
+    for wrong in ([0.0, 1.001], [0.1, 0.5]):
+        with pytest.raises(pruning.NotABoundError, match="r8: rwmd is"):
+            pruning.tightness(distances, {"rwmd": np.array([wrong])}, "r8")
+
+
+def test_cutoffs_double_from_k_to_all():
+    assert pruning.cutoffs(5, 30) == [5, 10, 20, 30]
+    assert pruning.cutoffs(5, 20) == [5, 10, 20]
+    assert pruning.cutoffs(5, 5) == [5]
+
+
+@pytest.fixture(scope="module")
+def pruned(corpus):
+    labels = np.array(["even", "odd"] * 30)
+    few = replace(corpus, labels=labels, query_labels=labels[:12])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruning, "MOST_REPEATS", 1)
+        found = pruning.report_set(few, 3, (4, 20))
+    about = {"k": 3, "vectors": "made", "machine": "m", "textkin": "0", "commit": "c"}
+    about["searcher"] = contenders.searcher_class().__name__
+    return {"command": "python benchmarks/pruning.py", **about, "sets": [found, found]}
+
+
+def test_prefetch_ends_in_the_exact_answer(pruned):
+    runs = pruned["sets"][0]["searches"]
+    steps = [one for one in runs if one["algorithm"] == "prefetch"]
+    assert [one["m"] for one in steps] == [3, 6, 12, 24, 48, 60]
+    assert [one["recall_percent"] for one in steps] == sorted(
+        one["recall_percent"] for one in steps
+    )
+    assert steps[0]["recall_percent"] < steps[-1]["recall_percent"] == 100
+    brute, auto = runs[:2]
+    assert brute["speed_up"] == 1
+    assert auto["recall_percent"] == 100
+    assert auto["error_percent"] == brute["error_percent"] == steps[-1]["error_percent"]
+
+
+def test_sorted_distances_ascend_and_bounds_stay_below(pruned):
+    lines = pruned["sets"][0]["curve"]["lines"]
+    assert lines["wmd"]["mean"] == sorted(lines["wmd"]["mean"])
+    for bound in figures.BOUNDS:
+        assert np.all(np.array(lines[bound]["mean"]) <= np.array(lines["wmd"]["mean"]) + 1e-4)
+
+
+def test_figures_are_small_pictures_for_light_and_dark(pruned, tmp_path):
+    pytest.importorskip("matplotlib")
+    paths = figures.draw(pruned, tmp_path)
+    assert [path.name for path in paths] == [
+        "pruning-tightness.svg",
+        "pruning-distances.svg",
+        "pruning-search.svg",
+    ]
+    for path in paths:
+        text = path.read_text()
+        assert len(text) < 100_000
+        assert "prefers-color-scheme:dark" in text
+        assert ElementTree.fromstring(text).tag.endswith("svg")
+        assert f"images/{path.name}" in (ROOT / "docs" / "pruning.md").read_text()
+    again = [path.read_text() for path in paths]
+    assert again == [path.read_text() for path in figures.draw(pruned, tmp_path)]
+
+
+def test_figures_without_matplotlib_name_the_extra(pruned, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"textkin\[plot\]"):
+        figures.draw(pruned, tmp_path)
+
+
+def test_the_tables_of_pruning_name_sizes_and_command(pruned):
+    shown = figures.render(pruned)
+    assert "| twit | 60 | 12 | " in shown
+    assert "| twit | prefetch | 6 | " in shown
+    assert "`python benchmarks/pruning.py`" in shown
