@@ -22,9 +22,7 @@ class Query {
     Document document;
 
     [[nodiscard]] bool may_find(std::size_t row) const {
-        return static_cast<std::int64_t>(row) >= from_ &&
-               static_cast<std::int64_t>(row) != without_ &&
-               (options_.mask.empty() || options_.mask[row] != 0) && corpus_.total(row) > 0;
+        return is_asked_for(row) && corpus_.total(row) > 0;
     }
 
     void decide(std::size_t row, Verdict verdict, double value) {
@@ -37,19 +35,13 @@ class Query {
         values_[row] = value;
     }
 
-    // All documents that cannot be found, and for a query without words all others too.
+    // All documents that cannot be found; for a query without words that is all of them.
     void decide_the_rest() {
         for (std::size_t row = 0; row < corpus_.size(); ++row) {
-            if (may_find(row)) {
-                if (document.empty())
-                    decide(row, Verdict::not_reached, std::numeric_limits<double>::infinity());
-                continue;
-            }
-            const bool absent = static_cast<std::int64_t>(row) < from_ ||
-                                static_cast<std::int64_t>(row) == without_ ||
-                                (!options_.mask.empty() && options_.mask[row] == 0) ||
-                                !corpus_.is_live(row);
-            decide(row, absent ? Verdict::left_out : Verdict::empty,
+            if (may_find(row) && !document.empty()) continue;
+            const bool without_words =
+                corpus_.total(row) <= 0 && is_asked_for(row) && corpus_.is_live(row);
+            decide(row, without_words ? Verdict::empty : Verdict::left_out,
                    std::numeric_limits<double>::infinity());
         }
     }
@@ -63,6 +55,12 @@ class Query {
     std::span<std::uint8_t> verdicts_;
     std::span<double> values_;
     std::int64_t without_ = -1, from_ = 0;
+
+    [[nodiscard]] bool is_asked_for(std::size_t row) const {
+        return static_cast<std::int64_t>(row) >= from_ &&
+               static_cast<std::int64_t>(row) != without_ &&
+               (options_.mask.empty() || options_.mask[row] != 0);
+    }
 };
 
 // Adds the time until its end to a number of seconds.

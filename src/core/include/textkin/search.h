@@ -27,7 +27,7 @@ enum class Algorithm : std::uint8_t {
 
 // What is known of a document after a search.
 enum class Verdict : std::uint8_t {
-    left_out,      // not live, masked, or the query itself
+    left_out,      // not live, masked, or the query itself; all, if the query has no words
     empty,         // has no words
     solved,        // its exact distance was computed (or, in a ranking by a bound, the bound)
     document_side, // each of its words to the nearest of the query: too far already
