@@ -246,7 +246,7 @@ class Corpus:
                 False,
                 _moved_on(progress, begin, total),
             )
-            yield begin, self._hits(found, documents)
+            yield begin, _hits(found)
 
     def record(
         self, queries: Rows, row: int, options: Options
@@ -269,7 +269,7 @@ class Corpus:
             True,
             None,
         )
-        return self._hits(found, documents), verdicts[0], values[0]
+        return _hits(found), verdicts[0], values[0]
 
     def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
         if mask is None:
@@ -278,18 +278,10 @@ class Corpus:
             return self._searcher(mask), None
         return self._all, mask
 
-    def _hits(self, found: list[Any], documents: _core.Documents) -> Hits:
-        starts, rows, distances, counts, seconds = found
-        verdicts, refined = counts[:, :-1], counts[:, -1]
-        # An empty query looks at nothing, so all that it could have found is left out.
-        empty = documents.empty_rows()
-        if empty.size:
-            verdicts = verdicts.copy()
-            verdicts[empty, _LEFT_OUT] += len(self) - verdicts[empty].sum(axis=1)
-        return Hits(starts, rows, distances, verdicts, refined, seconds)
 
-
-_LEFT_OUT = _core.VERDICTS.index("left_out")
+def _hits(found: list[Any]) -> Hits:
+    starts, rows, distances, counts, seconds = found
+    return Hits(starts, rows, distances, counts[:, :-1], counts[:, -1], seconds)
 
 
 def _moved_on(
