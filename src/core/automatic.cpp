@@ -178,8 +178,8 @@ class Group {
 void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& costs,
                           std::span<Query* const> queries, const SearchOptions& options,
                           Stop& stop) {
-    // Most of it for rows of costs; the rest for what is made of them.
-    const std::size_t row_bytes = options.memory / 4 * 3;
+    // Half for rows of costs; the rest for a copy of the vectors and for what is made of the rows.
+    const std::size_t row_bytes = options.memory / 2;
     const std::size_t most_rows = costs.rows_in(row_bytes);
     std::vector<std::int32_t> words;
     std::unordered_set<std::int32_t> different;

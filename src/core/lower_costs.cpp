@@ -29,23 +29,73 @@ Panels& panels_of_this_thread() {
 
 } // namespace
 
-LowerCosts::LowerCosts(const Space& space, const Corpus& corpus)
+LowerCosts::LowerCosts(const Space& space, const Corpus& corpus, std::size_t bytes)
     : corpus_(corpus), cost_(space.cost), dimension_(space.table.dimension),
       length_((corpus.words().size() + kPanelWords - 1) / kPanelWords * kPanelWords) {
-    // The product of two vectors is off by (d + 1) 2^-24 |x| |y| at most, twice that by as much
-    // times |x|^2 + |y|^2; sums and differences of squares and product, and the squares as float,
-    // add some units of 2^-24 of the same.
-    shrink_ = 1 - (static_cast<double>(dimension_) + 16) * 0x1p-24;
-    const auto words = corpus.words();
-    std::vector<double> norms(words.size());
-    for (std::size_t i = 0; i < words.size(); ++i) norms[i] = norm(space.table.row(words[i]));
+    std::vector<double> norms(length_);
+    for (std::size_t i = 0; i < length_; ++i) norms[i] = norm(word(space.table, i));
     longest_ = *std::max_element(norms.begin(), norms.end());
     choose_scale(norms);
+    // The product of two vectors is off by (d + 1) 2^-24 |x| |y| at most, twice that by as much
+    // times |x|^2 + |y|^2; sums and differences of squares and product, and the squares as float,
+    // add some units of 2^-24 of the same. If x is replaced by something that is r |x| away from
+    // it, the product changes by r |x| |y| at most.
+    shrink_ = 1 - (static_cast<double>(dimension_) + 16) * 0x1p-24;
+    if (length_ * dimension_ * sizeof(std::int16_t) <= bytes)
+        shrink_ -= pack(space.table, norms) * (1 + 1e-9);
     squares_.grow(length_);
+    for (std::size_t i = 0; i < length_; ++i)
+        squares_[i] = static_cast<float>(power_ * norms[i] * power_ * norms[i] * shrink_);
+}
+
+// The vector of a word of the corpus; beyond the last one, that one again.
+const float* LowerCosts::word(const VectorTable& table, std::size_t place) const {
+    const auto words = corpus_.words();
+    return table.row(words[std::min(place, words.size() - 1)]);
+}
+
+// Fills packed_; returns how far, relative to its length, a vector has moved at most.
+double LowerCosts::pack(const VectorTable& table, const std::vector<double>& norms) {
+    packed_.grow(length_ * dimension_);
+    steps_.grow(length_);
+    const auto scale = static_cast<float>(power_);
+    double farthest = 0;
     for (std::size_t i = 0; i < length_; ++i) {
-        const double scaled = power_ * norm(space.table.row(words[std::min(i, words.size() - 1)]));
-        squares_[i] = static_cast<float>(scaled * scaled * shrink_);
+        const float* vector = word(table, i);
+        float largest = 0;
+        for (std::size_t k = 0; k < dimension_; ++k)
+            largest = std::max(largest, std::fabs(vector[k] * scale));
+        const float step = largest / kLargestShort;
+        steps_[i] = step;
+        const float inverse = step > 0 ? 1 / step : 0;
+        std::int16_t* out =
+            packed_.data() + i / kPanelWords * kPanelWords * dimension_ + i % kPanelWords;
+        double moved = 0;
+        for (std::size_t k = 0; k < dimension_; ++k) {
+            const float value = vector[k] * scale;
+            const float rounded = std::clamp(value * inverse + (value < 0 ? -0.5F : 0.5F),
+                                             -kLargestShort, kLargestShort);
+            const auto entry = static_cast<std::int16_t>(rounded);
+            out[k * kPanelWords] = entry;
+            const double off =
+                static_cast<double>(static_cast<float>(entry) * step) - static_cast<double>(value);
+            moved += off * off;
+        }
+        if (norms[i] > 0) farthest = std::max(farthest, std::sqrt(moved) / (power_ * norms[i]));
     }
+    return farthest;
+}
+
+void LowerCosts::panel(const VectorTable& table, std::size_t number, float* out) const {
+    if (packed_.size() > 0) {
+        kernels().unpack_panel(packed_.data() + number * kPanelWords * dimension_,
+                               steps_.data() + number * kPanelWords, dimension_, out);
+        return;
+    }
+    const float* vectors[kPanelWords];
+    for (std::size_t w = 0; w < kPanelWords; ++w)
+        vectors[w] = word(table, number * kPanelWords + w);
+    kernels().pack_panel(vectors, dimension_, static_cast<float>(power_), out);
 }
 
 double LowerCosts::norm(const float* vector) const {
@@ -55,7 +105,7 @@ double LowerCosts::norm(const float* vector) const {
     return std::sqrt(square);
 }
 
-void LowerCosts::choose_scale(std::vector<double>& norms) {
+void LowerCosts::choose_scale(std::vector<double> norms) {
     const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
     std::nth_element(norms.begin(), middle, norms.end());
     int exponent = 0;
@@ -105,26 +155,20 @@ void LowerCosts::compute(const VectorTable& table, std::span<const std::int32_t>
     const Kernels& run = kernels();
     const std::size_t panels = length_ / kPanelWords;
     const std::size_t items = (panels + kPanelsAtOnce - 1) / kPanelsAtOnce;
-    const auto vocabulary = corpus_.words();
     const auto body = [&](std::size_t item) {
         const std::size_t first = item * kPanelsAtOnce;
         const std::size_t last = std::min(panels, first + kPanelsAtOnce);
         Buffer<float>& packed = panels_of_this_thread().vectors;
         const std::size_t size = kPanelWords * dimension_;
         packed.grow(kPanelsAtOnce * size);
-        for (std::size_t panel = first; panel < last; ++panel) {
-            const float* vectors[kPanelWords];
-            for (std::size_t w = 0; w < kPanelWords; ++w)
-                vectors[w] =
-                    table.row(vocabulary[std::min(panel * kPanelWords + w, vocabulary.size() - 1)]);
-            run.pack_panel(vectors, dimension_, scale, packed.data() + (panel - first) * size);
-        }
+        for (std::size_t number = first; number < last; ++number)
+            panel(table, number, packed.data() + (number - first) * size);
         for (std::size_t p = 0; p < count; p += kPointsAtOnce)
-            for (std::size_t panel = first; panel < last; ++panel)
+            for (std::size_t number = first; number < last; ++number)
                 run.lower_costs(points.data() + p * stride, std::min(kPointsAtOnce, count - p),
-                                stride, dimension_, packed.data() + (panel - first) * size,
-                                squares_.data() + panel * kPanelWords, squares.data() + p, scale_,
-                                cost_ == Cost::euclidean, rows.data() + p, panel * kPanelWords);
+                                stride, dimension_, packed.data() + (number - first) * size,
+                                squares_.data() + number * kPanelWords, squares.data() + p, scale_,
+                                cost_ == Cost::euclidean, rows.data() + p, number * kPanelWords);
     };
     if (count > 0) parallel_for(items, threads, stop, body, false);
 }

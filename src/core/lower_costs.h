@@ -16,7 +16,9 @@ namespace textkin {
 
 class LowerCosts {
   public:
-    LowerCosts(const Space& space, const Corpus& corpus);
+    // A copy of the vectors in 16 bits is made if it takes at most `bytes`: half of what would have
+    // to be read for every query otherwise, in the order in which it is read.
+    LowerCosts(const Space& space, const Corpus& corpus, std::size_t bytes);
 
     // The cost that an entry of 1 stands for.
     [[nodiscard]] double unit() const { return unit_; }
@@ -62,13 +64,18 @@ class LowerCosts {
     double far_ = 0;     // length, so scaled, of points that are too far from all words
     float scale_ = 1;    // entries a unit of cost of such vectors
     double unit_ = 1;
-    Buffer<float> squares_; // of the corpus's words
+    Buffer<float> squares_;       // of the corpus's words
+    Buffer<std::int16_t> packed_; // panels of their vectors, if there is room
+    Buffer<float> steps_;         // what 1 means there, scaled
 
     std::vector<Slot> slots_;
     std::unordered_map<std::int32_t, std::size_t> slot_of_;
     std::uint64_t calls_ = 0, wanted_ = 0;
 
-    void choose_scale(std::vector<double>& norms);
+    void choose_scale(std::vector<double> norms);
+    [[nodiscard]] double pack(const VectorTable& table, const std::vector<double>& norms);
+    [[nodiscard]] const float* word(const VectorTable& table, std::size_t place) const;
+    void panel(const VectorTable& table, std::size_t number, float* out) const;
     [[nodiscard]] double norm(const float* vector) const;
     [[nodiscard]] std::vector<std::size_t> free_slots(std::size_t count, std::size_t most);
 };

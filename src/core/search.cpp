@@ -36,6 +36,12 @@ void search_all(const Space& space, const Corpus& corpus, Query& query, unsigned
 Searcher::Searcher(const Space& space, const Corpus& corpus) : space_(space), corpus_(corpus) {}
 Searcher::~Searcher() = default;
 
+void Searcher::prepare(std::size_t memory) const {
+    const std::lock_guard taken(guard_);
+    if (!costs_ && !corpus_.words().empty())
+        costs_ = std::make_unique<LowerCosts>(space_, corpus_, memory / 4);
+}
+
 void Searcher::search(const Documents& queries, const float* points, const SearchOptions& options,
                       bool record, Stop& stop, SearchResult& out) const {
     Space space = space_;
@@ -65,7 +71,7 @@ void Searcher::search(const Documents& queries, const float* points, const Searc
         const std::unique_lock taken(guard_, std::try_to_lock);
         std::unique_ptr<LowerCosts> own;
         std::unique_ptr<LowerCosts>& costs = taken.owns_lock() ? costs_ : own;
-        if (!costs) costs = std::make_unique<LowerCosts>(space_, corpus_);
+        if (!costs) costs = std::make_unique<LowerCosts>(space_, corpus_, options.memory / 4);
         search_automatically(space, corpus_, *costs, with_words, options, stop);
     } else {
         for (Query* query : with_words) {

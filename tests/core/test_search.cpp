@@ -101,6 +101,7 @@ TEST(search_lower_costs_never_exceed_the_costs) {
         for (const std::size_t dimension : {1u, 2u, 50u, 333u}) {
             // Vectors of all sizes, some nearly the same, one far out, one close to nothing.
             for (const int power : {0, 60, -60, 118, -122}) {
+                const bool packed = random() % 2 == 0;
                 if (cost == Cost::cosine && power != 0) continue;
                 Table table = corpus::random_table(random, 40, dimension, cost);
                 if (cost != Cost::cosine) {
@@ -118,7 +119,7 @@ TEST(search_lower_costs_never_exceed_the_costs) {
                 for (std::int32_t w = 0; w < 30; ++w) all.emplace_back(w, 1.0);
                 bags.add(all);
                 const Corpus corpus({bags.block(true)}, {40, {}, {}}, 40);
-                const LowerCosts costs({table.view(), cost}, corpus);
+                const LowerCosts costs({table.view(), cost}, corpus, packed ? 1 << 20 : 0);
                 std::vector<std::int32_t> words(40);
                 std::iota(words.begin(), words.end(), 0);
                 std::vector<std::vector<std::int16_t>> rows(
@@ -153,7 +154,7 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
     for (std::int32_t w = 0; w < 60; ++w) all.emplace_back(w, 1.0);
     bags.add(all);
     const Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
-    LowerCosts costs({table.view(), Cost::euclidean}, corpus);
+    LowerCosts costs({table.view(), Cost::euclidean}, corpus, 1 << 20);
     std::vector<std::int16_t> fresh(costs.length());
     Stop stop;
     for (int round = 0; round < 50; ++round) {

@@ -58,6 +58,23 @@ TEST(search_kernels_lower_costs_and_panels) {
                         CHECK(!(panel[k * kPanelWords + w] < words[w][k] / 2) &&
                               !(panel[k * kPanelWords + w] > words[w][k] / 2));
 
+                std::vector<std::int16_t> packed(dimension * kPanelWords);
+                std::vector<float> steps(kPanelWords);
+                for (std::size_t w = 0; w < kPanelWords; ++w) {
+                    steps[w] = 1.0F / 1024 / static_cast<float>(w + 1);
+                    for (std::size_t k = 0; k < dimension; ++k)
+                        packed[k * kPanelWords + w] = static_cast<std::int16_t>(
+                            std::lround(words[w][k] * 1024 * static_cast<float>(w + 1)));
+                }
+                Buffer<float> unpacked;
+                unpacked.grow(dimension * kPanelWords);
+                run.unpack_panel(packed.data(), steps.data(), dimension, unpacked.data());
+                for (std::size_t x = 0; x < packed.size(); ++x)
+                    CHECK_NEAR(
+                        static_cast<double>(unpacked[x]),
+                        static_cast<double>(static_cast<float>(packed[x]) * steps[x % kPanelWords]),
+                        0.0);
+
                 std::vector<float> points(count * stride);
                 std::vector<float> squares(kPanelWords);
                 std::vector<float> point_squares(count);

@@ -189,6 +189,13 @@ void register_search(nb::module_& module) {
                 return to_numpy(std::move(rows), count);
             },
             "Live rows without any word.")
+        .def(
+            "prepare",
+            [](const BoundSearcher& self, std::size_t memory) {
+                const nb::gil_scoped_release released;
+                self.searcher().prepare(memory);
+            },
+            "memory"_a, "Do what the first search would have to do first.")
         .def("search", &search, "queries"_a, "points"_a.noconvert().none(), "k"_a.none(),
              "radius"_a, "algorithm"_a, "m"_a.none(), "mask"_a.noconvert().none(),
              "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "memory"_a,

@@ -111,9 +111,23 @@ inline std::int16_t least_of(Shorts value) {
 } // namespace
 
 const Kernels kAvx512Kernels{
-    "avx512",     squared_distances, finish_costs,         round_costs,     row_minima,
-    find_reduced, add_where,         lower_costs,          pack_panel,      least_of_rows,
-    turn_panel,   weigh_rows,        weigh_rows_eightfold, least_both_ways, reduced_columns,
-    reduced_rows};
+    .name = "avx512",
+    .squared_distances = squared_distances,
+    .finish_costs = finish_costs,
+    .round_costs = round_costs,
+    .row_minima = row_minima,
+    .find_reduced = find_reduced,
+    .add_where = add_where,
+    .lower_costs = lower_costs,
+    .pack_panel = pack_panel,
+    .unpack_panel = unpack_panel,
+    .least_of_rows = least_of_rows,
+    .turn_panel = turn_panel,
+    .weigh_rows = weigh_rows,
+    .weigh_rows_eightfold = weigh_rows_eightfold,
+    .least_both_ways = least_both_ways,
+    .reduced_columns = reduced_columns,
+    .reduced_rows = reduced_rows,
+};
 
 } // namespace textkin

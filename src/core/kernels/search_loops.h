@@ -79,6 +79,15 @@ void pack_panel(const float* const* words, std::size_t dimension, float scale, f
             out[k * kPanelWords + w] = words[w][k] * scale;
 }
 
+void unpack_panel(const std::int16_t* packed, const float* steps, std::size_t dimension,
+                  float* out) {
+    float own[kPanelWords];
+    for (std::size_t w = 0; w < kPanelWords; ++w) own[w] = steps[w];
+    for (std::size_t k = 0; k < dimension; ++k)
+        for (std::size_t w = 0; w < kPanelWords; ++w)
+            out[k * kPanelWords + w] = static_cast<float>(packed[k * kPanelWords + w]) * own[w];
+}
+
 void least_of_rows(const std::int16_t* const* rows, std::size_t count, std::size_t length,
                    std::int16_t* out) {
     constexpr std::size_t kTogether = 4 * kShortWidth;

@@ -80,6 +80,10 @@ struct Kernels {
     // The vectors of kPanelWords words as a panel, times a power of two.
     void (*pack_panel)(const float* const* words, std::size_t dimension, float scale, float* out);
 
+    // The same from numbers in 16 bits, each word's in steps of its own.
+    void (*unpack_panel)(const std::int16_t* packed, const float* steps, std::size_t dimension,
+                         float* out);
+
     // out[x]: the least of rows[i][x]; `length` is a multiple of kLanes.
     void (*least_of_rows)(const std::int16_t* const* rows, std::size_t count, std::size_t length,
                           std::int16_t* out);

@@ -83,6 +83,9 @@ class Searcher {
     Searcher& operator=(const Searcher&) = delete;
     ~Searcher();
 
+    // Does what the first search would have to do first; `memory` as it will be then.
+    void prepare(std::size_t memory) const;
+
     // Queries are rows of words; a word beyond the last row of the vectors is one of `points`, so
     // that anything with a vector can be searched for.
     void search(const Documents& queries, const float* points, const SearchOptions& options,
