@@ -83,9 +83,12 @@ inline Ints where(unsigned bits, Ints value) {
 
 #include "kernels/loops.h"
 
+#include "kernels/bound_loops.h"
+
 } // namespace
 
-const Kernels kAvx2Kernels{"avx2",     squared_distances, finish_costs, round_costs,
-                           row_minima, find_reduced,      add_where};
+const Kernels kAvx2Kernels{
+    "avx2",    squared_distances, finish_costs,      round_costs, row_minima,      find_reduced,
+    add_where, column_minima,     add_weighted_rows, add_scaled,  centroid_squares};
 
 } // namespace textkin

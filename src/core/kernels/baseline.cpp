@@ -69,9 +69,12 @@ inline Ints where(unsigned bits, Ints value) {
 
 #include "kernels/loops.h"
 
+#include "kernels/bound_loops.h"
+
 } // namespace
 
-const Kernels kBaselineKernels{"baseline", squared_distances, finish_costs, round_costs,
-                               row_minima, find_reduced,      add_where};
+const Kernels kBaselineKernels{"baseline",        squared_distances, finish_costs,    round_costs,
+                               row_minima,        find_reduced,      add_where,       column_minima,
+                               add_weighted_rows, add_scaled,        centroid_squares};
 
 } // namespace textkin

@@ -16,6 +16,7 @@ from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, co
 from textkin.transport._costs import COSTS, CostName
 from textkin.transport._encode import Coverage, Document, distance_of_bags
 from textkin.transport._masses import MASSES, Masses, learnt_word_weights
+from textkin.transport._matrices import MeasuresBounds
 from textkin.transport._reading import ReadsDocuments
 from textkin.vectors import WordVectors
 
@@ -26,7 +27,7 @@ Documents: TypeAlias = Iterable[str | Sequence[str] | HasText] | sparse.sparray 
 _FIRST_ROW: Int64Array = np.zeros(1, dtype=np.int64)
 
 
-class WordMover(ReadsDocuments):
+class WordMover(MeasuresBounds, ReadsDocuments):
     r"""The Word Mover's Distance: how far the words of one document travel to become another.
 
     Parameters

@@ -51,12 +51,12 @@ struct Hit {
 
 struct SearchOptions {
     Algorithm algorithm = Algorithm::automatic;
-    std::size_t k = std::numeric_limits<std::size_t>::max();       // at most so many
-    double radius = std::numeric_limits<double>::infinity();       // at most so far
-    std::size_t m = std::numeric_limits<std::size_t>::max();       // documents prefetch looks at
-    std::span<const std::uint8_t> mask;       // 0: must not be found; empty: all may be
-    std::span<const std::int64_t> without;    // a row that each query must not find, or -1; or empty
-    std::span<const std::int64_t> from;       // each query finds rows from here on; or empty
+    std::size_t k = std::numeric_limits<std::size_t>::max(); // at most so many
+    double radius = std::numeric_limits<double>::infinity(); // at most so far
+    std::size_t m = std::numeric_limits<std::size_t>::max(); // documents prefetch looks at
+    std::span<const std::uint8_t> mask;    // 0: must not be found; empty: all may be
+    std::span<const std::int64_t> without; // a row that each query must not find, or -1; or empty
+    std::span<const std::int64_t> from;    // each query finds rows from here on; or empty
     std::size_t memory = std::size_t{512} << 20;
     unsigned threads = 1;
 };
@@ -70,6 +70,8 @@ struct SearchResult {
     std::vector<std::uint8_t> verdicts;
     std::vector<double> values;
 };
+
+class CentroidStore;
 
 // Searches one corpus. Searches from several threads at once are allowed.
 class Searcher {
@@ -90,6 +92,7 @@ class Searcher {
   private:
     Space space_;
     const Corpus& corpus_;
+    std::unique_ptr<CentroidStore> centroids_;
 };
 
 } // namespace textkin
