@@ -12,6 +12,7 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kGroupsAtOnce = 8; // that a thread takes
+constexpr std::size_t kAhead = 2;        // rows of the table are asked for before they are needed
 
 constexpr std::size_t groups_of(std::size_t documents) {
     return (documents + kCentroidColumns - 1) / kCentroidColumns;
@@ -21,11 +22,15 @@ constexpr std::size_t groups_of(std::size_t documents) {
 void add_up(const VectorTable& table, const Document& document, std::vector<double>& sum) {
     sum.assign(table.dimension, 0.0);
     const Kernels& run = kernels();
-    for (std::size_t i = 0; i < document.size(); ++i)
-        run.add_scaled(table.row(document.words[i]),
-                       static_cast<double>(document.masses[i]) /
-                           static_cast<double>(document.total),
-                       table.dimension, sum.data());
+    for (std::size_t i = 0; i < document.size(); ++i) {
+        if (i + kAhead < document.size()) {
+            const float* next = table.row(document.words[i + kAhead]);
+            for (std::size_t k = 0; k < table.dimension; k += kLanes) __builtin_prefetch(next + k);
+        }
+        const double share =
+            static_cast<double>(document.masses[i]) / static_cast<double>(document.total);
+        run.add_scaled(table.row(document.words[i]), share, table.dimension, sum.data());
+    }
 }
 
 struct Scratch {

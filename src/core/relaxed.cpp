@@ -13,11 +13,11 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kWordsAtOnce = 256;    // whose costs a thread computes
-constexpr std::size_t kPanel = 64;           // query words that lie side by side
-constexpr std::size_t kMostQueries = 512;    // that share a table
+constexpr std::size_t kWordsAtOnce = 256; // whose costs a thread computes
+constexpr std::size_t kPanel = 16;        // query words that lie side by side: a line of the cache
+constexpr std::size_t kMostQueries = 512; // that share a table
 constexpr std::size_t kFewestDocuments = 16; // that a thread takes
-constexpr std::size_t kMostDocuments = 512;
+constexpr std::size_t kMostDocuments = 2048;
 constexpr auto kFar = std::numeric_limits<float>::infinity();
 constexpr auto kInfinity = std::numeric_limits<double>::infinity();
 
@@ -107,14 +107,15 @@ class Batch {
             find_uses(block);
             compute(block);
             times.table += seconds_since(began);
-            if (query_side_ == nullptr) continue;
+            const bool last = end == words.size();
+            if (query_side_ == nullptr && !last) continue;
             const auto then = Clock::now();
-            for_documents([&](DocumentScratch& some) { add_query_side(block, some); });
+            for_documents([&](DocumentScratch& some) {
+                if (query_side_ != nullptr) add_query_side(block, some);
+                if (last) finish(some);
+            });
             times.bound += seconds_since(then);
         }
-        const auto began = Clock::now();
-        for_documents([&](DocumentScratch& some) { finish(some); });
-        times.bound += seconds_since(began);
     }
 
   private:
