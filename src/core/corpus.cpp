@@ -61,8 +61,7 @@ Corpus::Corpus(std::vector<Block> blocks, Columns columns, std::size_t table_row
 
     // Until here places_ only marks the columns that are used.
     for (std::size_t c = 0; c < places_.size(); ++c)
-        if (places_[c] != kNowhere)
-            words_.push_back(columns_.word(static_cast<std::int32_t>(c)));
+        if (places_[c] != kNowhere) words_.push_back(columns_.word(static_cast<std::int32_t>(c)));
     std::sort(words_.begin(), words_.end());
     words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
     for (std::size_t c = 0; c < places_.size(); ++c)

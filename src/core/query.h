@@ -62,7 +62,8 @@ class Query {
 // Adds the time until its end to a stage.
 class Timed {
   public:
-    Timed(QueryStats& stats, Stage stage) : seconds_(stats.seconds[static_cast<std::size_t>(stage)]) {}
+    Timed(QueryStats& stats, Stage stage)
+        : seconds_(stats.seconds[static_cast<std::size_t>(stage)]) {}
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
     ~Timed() { seconds_ += std::chrono::duration<double>(Clock::now() - began_).count(); }

@@ -44,8 +44,8 @@ struct Block {
 // What the columns of all blocks mean.
 struct Columns {
     std::size_t count = 0;
-    std::span<const std::int32_t> words;  // row of the vector table, -1: none; empty: the column
-    std::span<const double> weights;      // what counts are multiplied by; empty: 1
+    std::span<const std::int32_t> words; // row of the vector table, -1: none; empty: the column
+    std::span<const double> weights;     // what counts are multiplied by; empty: 1
 
     [[nodiscard]] std::int32_t word(std::int32_t column) const {
         return words.empty() ? column : words[static_cast<std::size_t>(column)];
