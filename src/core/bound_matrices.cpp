@@ -10,7 +10,7 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kMostAtOnce = 512; // queries
+constexpr std::size_t kMostAtOnce = 2048; // queries
 
 std::vector<Document> all_of(const Documents& documents) {
     std::vector<Document> out;

@@ -65,15 +65,17 @@ void centroid_values(const Space& space, const DocumentRows& rows,
     const std::size_t dimension = space.table.dimension;
     const std::size_t tiles = (queries.size() + kCentroidRows - 1) / kCentroidRows;
     std::vector<double> points(tiles * kCentroidRows * dimension, 0.0);
-    std::vector<double> sum;
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-        stop.throw_if_requested();
-        add_up(space.table, queries[q], sum);
-        std::copy(sum.begin(), sum.end(),
-                  points.begin() + static_cast<std::ptrdiff_t>(q * dimension));
-    }
-    const std::size_t groups = groups_of(rows.size());
     ScratchPool<Scratch> pool;
+    parallel_for(
+        queries.size(), threads, stop,
+        [&](std::size_t q) {
+            const auto scratch = pool.take();
+            add_up(space.table, queries[q], scratch->sum);
+            std::copy(scratch->sum.begin(), scratch->sum.end(),
+                      points.begin() + static_cast<std::ptrdiff_t>(q * dimension));
+        },
+        false);
+    const std::size_t groups = groups_of(rows.size());
     const auto measure = [&](std::size_t group, Scratch& scratch) {
         const double* others = nullptr;
         if (kept != nullptr) {

@@ -13,11 +13,12 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kWordsAtOnce = 256; // whose costs a thread computes
-constexpr std::size_t kPanel = 16;        // query words that lie side by side: a line of the cache
-constexpr std::size_t kMostQueries = 512; // that share a table
+constexpr std::size_t kWordsAtOnce = 256;  // whose costs a thread computes
+constexpr std::size_t kPanel = 16;         // query words that lie side by side: a line of the cache
+constexpr std::size_t kMostQueries = 2048; // that share a table
 constexpr std::size_t kFewestDocuments = 16; // that a thread takes
 constexpr std::size_t kMostDocuments = 2048;
+constexpr std::size_t kMostSums = std::size_t{1} << 20; // of its documents and all queries
 constexpr auto kFar = std::numeric_limits<float>::infinity();
 constexpr auto kInfinity = std::numeric_limits<double>::infinity();
 
@@ -81,8 +82,10 @@ class Batch {
           extreme_(live.words.size(), 0) {
         const std::size_t column = live.words.size() * sizeof(float);
         most_columns_ = std::max(memory / 2 / column / kLanes * kLanes, kLanes);
+        const std::size_t most =
+            std::clamp(kMostSums / queries.size(), kFewestDocuments, kMostDocuments);
         documents_at_once_ =
-            std::clamp(rows.size() / (4 * std::max(threads, 1U)), kFewestDocuments, kMostDocuments);
+            std::clamp(rows.size() / (4 * std::max(threads, 1U)), kFewestDocuments, most);
     }
 
     void run(RelaxedTimes& times) {

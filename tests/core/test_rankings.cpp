@@ -283,6 +283,43 @@ TEST(rankings_nothing_in_nothing_out) {
     CHECK(out == std::vector<double>{0, kInfinity, kInfinity, kInfinity});
 }
 
+TEST(rankings_can_be_stopped) {
+    std::mt19937_64 random(17);
+    const Table table = corpus::random_table(random, 50, 4, Cost::euclidean);
+    const Space space{table.view(), Cost::euclidean};
+    const auto rows = random_rows(random, 30, 50);
+    const Documents documents = corpus::documents(rows);
+    const Store store(rows, 50, 1);
+    const Searcher searcher(space, *store.corpus);
+    std::vector<double> out(documents.size() * documents.size());
+    for (const unsigned threads : {1u, 3u}) {
+        const auto stopped = [&](const auto& work) {
+            Stop stop([](std::size_t) { return true; }, Stop::Clock::duration::zero());
+            CHECK_THROWS(Stopped, work(stop));
+        };
+        stopped([&](Stop& stop) {
+            relaxed_matrix(space, documents, documents, Side::both, 1 << 20, threads, stop, out);
+        });
+        stopped([&](Stop& stop) {
+            centroid_matrix(space, documents, documents, 1 << 20, threads, stop, out);
+        });
+        for (const Algorithm algorithm :
+             {Algorithm::prefetch, Algorithm::centroid, Algorithm::relaxed}) {
+            SearchOptions options;
+            options.algorithm = algorithm;
+            options.k = 3;
+            options.threads = threads;
+            SearchResult found;
+            stopped([&](Stop& stop) {
+                searcher.search(documents, nullptr, options, false, stop, found);
+            });
+            Stop never; // what was left behind does no harm
+            searcher.search(documents, nullptr, options, false, never, found);
+            CHECK(found.hits[0].front().row == 0);
+        }
+    }
+}
+
 TEST(rankings_kernels_do_what_they_say) {
     const Kernels& run = kernels();
     std::mt19937_64 random(13);
