@@ -32,6 +32,7 @@ WorkspaceLease::WorkspaceLease() {
 WorkspaceLease::~WorkspaceLease() {
     if (taken_ == nullptr) return;
     workspace_->solver.trim();
+    workspace_->refiner.trim();
     *taken_ = false;
 }
 

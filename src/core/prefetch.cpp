@@ -291,19 +291,18 @@ class Prefetch {
 } // namespace
 
 void search_by_prefetch(const Space& space, const Corpus& corpus, CentroidStore& centroids,
-                        std::span<Query> queries, const SearchOptions& options, Stop& stop) {
+                        std::span<Query* const> queries, const SearchOptions& options, Stop& stop) {
     const LiveWords live(CorpusRows(corpus).words());
     const double corpus_length = centroids.largest_length(space.table, corpus);
     in_batches(
         queries, corpus.size(), 1, options.memory / 2,
-        [&](std::span<Query> some, std::vector<double>& values) {
+        [&](std::span<Query* const> some, std::vector<double>& values) {
             measure_centroids(space, corpus, centroids, some, options, stop, values.data());
             const bool one = some.size() == 1;
             const std::size_t memory =
                 options.memory / 4 / (one ? 1 : std::max(options.threads, 1U));
             parallel_for(some.size(), one ? 1 : options.threads, stop, [&](std::size_t q) {
-                Query& query = some[q];
-                if (query.document.empty()) return;
+                Query& query = *some[q];
                 const Margins margins(
                     space.cost, query.document.size() + corpus.longest(),
                     std::max(corpus_length, largest_length(space.table, query.document.words)));

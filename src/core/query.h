@@ -29,16 +29,22 @@ class Query {
 
     void decide(std::size_t row, Verdict verdict, double value) {
         ++stats_.verdicts[static_cast<std::size_t>(verdict)];
-        if (verdicts_.empty()) return;
+        if (records()) record(row, verdict, value);
+    }
+    [[nodiscard]] bool records() const { return !verdicts_.empty(); }
+    void record(std::size_t row, Verdict verdict, double value) {
         verdicts_[row] = static_cast<std::uint8_t>(verdict);
         values_[row] = value;
     }
-    [[nodiscard]] bool records() const { return !verdicts_.empty(); }
 
-    // All documents that cannot be found.
+    // All documents that cannot be found, and for a query without words all others too.
     void decide_the_rest() {
         for (std::size_t row = 0; row < corpus_.size(); ++row) {
-            if (may_find(row)) continue;
+            if (may_find(row)) {
+                if (document.empty())
+                    decide(row, Verdict::not_reached, std::numeric_limits<double>::infinity());
+                continue;
+            }
             const bool absent = static_cast<std::int64_t>(row) < from_ ||
                                 static_cast<std::int64_t>(row) == without_ ||
                                 (!options_.mask.empty() && options_.mask[row] == 0) ||
@@ -59,11 +65,11 @@ class Query {
     std::int64_t without_ = -1, from_ = 0;
 };
 
-// Adds the time until its end to a stage.
+// Adds the time until its end to a number of seconds.
 class Timed {
   public:
-    Timed(QueryStats& stats, Stage stage)
-        : seconds_(stats.seconds[static_cast<std::size_t>(stage)]) {}
+    explicit Timed(double& seconds) : seconds_(seconds) {}
+    Timed(QueryStats& stats, Stage stage) : Timed(stats.seconds[static_cast<std::size_t>(stage)]) {}
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
     ~Timed() { seconds_ += std::chrono::duration<double>(Clock::now() - began_).count(); }

@@ -6,20 +6,20 @@
 namespace textkin {
 namespace {
 
-std::vector<Document> documents_of(std::span<Query> queries) {
+std::vector<Document> documents_of(std::span<Query* const> queries) {
     std::vector<Document> out;
-    for (const Query& query : queries) out.push_back(query.document);
+    for (const Query* query : queries) out.push_back(query->document);
     return out;
 }
 
-void share_time(std::span<Query> queries, Stage stage, double seconds) {
-    for (Query& query : queries)
-        query.stats().seconds[static_cast<std::size_t>(stage)] +=
+void share_time(std::span<Query* const> queries, Stage stage, double seconds) {
+    for (Query* query : queries)
+        query->stats().seconds[static_cast<std::size_t>(stage)] +=
             seconds / static_cast<double>(queries.size());
 }
 
 // The values of each query, those of the document's side after those of the query's.
-void measure_relaxed(const Space& space, const Corpus& corpus, std::span<Query> queries,
+void measure_relaxed(const Space& space, const Corpus& corpus, std::span<Query* const> queries,
                      const SearchOptions& options, Stop& stop, std::vector<double>& values) {
     const std::size_t count = queries.size() * corpus.size();
     const Algorithm by = options.algorithm;
@@ -39,7 +39,7 @@ void measure_relaxed(const Space& space, const Corpus& corpus, std::span<Query> 
 } // namespace
 
 void measure_centroids(const Space& space, const Corpus& corpus, CentroidStore& centroids,
-                       std::span<Query> queries, const SearchOptions& options, Stop& stop,
+                       std::span<Query* const> queries, const SearchOptions& options, Stop& stop,
                        double* values) {
     const auto began = std::chrono::steady_clock::now();
     const auto kept = centroids.get(space, corpus, options.memory / 2, options.threads, stop);
@@ -50,19 +50,18 @@ void measure_centroids(const Space& space, const Corpus& corpus, CentroidStore& 
 }
 
 void search_by_bound(const Space& space, const Corpus& corpus, CentroidStore& centroids,
-                     std::span<Query> queries, const SearchOptions& options, Stop& stop) {
+                     std::span<Query* const> queries, const SearchOptions& options, Stop& stop) {
     const std::size_t documents = corpus.size();
     const std::size_t values_each = options.algorithm == Algorithm::relaxed ? 2 : 1;
     in_batches(queries, documents, values_each, options.memory,
-               [&](std::span<Query> some, std::vector<double>& values) {
+               [&](std::span<Query* const> some, std::vector<double>& values) {
                    if (options.algorithm == Algorithm::centroid)
                        measure_centroids(space, corpus, centroids, some, options, stop,
                                          values.data());
                    else
                        measure_relaxed(space, corpus, some, options, stop, values);
                    parallel_for(some.size(), options.threads, stop, [&](std::size_t q) {
-                       Query& query = some[q];
-                       if (query.document.empty()) return;
+                       Query& query = *some[q];
                        const Timed timed(query.stats(), Stage::order);
                        for (std::size_t row = 0; row < documents; ++row) {
                            if (!query.may_find(row)) continue;

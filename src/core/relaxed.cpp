@@ -29,7 +29,7 @@ struct Use {
 };
 
 // Some words of the queries, and the costs of all live words to them, panel by panel.
-struct Columns {
+struct QueryColumns {
     std::vector<std::int32_t> words;
     std::vector<std::size_t> starts;  // of each query among
     std::vector<std::int32_t> places; // the columns that it uses
@@ -101,7 +101,7 @@ class Batch {
             std::fill_n(minima_.data(), groups * live_.words.size() * kLanes, kFar);
         }
         const std::vector<std::int32_t> words = words_of_queries();
-        Columns block;
+        QueryColumns block;
         for (std::size_t begin = 0; begin < words.size(); begin += most_columns_) {
             const auto began = Clock::now();
             const std::size_t end = std::min(words.size(), begin + most_columns_);
@@ -147,7 +147,7 @@ class Batch {
         return words;
     }
 
-    void find_uses(Columns& block) const {
+    void find_uses(QueryColumns& block) const {
         block.starts.assign(1, 0);
         block.places.clear();
         block.uses.clear();
@@ -177,7 +177,7 @@ class Batch {
                          block.panel_starts.begin());
     }
 
-    void compute(Columns& block) {
+    void compute(QueryColumns& block) {
         const std::size_t words = live_.words.size();
         if (query_side_ != nullptr) block.costs.grow(words * padded(block.words.size()));
         parallel_for((words + kWordsAtOnce - 1) / kWordsAtOnce, threads_, stop_,
@@ -198,7 +198,7 @@ class Batch {
                      false);
     }
 
-    void lower_minima(const Columns& block, const CostMatrix& costs, std::size_t begin) {
+    void lower_minima(const QueryColumns& block, const CostMatrix& costs, std::size_t begin) {
         const std::size_t words = live_.words.size();
         for (std::size_t i = 0; i < costs.rows; ++i) {
             const float* row = costs.row(i);
@@ -213,7 +213,7 @@ class Batch {
         }
     }
 
-    void lay_out(Columns& block, const CostMatrix& costs, std::size_t begin) {
+    void lay_out(QueryColumns& block, const CostMatrix& costs, std::size_t begin) {
         for (std::size_t panel = 0; panel < block.panels(); ++panel) {
             const std::size_t width = block.width(panel);
             float* to = block.costs.data() + panel * live_.words.size() * kPanel + begin * width;
@@ -256,7 +256,7 @@ class Batch {
     }
 
     // The part of the sums that the words of this block have.
-    void add_query_side(const Columns& block, DocumentScratch& some) const {
+    void add_query_side(const QueryColumns& block, DocumentScratch& some) const {
         const std::size_t queries = queries_.size();
         some.sums.resize(some.size() * queries);
         for (std::size_t q = 0; q < queries; ++q)

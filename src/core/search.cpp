@@ -1,10 +1,10 @@
 #include "textkin/search.h"
 
+#include "automatic.h"
 #include "prefetch.h"
+#include "query.h"
 #include "rankings.h"
 #include "textkin/parallel.h"
-
-#include <stdexcept>
 
 namespace textkin {
 namespace {
@@ -49,6 +49,8 @@ void Searcher::search(const Documents& queries, const float* points, const Searc
     out.verdicts.assign(record ? queries.size() * documents : 0, 0);
     out.values.assign(out.verdicts.size(), 0.0);
     std::vector<Query> all;
+    all.reserve(queries.size());
+    std::vector<Query*> with_words;
     for (std::size_t number = 0; number < queries.size(); ++number) {
         const auto part = [&]<class Number>(std::vector<Number>& values) {
             return record ? std::span<Number>(values).subspan(number * documents, documents)
@@ -56,20 +58,25 @@ void Searcher::search(const Documents& queries, const float* points, const Searc
         };
         all.emplace_back(corpus_, options, number, queries[number], out.stats[number],
                          part(out.verdicts), part(out.values));
+        if (queries[number].empty() || corpus_.words().empty())
+            stop.count_finished();
+        else
+            with_words.push_back(&all.back());
     }
-    switch (options.algorithm) {
-    case Algorithm::prefetch:
-        search_by_prefetch(space, corpus_, *centroids_, all, options, stop);
-        break;
-    case Algorithm::centroid:
-    case Algorithm::relaxed:
-    case Algorithm::relaxed_query:
-    case Algorithm::relaxed_document:
-        search_by_bound(space, corpus_, *centroids_, all, options, stop);
-        break;
-    default:
-        for (Query& query : all) {
-            if (!query.document.empty()) search_all(space, corpus_, query, options.threads, stop);
+    if (options.algorithm == Algorithm::automatic && !with_words.empty()) {
+        // Whoever comes while another search uses the rows makes rows of its own.
+        const std::unique_lock taken(guard_, std::try_to_lock);
+        std::unique_ptr<LowerCosts> own;
+        std::unique_ptr<LowerCosts>& costs = taken.owns_lock() ? costs_ : own;
+        if (!costs) costs = std::make_unique<LowerCosts>(space_, corpus_);
+        search_automatically(space, corpus_, *costs, with_words, options, stop);
+    } else if (options.algorithm == Algorithm::prefetch) {
+        search_by_prefetch(space, corpus_, *centroids_, with_words, options, stop);
+    } else if (ranks_by_bound(options.algorithm)) {
+        search_by_bound(space, corpus_, *centroids_, with_words, options, stop);
+    } else {
+        for (Query* query : with_words) {
+            search_all(space, corpus_, *query, options.threads, stop);
             stop.count_finished();
         }
     }

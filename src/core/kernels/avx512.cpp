@@ -76,14 +76,46 @@ inline Ints where(unsigned bits, Ints value) {
     return {_mm512_maskz_mov_epi32(static_cast<__mmask16>(bits), value.lanes)};
 }
 
+inline Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+inline Floats multiply_add(Floats a, Floats b, Floats sum) { return _mm512_fmadd_ps(a, b, sum); }
+
+// Rows of short numbers are padded to 16: registers of half the width.
+constexpr std::size_t kShortWidth = 16;
+struct Shorts {
+    __m256i lanes;
+};
+inline Shorts load_shorts(const std::int16_t* from) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
+}
+inline void store_shorts(Shorts value, std::int16_t* to) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value.lanes);
+}
+// Rounded down.
+inline void store_shorts(const Floats* values, std::int16_t* to) {
+    store_shorts({_mm512_cvtsepi32_epi16(_mm512_cvttps_epi32(values[0]))}, to);
+}
+inline Shorts all_shorts(std::int16_t value) { return {_mm256_set1_epi16(value)}; }
+inline Shorts smaller(Shorts a, Shorts b) { return {_mm256_min_epi16(a.lanes, b.lanes)}; }
+inline Shorts either(Shorts a, Shorts b) { return {_mm256_or_si256(a.lanes, b.lanes)}; }
+inline Shorts operator-(Shorts a, Shorts b) { return {_mm256_sub_epi16(a.lanes, b.lanes)}; }
+// None is negative, so that the one instruction that finds the least of eight serves.
+inline std::int16_t least_of(Shorts value) {
+    const __m128i eight = _mm_min_epi16(_mm256_castsi256_si128(value.lanes),
+                                        _mm256_extracti128_si256(value.lanes, 1));
+    return static_cast<std::int16_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(eight)));
+}
+
 #include "kernels/loops.h"
+#include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
 
 } // namespace
 
-const Kernels kAvx512Kernels{"avx512",          squared_distances, finish_costs,    round_costs,
-                             row_minima,        find_reduced,      add_where,       column_minima,
-                             add_weighted_rows, add_scaled,        centroid_squares};
+const Kernels kAvx512Kernels{
+    "avx512",     squared_distances, finish_costs,         round_costs,     row_minima,
+    find_reduced, add_where,         lower_costs,          pack_panel,      least_of_rows,
+    turn_panel,   weigh_rows,        weigh_rows_eightfold, least_both_ways, reduced_columns,
+    reduced_rows, column_minima,     add_weighted_rows,    add_scaled,      centroid_squares};
 
 } // namespace textkin

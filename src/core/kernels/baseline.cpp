@@ -67,14 +67,45 @@ inline Ints where(unsigned bits, Ints value) {
     return ((all(static_cast<std::int32_t>(bits)) & own) == own) & value;
 }
 
+inline Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
+inline Floats multiply_add(Floats a, Floats b, Floats sum) { return sum + a * b; }
+
+constexpr std::size_t kShortWidth = 8;
+using Shorts = std::int16_t __attribute__((vector_size(16)));
+using StoredShorts = std::int16_t __attribute__((vector_size(16), aligned(2), may_alias));
+inline Shorts load_shorts(const std::int16_t* from) {
+    return *reinterpret_cast<const StoredShorts*>(from);
+}
+inline void store_shorts(Shorts value, std::int16_t* to) {
+    *reinterpret_cast<StoredShorts*>(to) = value;
+}
+// Rounded down.
+inline void store_shorts(const Floats* values, std::int16_t* to) {
+    for (std::size_t k = 0; k < kPanelWords; ++k)
+        to[k] = static_cast<std::int16_t>(values[k / kWidth][k % kWidth]);
+}
+inline Shorts all_shorts(std::int16_t value) {
+    return Shorts{value, value, value, value, value, value, value, value};
+}
+inline Shorts smaller(Shorts a, Shorts b) { return a < b ? a : b; }
+inline Shorts either(Shorts a, Shorts b) { return a | b; }
+inline std::int16_t least_of(Shorts value) {
+    std::int16_t least = value[0];
+    for (std::size_t k = 1; k < kShortWidth; ++k) least = value[k] < least ? value[k] : least;
+    return least;
+}
+
 #include "kernels/loops.h"
+#include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
 
 } // namespace
 
-const Kernels kBaselineKernels{"baseline",        squared_distances, finish_costs,    round_costs,
-                               row_minima,        find_reduced,      add_where,       column_minima,
-                               add_weighted_rows, add_scaled,        centroid_squares};
+const Kernels kBaselineKernels{
+    "baseline",   squared_distances, finish_costs,         round_costs,     row_minima,
+    find_reduced, add_where,         lower_costs,          pack_panel,      least_of_rows,
+    turn_panel,   weigh_rows,        weigh_rows_eightfold, least_both_ways, reduced_columns,
+    reduced_rows, column_minima,     add_weighted_rows,    add_scaled,      centroid_squares};
 
 } // namespace textkin

@@ -3,6 +3,7 @@
 
 #include "textkin/corpus.h"
 #include "textkin/mover.h"
+#include "textkin/refiner.h"
 
 namespace textkin {
 
@@ -30,7 +31,9 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
 struct Workspace {
     PairSolver solver;
     OwnedDocument a, b; // for a pair that is not part of a batch
+    // For a search.
     DocumentReader reader;
+    Refiner refiner;
     // For a problem with costs of its own.
     RoundedSolver transport;
     Solution solution;

@@ -20,6 +20,14 @@ inline constexpr std::size_t kLanes = 16;
 inline constexpr std::size_t kTileRows = 2;
 inline constexpr std::size_t kTileColumns = 4;
 
+// A search works on so many words of the vocabulary at once, with costs as whole numbers that never
+// exceed kFarthest.
+inline constexpr std::size_t kPanelWords = 16;
+inline constexpr std::int16_t kFarthest = 32767;
+inline constexpr float kLargestShort = 32767.0F;
+// Below this the underflow of single products could matter.
+inline constexpr float kLeastSquare = 1e-30F;
+
 // Centroids for the kernel of their distances come in groups of these.
 inline constexpr std::size_t kCentroidRows = 4;
 inline constexpr std::size_t kCentroidColumns = 8;
@@ -62,6 +70,52 @@ struct Kernels {
     // multiples of kLanes.
     void (*add_where)(std::int32_t* values, const std::uint64_t* set, std::size_t begin,
                       std::size_t end, std::int32_t amount);
+
+    // Costs from `count` points (a row every `stride` numbers) to the words of a panel, which holds
+    // [coordinate][word], from dot products: squares of both less twice the product, its root where
+    // asked for, times `scale`, rounded down, at most kFarthest. out[p] + offset gets the costs of
+    // point p. The product of d numbers is off by at most (d + 1) 2^-24 |x| |y|; whoever wants
+    // costs that are never too high gives squares that are that much too small.
+    void (*lower_costs)(const float* points, std::size_t count, std::size_t stride,
+                        std::size_t dimension, const float* panel, const float* panel_squares,
+                        const float* point_squares, float scale, bool root,
+                        std::int16_t* const* out, std::size_t offset);
+
+    // The vectors of kPanelWords words as a panel, times a power of two.
+    void (*pack_panel)(const float* const* words, std::size_t dimension, float scale, float* out);
+
+    // out[x]: the least of rows[i][x]; `length` is a multiple of kLanes.
+    void (*least_of_rows)(const std::int16_t* const* rows, std::size_t count, std::size_t length,
+                          std::int16_t* out);
+
+    // out[w * stride + j]: rows[j][offset + w] for the words of a panel, and kFarthest from `count`
+    // to `stride`.
+    void (*turn_panel)(const std::int16_t* const* rows, std::size_t count, std::size_t offset,
+                       std::int16_t* out, std::size_t stride);
+
+    // out[row]: the sum of counts[k] * values[columns[k]] from starts[row] to starts[row + 1]; and
+    // eight such sums at once, of values[8 * columns[k] + q].
+    void (*weigh_rows)(const std::int64_t* starts, std::size_t rows, const std::int32_t* columns,
+                       const float* counts, const float* values, float* out);
+    void (*weigh_rows_eightfold)(const std::int64_t* starts, std::size_t rows,
+                                 const std::int32_t* columns, const float* counts,
+                                 const float* values, float* out);
+
+    // Of `count` rows of costs, `width` (a multiple of kLanes) numbers each: the least of each row
+    // over columns that are not closed (closed[j] is 0 or kFarthest), and of each column.
+    void (*least_both_ways)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                            const std::int16_t* closed, std::int16_t* row_least,
+                            std::int16_t* column_least);
+
+    // out[j]: the least of rows[i][j] - row_values[i], which is never below 0.
+    void (*reduced_columns)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                            const std::int16_t* row_values, std::int16_t* out);
+
+    // out[i]: the least of rows[i][j] - column_values[j], never below 0, over columns that are not
+    // closed.
+    void (*reduced_rows)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                         const std::int16_t* column_values, const std::int16_t* closed,
+                         std::int16_t* out);
 
     // out[j] for each j below `columns` (a multiple of kLanes): the minimum over k below `count`
     // (at least 1) of table[rows[k] * stride + j].

@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 namespace textkin {
+
+class LowerCosts;
 
 enum class Algorithm : std::uint8_t {
     automatic, // bounds first, exact distances only where they could matter: exact
@@ -92,6 +95,8 @@ class Searcher {
   private:
     Space space_;
     const Corpus& corpus_;
+    mutable std::mutex guard_;
+    mutable std::unique_ptr<LowerCosts> costs_; // rows that later searches may want again
     std::unique_ptr<CentroidStore> centroids_;
 };
 

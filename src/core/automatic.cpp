@@ -1,0 +1,231 @@
+#include "automatic.h"
+
+#include "best_first.h"
+#include "textkin/lanes.h"
+#include "textkin/parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kTogether = 8;      // queries whose bounds are computed in one pass
+constexpr std::size_t kRowsAtOnce = 512;  // documents of a pass that a thread takes
+constexpr std::size_t kMostQueries = 512; // that share one preparation of rows
+
+// Masses of documents are rounded to 2^-44 of their sum, or to nothing at all; so the distance of
+// the rounded ones may be lower by as much, times the words and the largest cost.
+constexpr double kMassError = 0x1p-43;
+
+// Whoever shares a pass over the corpus.
+class Group {
+  public:
+    Group(const Space& space, const Corpus& corpus, const LowerCosts& costs,
+          std::span<Query* const> queries, bool has_rows)
+        : space_(space), corpus_(corpus), costs_(costs), queries_(queries), has_rows_(has_rows),
+          lanes_(queries.size() == 1 ? 1 : kTogether) {}
+
+    void search(std::size_t row_bytes, unsigned threads, Stop& stop) {
+        double seconds = 0;
+        {
+            const Timed timed(seconds);
+            find_nearest_words(row_bytes, threads, stop);
+            bound_documents(threads, stop);
+        }
+        for (std::size_t q = 0; q < queries_.size(); ++q) {
+            Query& query = *queries_[q];
+            query.stats().seconds[static_cast<std::size_t>(Stage::bound)] +=
+                seconds / static_cast<double>(queries_.size());
+            BestFirst(space_, corpus_, has_rows_ ? &costs_ : nullptr,
+                      {bounds_.data() + q, lanes_, costs_.unit()}, slack(query), query)
+                .run(threads, stop);
+        }
+    }
+
+  private:
+    const Space& space_;
+    const Corpus& corpus_;
+    const LowerCosts& costs_;
+    std::span<Query* const> queries_;
+    bool has_rows_;
+    std::size_t lanes_;
+    Buffer<std::int16_t> least_;
+    std::vector<float> values_; // [column][query]: weight x cost to the nearest word of the query
+    std::vector<float> bounds_; // [row][query], in units of the costs
+
+    [[nodiscard]] double slack(const Query& query) const {
+        const auto words = static_cast<double>(query.document.size() + corpus_.longest());
+        return words * kMassError * costs_.reach(space_.table, query.document);
+    }
+
+    // The cost from each word of the corpus to the nearest word of the query.
+    void nearest_words(const Document& query, std::size_t row_bytes, unsigned threads, Stop& stop) {
+        std::vector<const std::int16_t*> rows;
+        if (has_rows_) {
+            for (const std::int32_t word : query.words) rows.push_back(costs_.row(word));
+            kernels().least_of_rows(rows.data(), rows.size(), costs_.length(), least_.data());
+            return;
+        }
+        // Some words at a time: their rows are not kept.
+        const std::size_t most =
+            std::clamp<std::size_t>(costs_.rows_in(row_bytes), 1, query.size());
+        std::vector<Buffer<std::int16_t>> made(most);
+        std::vector<std::int16_t*> to;
+        for (Buffer<std::int16_t>& row : made) {
+            row.grow(costs_.length());
+            to.push_back(row.data());
+        }
+        std::fill_n(least_.data(), costs_.length(), kFarthest);
+        for (std::size_t first = 0; first < query.size(); first += most) {
+            const std::size_t count = std::min(most, query.size() - first);
+            costs_.compute(space_.table, query.words.subspan(first, count),
+                           std::span(to).first(count), threads, stop);
+            rows.assign(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(count));
+            rows.push_back(least_.data());
+            kernels().least_of_rows(rows.data(), rows.size(), costs_.length(), least_.data());
+        }
+    }
+
+    void find_nearest_words(std::size_t row_bytes, unsigned threads, Stop& stop) {
+        const auto places = corpus_.places();
+        const Columns& columns = corpus_.columns();
+        values_.assign(places.size() * lanes_, 0.0F);
+        least_.grow(costs_.length());
+        for (std::size_t q = 0; q < queries_.size(); ++q) {
+            stop.throw_if_requested();
+            nearest_words(queries_[q]->document, row_bytes, threads, stop);
+            for (std::size_t c = 0; c < places.size(); ++c)
+                if (places[c] != Corpus::kNowhere)
+                    values_[c * lanes_ + q] = static_cast<float>(
+                        static_cast<double>(least_[static_cast<std::size_t>(places[c])]) *
+                        columns.weight(static_cast<std::int32_t>(c)));
+        }
+    }
+
+    // Each word of a document to the nearest word of the query: sum of count x value over the
+    // total.
+    void bound_documents(unsigned threads, Stop& stop) {
+        bounds_.resize(corpus_.size() * lanes_);
+        struct Part {
+            const Block* block;
+            std::size_t first, last, position;
+        };
+        std::vector<Part> parts;
+        for (std::size_t b = 0; b < corpus_.blocks().size(); ++b) {
+            const Block& block = corpus_.blocks()[b];
+            for (std::size_t row = 0; row < block.rows(); row += kRowsAtOnce)
+                parts.push_back({&block, row, std::min(block.rows(), row + kRowsAtOnce),
+                                 corpus_.start(b) + row});
+        }
+        std::vector<double> slacks;
+        for (const Query* query : queries_) slacks.push_back(slack(*query));
+        parallel_for(
+            parts.size(), threads, stop,
+            [&](std::size_t item) {
+                const Part& part = parts[item];
+                float* sums = bounds_.data() + part.position * lanes_;
+                weigh(*part.block, part.first, part.last, sums);
+                for (std::size_t row = part.first; row < part.last; ++row) {
+                    const double total = corpus_.total(part.position + row - part.first);
+                    finish(sums + (row - part.first) * lanes_, total,
+                           part.block->end(row) - part.block->begin(row), slacks);
+                }
+            },
+            false);
+    }
+
+    void weigh(const Block& block, std::size_t first, std::size_t last, float* sums) const {
+        const auto run = lanes_ == 1 ? kernels().weigh_rows : kernels().weigh_rows_eightfold;
+        if (block.counts.wide.empty()) {
+            run(block.indptr.data() + first, last - first, block.columns.data(),
+                block.counts.narrow.data(), values_.data(), sums);
+            return;
+        }
+        // In double: the same with a copy in float. Counts that float cannot hold are brought into
+        // its range; they leave the bound at 0.
+        std::vector<float> narrow;
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t row = first; row < last; ++row) {
+            for (std::size_t k = block.begin(row); k < block.end(row); ++k)
+                narrow.push_back(static_cast<float>(block.counts.wide[k]));
+            starts.push_back(static_cast<std::int64_t>(narrow.size()));
+        }
+        run(starts.data(), last - first, block.columns.data() + block.begin(first), narrow.data(),
+            values_.data(), sums);
+    }
+
+    // A sum of n products is off by n + 1 roundings at most, the weights by one more, the bound by
+    // another.
+    void finish(float* sums, double total, std::size_t words,
+                const std::vector<double>& slacks) const {
+        const double keep = 1 - (static_cast<double>(words) + 8) * 0x1p-24;
+        for (std::size_t q = 0; q < queries_.size(); ++q) {
+            const double sum = static_cast<double>(sums[q]);
+            double bound = 0;
+            if (total <= 0)
+                bound = std::numeric_limits<double>::infinity();
+            else if (std::isfinite(sum) && sum >= std::numeric_limits<float>::min())
+                bound = std::max(0.0, sum / total * keep - slacks[q] / costs_.unit());
+            sums[q] = static_cast<float>(bound * (1 - 0x1p-23));
+        }
+    }
+};
+
+} // namespace
+
+void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& costs,
+                          std::span<Query* const> queries, const SearchOptions& options,
+                          Stop& stop) {
+    // Most of it for rows of costs; the rest for what is made of them.
+    const std::size_t row_bytes = options.memory / 4 * 3;
+    const std::size_t most_rows = costs.rows_in(row_bytes);
+    std::vector<std::int32_t> words;
+    std::unordered_set<std::int32_t> different;
+    for (std::size_t first = 0; first < queries.size();) {
+        words.clear();
+        different.clear();
+        std::size_t last = first;
+        for (; last < queries.size() && last - first < kMostQueries; ++last) {
+            const auto& more = queries[last]->document.words;
+            for (const std::int32_t word : more) different.insert(word);
+            if (different.size() > most_rows) break;
+            words.insert(words.end(), more.begin(), more.end());
+        }
+        const bool has_rows = last > first;
+        if (!has_rows) last = first + 1; // more words than there is room for rows
+        const std::size_t count = last - first;
+        double seconds = 0;
+        if (has_rows) {
+            const Timed timed(seconds);
+            costs.prepare(space.table, words, most_rows, options.threads, stop);
+        }
+        for (Query* query : queries.subspan(first, count))
+            query->stats().seconds[static_cast<std::size_t>(Stage::table)] +=
+                seconds / static_cast<double>(count);
+
+        // Several queries: each thread takes some; one: all threads work on it.
+        const bool share_out = options.threads > 1 && count >= options.threads;
+        const std::size_t wanted = share_out ? count / (2 * options.threads) : count;
+        const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
+        const bool fit =
+            lane_bytes * kTogether * (share_out ? options.threads : 1) < options.memory / 4;
+        const std::size_t size = has_rows && fit && wanted > 1 ? std::min(kTogether, wanted) : 1;
+        const std::size_t groups = (count + size - 1) / size;
+        const auto body = [&](std::size_t group) {
+            const std::size_t begin = first + group * size;
+            const auto some = queries.subspan(begin, std::min(size, last - begin));
+            Group(space, corpus, costs, some, has_rows)
+                .search(row_bytes, share_out ? 1 : options.threads, stop);
+            stop.count_finished(some.size());
+        };
+        if (share_out)
+            parallel_for(groups, options.threads, stop, body, false);
+        else
+            for (std::size_t group = 0; group < groups; ++group) body(group);
+        first = last;
+    }
+}
+
+} // namespace textkin

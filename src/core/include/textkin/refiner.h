@@ -1,0 +1,58 @@
+// A close lower bound of the distance of one document to a query, from a table of costs.
+#pragma once
+
+#include "textkin/buffer.h"
+#include "textkin/corpus.h"
+#include "textkin/costs.h"
+
+#include <vector>
+
+namespace textkin {
+
+class LowerCosts;
+
+// Holds one query after another, with memory that it keeps.
+//
+// Common mass is removed first where the cost is a metric. Then each word of one side goes to its
+// nearest on the other; these costs r_i are potentials, and what they leave of the other side,
+// v_j = min_i (c_ij - r_i), is a second part: sum_i a_i r_i + sum_j b_j v_j <= distance, by duality
+// (one step of coordinate ascent from the relaxed distance). The better of both sides counts.
+class Refiner {
+  public:
+    // `costs` has rows for the words of the query; a bound is lowered by `slack`.
+    void start(const Corpus& corpus, const LowerCosts& costs, Cost cost, const Document& query,
+               double slack);
+
+    // Stops early with a bound above `enough`.
+    double bound(std::size_t row, double enough);
+
+    // Asks for the costs that bound() will read of a document.
+    void fetch(std::size_t row) const;
+
+    // Gives back memory that an unusually large query took.
+    void trim();
+
+  private:
+    const Corpus* corpus_ = nullptr;
+    bool cancels_ = false;
+    double unit_ = 1, slack_ = 0;
+    std::size_t words_ = 0, width_ = 0; // of the query, and padded
+    std::vector<const std::int16_t*> rows_of_query_;
+    std::vector<double> shares_;         // of the query's words
+    std::vector<std::int32_t> position_; // of a place in the query, + 1
+    std::vector<std::int32_t> places_;   // where that is not 0
+    // Costs as [word][query word], for the panels of words that were looked at.
+    std::vector<std::int32_t> turned_; // number of a panel's part, + 1
+    std::vector<std::int32_t> panels_; // where that is not 0
+    std::vector<Buffer<std::int16_t>> parts_;
+    // Of the document at hand.
+    std::vector<const std::int16_t*> rows_;
+    std::vector<double> masses_, left_;
+    Buffer<std::int16_t> closed_, row_least_, column_least_, rest_;
+
+    [[nodiscard]] const std::int16_t* costs_of(std::int32_t place);
+    [[nodiscard]] const std::int16_t* turned_costs(std::size_t number, std::int32_t place) const;
+    void read(std::size_t row);
+};
+
+} // namespace textkin

@@ -1,0 +1,154 @@
+#include "textkin/refiner.h"
+
+#include "lower_costs.h"
+#include "textkin/lanes.h"
+
+#include <algorithm>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kPanelsOfAPart = 64;
+constexpr std::size_t kBytesKept = std::size_t{64} << 20;
+
+double weighed(const std::vector<double>& masses, const std::int16_t* values) {
+    double sum = 0;
+    for (std::size_t i = 0; i < masses.size(); ++i)
+        sum += masses[i] * static_cast<double>(values[i]);
+    return sum;
+}
+
+} // namespace
+
+void Refiner::start(const Corpus& corpus, const LowerCosts& costs, Cost cost, const Document& query,
+                    double slack) {
+    for (const std::int32_t place : places_) position_[static_cast<std::size_t>(place)] = 0;
+    for (const std::int32_t panel : panels_) turned_[static_cast<std::size_t>(panel)] = 0;
+    places_.clear();
+    panels_.clear();
+    corpus_ = &corpus;
+    cancels_ = is_metric(cost);
+    unit_ = costs.unit();
+    slack_ = slack;
+    const auto known = corpus.words();
+    position_.resize(std::max(position_.size(), known.size()));
+    turned_.resize(std::max(turned_.size(), costs.length() / kPanelWords));
+    words_ = query.size();
+    if (const std::size_t width = padded(words_); width != width_) {
+        width_ = width;
+        parts_.clear();
+    }
+    rows_of_query_.clear();
+    shares_.clear();
+    for (std::size_t j = 0; j < words_; ++j) {
+        rows_of_query_.push_back(costs.row(query.words[j]));
+        shares_.push_back(static_cast<double>(query.masses[j]) / static_cast<double>(query.total));
+        const auto found = std::lower_bound(known.begin(), known.end(), query.words[j]);
+        if (found == known.end() || *found != query.words[j]) continue;
+        places_.push_back(static_cast<std::int32_t>(found - known.begin()));
+        position_[static_cast<std::size_t>(places_.back())] = static_cast<std::int32_t>(j + 1);
+    }
+    closed_.grow(width_);
+    column_least_.grow(width_);
+    rest_.grow(std::max(width_, padded(corpus.longest())));
+    row_least_.grow(padded(corpus.longest()));
+}
+
+const std::int16_t* Refiner::costs_of(std::int32_t place) {
+    const auto panel = static_cast<std::size_t>(place) / kPanelWords;
+    if (turned_[panel] == 0) {
+        const std::size_t number = panels_.size();
+        panels_.push_back(static_cast<std::int32_t>(panel));
+        turned_[panel] = static_cast<std::int32_t>(number + 1);
+        if (number / kPanelsOfAPart == parts_.size()) {
+            parts_.emplace_back();
+            parts_.back().grow(kPanelsOfAPart * kPanelWords * width_);
+        }
+        kernels().turn_panel(rows_of_query_.data(), words_, panel * kPanelWords,
+                             parts_[number / kPanelsOfAPart].data() +
+                                 number % kPanelsOfAPart * kPanelWords * width_,
+                             width_);
+    }
+    return turned_costs(static_cast<std::size_t>(turned_[panel] - 1), place);
+}
+
+const std::int16_t* Refiner::turned_costs(std::size_t number, std::int32_t place) const {
+    return parts_[number / kPanelsOfAPart].data() +
+           (number % kPanelsOfAPart * kPanelWords + static_cast<std::size_t>(place) % kPanelWords) *
+               width_;
+}
+
+void Refiner::fetch(std::size_t row) const {
+    const auto [block, within] = corpus_->find(row);
+    const auto places = corpus_->places();
+    for (std::size_t k = block->begin(within); k < block->end(within); ++k) {
+        const std::int32_t place = places[static_cast<std::size_t>(block->columns[k])];
+        if (place == Corpus::kNowhere) continue;
+        const auto number = turned_[static_cast<std::size_t>(place) / kPanelWords];
+        if (number == 0) continue;
+        const std::int16_t* costs = turned_costs(static_cast<std::size_t>(number - 1), place);
+        for (std::size_t j = 0; j < width_; j += 32) __builtin_prefetch(costs + j);
+    }
+}
+
+// What is left to move of a document, and what of the query is left to receive it.
+void Refiner::read(std::size_t row) {
+    const auto [block, within] = corpus_->find(row);
+    const Columns& columns = corpus_->columns();
+    const auto places = corpus_->places();
+    const double total = corpus_->total(row);
+    rows_.clear();
+    masses_.clear();
+    left_ = shares_;
+    std::fill_n(closed_.data(), width_, std::int16_t{0});
+    for (std::size_t k = block->begin(within); k < block->end(within); ++k) {
+        const std::int32_t column = block->columns[k];
+        const std::int32_t place = places[static_cast<std::size_t>(column)];
+        if (place == Corpus::kNowhere) continue;
+        double mass = block->counts[k] * columns.weight(column) / total;
+        const std::int32_t shared = position_[static_cast<std::size_t>(place)];
+        if (cancels_ && shared != 0) {
+            const auto j = static_cast<std::size_t>(shared - 1);
+            const double common = std::min(mass, left_[j]);
+            mass -= common;
+            left_[j] -= common;
+            if (left_[j] <= 0) closed_[j] = kFarthest;
+        }
+        if (mass <= 0) continue;
+        rows_.push_back(costs_of(place));
+        masses_.push_back(mass);
+    }
+}
+
+double Refiner::bound(std::size_t row, double enough) {
+    read(row);
+    if (rows_.empty()) return 0;
+    const Kernels& run = kernels();
+    const std::size_t count = rows_.size();
+    const auto as_cost = [this](double sum) {
+        return std::max(0.0, sum * unit_ * (1 - 1e-12) - slack_);
+    };
+    run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
+                        column_least_.data());
+    for (std::size_t j = 0; j < words_; ++j)
+        if (closed_[j] != 0) column_least_[j] = 0;
+    const double by_rows = weighed(masses_, row_least_.data());
+    const double by_columns = weighed(left_, column_least_.data());
+    if (const double relaxed = as_cost(std::max(by_rows, by_columns)); relaxed > enough)
+        return relaxed;
+    run.reduced_columns(rows_.data(), count, width_, row_least_.data(), rest_.data());
+    const double first = by_rows + weighed(left_, rest_.data());
+    run.reduced_rows(rows_.data(), count, width_, column_least_.data(), closed_.data(),
+                     rest_.data());
+    const double second = by_columns + weighed(masses_, rest_.data());
+    return as_cost(std::max(first, second));
+}
+
+void Refiner::trim() {
+    if (parts_.size() * kPanelsOfAPart * kPanelWords * width_ * sizeof(std::int16_t) +
+            (position_.size() + turned_.size()) * sizeof(std::int32_t) >
+        kBytesKept)
+        *this = Refiner{};
+}
+
+} // namespace textkin

@@ -1,0 +1,450 @@
+// The exact search: what its bounds promise, and that it finds what brute force finds.
+#include "check.h"
+#include "corpus.h"
+#include "lower_costs.h"
+#include "textkin/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+using namespace textkin;
+using corpus::cost_of;
+using corpus::kCosts;
+using corpus::same_bits;
+using corpus::Table;
+using corpus::Weights;
+
+namespace {
+
+using Random = std::mt19937_64;
+
+// Rows in CSR form that blocks can look into.
+struct Bags {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> columns;
+    std::vector<double> wide;
+    std::vector<float> narrow;
+    std::vector<std::uint8_t> live;
+
+    void add(const Weights& row) {
+        for (const auto& [column, weight] : row) {
+            columns.push_back(column);
+            wide.push_back(weight);
+            narrow.push_back(static_cast<float>(weight));
+        }
+        indptr.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+    [[nodiscard]] Block block(bool as_double) const {
+        if (as_double) return {indptr, columns, std::span<const double>(wide), live};
+        return {indptr, columns, std::span<const float>(narrow), live};
+    }
+};
+
+struct Collection {
+    Table table;
+    Cost cost;
+    std::vector<Weights> rows;
+    Bags bags;
+
+    [[nodiscard]] Space space() const { return {table.view(), cost}; }
+    [[nodiscard]] Corpus corpus(bool as_double = true) const {
+        return Corpus({bags.block(as_double)}, {table.view().rows, {}, {}}, table.view().rows);
+    }
+};
+
+// With duplicates, documents that share words, and one that is empty.
+Collection random_collection(Random& random, Cost cost, std::size_t words, std::size_t dimension,
+                             std::size_t documents, bool counts) {
+    Collection out{corpus::random_table(random, words, dimension, cost), cost, {}, {}};
+    for (std::size_t i = 0; i < documents; ++i) {
+        Weights row;
+        if (i % 7 == 6)
+            row = out.rows[i - 5];
+        else if (i != 3)
+            row = corpus::random_document(random, words, i % 5 == 0 ? 0.5 : 0.1, counts);
+        out.rows.push_back(row);
+        out.bags.add(row);
+    }
+    return out;
+}
+
+SearchResult search(const Searcher& searcher, const Documents& queries, SearchOptions options,
+                    bool record = false, const float* points = nullptr) {
+    SearchResult out;
+    Stop stop;
+    searcher.search(queries, points, options, record, stop, out);
+    return out;
+}
+
+bool same(const std::vector<Hit>& a, const std::vector<Hit>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Hit& x, const Hit& y) {
+        return x.row == y.row && same_bits(x.distance, y.distance);
+    });
+}
+
+bool same(const SearchResult& a, const SearchResult& b) {
+    return std::equal(a.hits.begin(), a.hits.end(), b.hits.begin(), b.hits.end(),
+                      [](const auto& x, const auto& y) { return same(x, y); });
+}
+
+} // namespace
+
+TEST(search_lower_costs_never_exceed_the_costs) {
+    Random random(1);
+    for (const Cost cost : kCosts) {
+        for (const std::size_t dimension : {1u, 2u, 50u, 333u}) {
+            // Vectors of all sizes, some nearly the same, one far out, one close to nothing.
+            for (const int power : {0, 60, -60, 118, -122}) {
+                if (cost == Cost::cosine && power != 0) continue;
+                Table table = corpus::random_table(random, 40, dimension, cost);
+                if (cost != Cost::cosine) {
+                    const std::size_t d = dimension;
+                    for (std::size_t k = 0; k < d; ++k) {
+                        table.data[d + k] = table.data[k] * (1 + 1e-7F);
+                        table.data[2 * d + k] = table.data[k] * (1 + 1e-4F);
+                        table.data[3 * d + k] *= 30;
+                        table.data[4 * d + k] *= 1e-4F;
+                    }
+                    for (float& x : table.data) x = std::ldexp(x, power);
+                }
+                Bags bags;
+                Weights all;
+                for (std::int32_t w = 0; w < 30; ++w) all.emplace_back(w, 1.0);
+                bags.add(all);
+                const Corpus corpus({bags.block(true)}, {40, {}, {}}, 40);
+                const LowerCosts costs({table.view(), cost}, corpus);
+                std::vector<std::int32_t> words(40);
+                std::iota(words.begin(), words.end(), 0);
+                std::vector<std::vector<std::int16_t>> rows(
+                    40, std::vector<std::int16_t>(costs.length()));
+                std::vector<std::int16_t*> to;
+                for (auto& row : rows) to.push_back(row.data());
+                Stop stop;
+                costs.compute(table.view(), words, to, 1, stop);
+                double tight = 0;
+                for (std::int32_t q = 0; q < 40; ++q) {
+                    for (std::int32_t w = 0; w < 30; ++w) {
+                        const double truth = cost_of(table, cost, q, w);
+                        const double bound =
+                            costs.unit() *
+                            rows[static_cast<std::size_t>(q)][static_cast<std::size_t>(w)];
+                        CHECK(bound <= truth);
+                        CHECK(bound >= 0);
+                        if (truth > 0) tight += bound / truth;
+                    }
+                }
+                CHECK(tight / 1200 > 0.3); // and are of some use
+            }
+        }
+    }
+}
+
+TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
+    Random random(2);
+    const Table table = corpus::random_table(random, 60, 8, Cost::euclidean);
+    Bags bags;
+    Weights all;
+    for (std::int32_t w = 0; w < 60; ++w) all.emplace_back(w, 1.0);
+    bags.add(all);
+    const Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
+    LowerCosts costs({table.view(), Cost::euclidean}, corpus);
+    std::vector<std::int16_t> fresh(costs.length());
+    Stop stop;
+    for (int round = 0; round < 50; ++round) {
+        const std::size_t room = round < 40 ? 12 : 5; // less from then on
+        std::vector<std::int32_t> words;
+        for (std::size_t k = 0; k < room; ++k)
+            words.push_back(static_cast<std::int32_t>(random() % (k < 3 ? 3 : 60)));
+        words.push_back(words.front());
+        costs.prepare(table.view(), words, room, 1, stop);
+        for (const std::int32_t word : words) {
+            std::int16_t* const to[] = {fresh.data()};
+            costs.compute(table.view(), std::span(&word, 1), to, 1, stop);
+            CHECK(std::equal(fresh.begin(), fresh.end(), costs.row(word)));
+        }
+    }
+}
+
+TEST(search_finds_what_brute_force_finds) {
+    Random random(3);
+    for (int round = 0; round < 60; ++round) {
+        const Cost cost = kCosts[round % 3];
+        const bool counts = round % 2 == 0;
+        const Collection some = random_collection(random, cost, 20 + random() % 60,
+                                                  1 + random() % 20, 1 + random() % 50, counts);
+        const Corpus corpus = some.corpus(!counts);
+        const Searcher searcher(some.space(), corpus);
+        std::vector<Weights> asked;
+        for (int q = 0; q < 11; ++q)
+            asked.push_back(q == 4   ? Weights{}
+                            : q == 5 ? some.rows[0]
+                                     : corpus::random_document(random, some.table.view().rows, 0.15,
+                                                               q % 2 == 0));
+        const Documents queries = corpus::documents(asked);
+        std::vector<std::uint8_t> mask(corpus.size());
+        std::vector<std::int64_t> without(queries.size());
+        for (std::uint8_t& may : mask) may = random() % 3 != 0;
+        for (std::int64_t& row : without) row = static_cast<std::int64_t>(random() % 5) - 1;
+        SearchOptions options;
+        options.k = std::vector<std::size_t>{1, 3, corpus.size(), 1000}[random() % 4];
+        if (round % 4 == 1) options.mask = mask;
+        if (round % 4 == 2) options.without = without;
+        if (round % 5 == 3) options.from = without;
+        options.algorithm = Algorithm::brute;
+        SearchResult expected = search(searcher, queries, options);
+        if (round % 3 == 0 && !expected.hits[5].empty()) { // a radius that some lie on
+            options.radius = expected.hits[5][expected.hits[5].size() / 2].distance;
+            expected = search(searcher, queries, options);
+        }
+        options.algorithm = Algorithm::automatic;
+        for (const unsigned threads : {1u, 2u, 4u}) {
+            for (const std::size_t memory :
+                 {std::size_t{1} << 29, std::size_t{3000}, std::size_t{0}}) {
+                options.threads = threads;
+                options.memory = memory;
+                const SearchResult found = search(searcher, queries, options, true);
+                CHECK(same(found, expected));
+                for (std::size_t q = 0; q < queries.size(); ++q) {
+                    const QueryStats& stats = found.stats[q];
+                    CHECK(std::accumulate(std::begin(stats.verdicts), std::end(stats.verdicts),
+                                          std::int64_t{0}) ==
+                          static_cast<std::int64_t>(corpus.size()));
+                    std::int64_t recorded[kVerdicts] = {};
+                    for (std::size_t row = 0; row < corpus.size(); ++row)
+                        ++recorded[found.verdicts[q * corpus.size() + row]];
+                    CHECK(std::equal(recorded, recorded + kVerdicts, stats.verdicts));
+                }
+            }
+        }
+    }
+}
+
+TEST(search_bounds_never_exceed_the_distance) {
+    Random random(4);
+    for (int round = 0; round < 40; ++round) {
+        const Cost cost = kCosts[round % 3];
+        Collection some =
+            random_collection(random, cost, 40, 1 + random() % 12, 40, round % 2 == 0);
+        if (cost != Cost::cosine && round % 4 == 0) // equal vectors, and many equal distances
+            for (float& x : some.table.data) x = std::round(x) + 0.25F;
+        const Corpus corpus = some.corpus();
+        const Searcher searcher(some.space(), corpus);
+        const Documents queries =
+            corpus::documents({corpus::random_document(random, 40, 0.2, true), some.rows[1]});
+        SearchOptions options;
+        options.k = 2;
+        const SearchResult found = search(searcher, queries, options, true);
+        options.algorithm = Algorithm::brute;
+        options.k = corpus.size();
+        const SearchResult all = search(searcher, queries, options, true);
+        for (std::size_t i = 0; i < found.values.size(); ++i)
+            if (std::isfinite(all.values[i])) CHECK(found.values[i] <= all.values[i] * (1 + 1e-6));
+    }
+}
+
+TEST(search_several_blocks_are_one_corpus) {
+    Random random(5);
+    const Collection some = random_collection(random, Cost::euclidean, 50, 6, 40, true);
+    const Corpus whole = some.corpus();
+    const Searcher searcher(some.space(), whole);
+    const Documents queries = corpus::documents({some.rows[1], some.rows[8]});
+    SearchOptions options;
+    options.k = 7;
+    const SearchResult expected = search(searcher, queries, options);
+
+    // In pieces, some of them in float, one without rows.
+    std::vector<Bags> pieces(5);
+    std::size_t row = 0;
+    for (std::size_t piece = 0; piece < 5; ++piece)
+        for (std::size_t i = 0; piece != 2 && i < 10; ++i) pieces[piece].add(some.rows[row++]);
+    std::vector<Block> blocks;
+    for (std::size_t piece = 0; piece < 5; ++piece)
+        blocks.push_back(pieces[piece].block(piece % 2 == 0));
+    const Corpus parts(blocks, {50, {}, {}}, 50);
+    CHECK(parts.size() == 40);
+    CHECK(same(search(Searcher(some.space(), parts), queries, options), expected));
+
+    // Under other column numbers: backwards, with a column that has no word, and two that share
+    // one.
+    std::vector<std::int32_t> words(52);
+    for (std::int32_t c = 0; c < 50; ++c) words[static_cast<std::size_t>(c)] = 49 - c;
+    words[50] = -1;
+    words[51] = 0;
+    Bags renamed;
+    for (const Weights& weights : some.rows) {
+        Weights moved{{50, 9.0}};
+        for (const auto& [word, weight] : weights) {
+            if (word == 0 && weight > 1) moved.emplace_back(51, 1.0);
+            moved.emplace_back(49 - word, word == 0 && weight > 1 ? weight - 1 : weight);
+        }
+        renamed.add(moved);
+    }
+    const Corpus mapped({renamed.block(true)}, {52, words, {}}, 50);
+    CHECK(same(search(Searcher(some.space(), mapped), queries, options), expected));
+
+    // Weights of columns are as good as weights in the bags.
+    std::vector<double> halves(50);
+    for (double& weight : halves) weight = 0.25 + static_cast<double>(random() % 4);
+    Bags weighed;
+    std::vector<Weights> asked;
+    for (const Weights& weights : some.rows) {
+        Weights heavier = weights;
+        for (auto& [word, weight] : heavier) weight *= halves[static_cast<std::size_t>(word)];
+        weighed.add(heavier);
+    }
+    const Corpus inside({weighed.block(true)}, {50, {}, {}}, 50);
+    const Corpus outside({some.bags.block(false)}, {50, {}, halves}, 50);
+    CHECK(same(search(Searcher(some.space(), inside), queries, options),
+               search(Searcher(some.space(), outside), queries, options)));
+}
+
+TEST(search_rows_that_are_not_live_are_not_there) {
+    Random random(6);
+    Collection some = random_collection(random, Cost::euclidean, 30, 4, 30, true);
+    const Documents queries = corpus::documents({some.rows[1]});
+    SearchOptions options;
+    options.k = 30;
+    some.bags.live.assign(30, 1);
+    some.bags.live[1] = some.bags.live[20] = 0;
+    const Corpus corpus = some.corpus();
+    const SearchResult found = search(Searcher(some.space(), corpus), queries, options);
+    CHECK(found.hits[0].size() == 27); // one of the others is empty
+    for (const Hit& hit : found.hits[0]) CHECK(hit.row != 1 && hit.row != 20 && hit.row != 3);
+    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::left_out)] == 2);
+    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::empty)] == 1);
+
+    some.bags.live.assign(30, 0);
+    const Corpus nothing = some.corpus();
+    CHECK(search(Searcher(some.space(), nothing), queries, options).hits[0].empty());
+}
+
+TEST(search_takes_points_of_its_own) {
+    Random random(7);
+    const Collection some = random_collection(random, Cost::euclidean, 30, 5, 30, true);
+    const Corpus corpus = some.corpus();
+    const Searcher searcher(some.space(), corpus);
+    const std::vector<float> points = corpus::random_table(random, 3, 5, Cost::euclidean).data;
+    // Word 30 and so on are points. Twice the same names, with other points.
+    for (int round = 0; round < 2; ++round) {
+        std::vector<float> moved = points;
+        for (float& x : moved) x += static_cast<float>(round);
+        const Documents queries = corpus::documents({{{4, 1}, {30, 2}, {32, 1}}, {{31, 1}}});
+        SearchOptions options;
+        options.k = 30;
+        const SearchResult found = search(searcher, queries, options, false, moved.data());
+        Table larger = some.table;
+        larger.data.insert(larger.data.end(), moved.begin(), moved.end());
+        PairSolver solver;
+        Stop stop;
+        for (std::size_t q = 0; q < 2; ++q) {
+            CHECK(found.hits[q].size() == 29);
+            for (const Hit& hit : found.hits[q]) {
+                const Documents document =
+                    corpus::documents({some.rows[static_cast<std::size_t>(hit.row)]});
+                CHECK(same_bits(hit.distance, solver.distance(larger.view(), Cost::euclidean,
+                                                              queries[q], document[0], stop)));
+            }
+        }
+    }
+}
+
+TEST(search_from_two_threads_at_once) {
+    Random random(8);
+    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
+    const Corpus corpus = some.corpus();
+    const Searcher searcher(some.space(), corpus);
+    const Documents queries = corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
+    SearchOptions options;
+    options.k = 5;
+    const SearchResult expected = search(searcher, queries, options);
+    std::atomic<int> wrong{0};
+    {
+        std::vector<std::jthread> team;
+        for (int t = 0; t < 3; ++t)
+            team.emplace_back([&] {
+                for (int i = 0; i < 10; ++i)
+                    if (!same(search(searcher, queries, options), expected)) ++wrong;
+            });
+    }
+    CHECK(wrong == 0);
+}
+
+TEST(search_stops_when_asked) {
+    Random random(9);
+    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
+    const Corpus corpus = some.corpus();
+    const Searcher searcher(some.space(), corpus);
+    const Documents queries = corpus::documents({some.rows[1], some.rows[2]});
+    SearchOptions options;
+    options.k = 5;
+    const SearchResult expected = search(searcher, queries, options);
+    for (const unsigned threads : {1u, 3u}) {
+        for (int after = 0; after < 40; ++after) {
+            int asked = 0;
+            Stop stop([&](std::size_t) { return ++asked > after; }, std::chrono::nanoseconds(0));
+            SearchResult out;
+            options.threads = threads;
+            try {
+                searcher.search(queries, nullptr, options, false, stop, out);
+                CHECK(same(out, expected));
+            } catch (const Stopped&) {
+            }
+            CHECK(same(search(searcher, queries, options), expected)); // nothing is left behind
+        }
+    }
+}
+
+TEST(search_refuses_blocks_that_are_wrong) {
+    Bags good;
+    good.add({{0, 1}, {2, 3}});
+    good.add({{1, 1}});
+    const auto refused = [&](const Bags& bags, Columns columns = {3, {}, {}}) {
+        bool thrown = false;
+        try {
+            const Corpus corpus({good.block(true), bags.block(true)}, columns, 3);
+        } catch (const std::invalid_argument&) {
+            thrown = true;
+        }
+        return thrown;
+    };
+    CHECK(!refused(good));
+    Bags bad = good;
+    bad.columns[1] = 3;
+    CHECK(refused(bad));
+    bad.columns[1] = -1;
+    CHECK(refused(bad));
+    bad = good;
+    bad.wide[0] = -1;
+    CHECK(refused(bad));
+    bad.wide[0] = std::numeric_limits<double>::quiet_NaN();
+    CHECK(refused(bad));
+    bad.wide[0] = std::numeric_limits<double>::infinity();
+    CHECK(refused(bad));
+    bad = good;
+    bad.wide[0] = bad.wide[1] = 1e308 * 1.7;
+    CHECK(refused(bad));
+    bad = good;
+    bad.indptr[1] = 9;
+    CHECK(refused(bad));
+    bad.indptr[1] = -1;
+    CHECK(refused(bad));
+    bad = good;
+    bad.indptr.back() = 2;
+    CHECK(refused(bad));
+    bad = good;
+    bad.live = {1};
+    CHECK(refused(bad));
+    const std::vector<std::int32_t> beyond{0, 1, 3};
+    const std::vector<std::int32_t> few{0, 1};
+    const std::vector<double> negative{1, 1, -1};
+    CHECK(refused(good, {3, beyond, {}}));
+    CHECK(refused(good, {3, few, {}}));
+    CHECK(refused(good, {3, {}, negative}));
+    CHECK(refused(good, {4, {}, {}}));
+}

@@ -1,0 +1,221 @@
+// The loops of the search, each beside a plain one.
+#include "check.h"
+#include "textkin/buffer.h"
+#include "textkin/lanes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace textkin;
+
+namespace {
+
+using Random = std::mt19937_64;
+
+float real(Random& random) { return std::uniform_real_distribution<float>(-1, 1)(random); }
+
+std::int16_t entry(Random& random, int most) {
+    return static_cast<std::int16_t>(std::uniform_int_distribution<int>(0, most)(random));
+}
+
+// Rows of costs, apart from each other in memory.
+struct Rows {
+    std::vector<std::vector<std::int16_t>> values;
+    std::vector<const std::int16_t*> pointers;
+
+    Rows(Random& random, std::size_t count, std::size_t length, int most)
+        : values(count, std::vector<std::int16_t>(length)) {
+        for (auto& row : values) {
+            for (std::int16_t& value : row) value = entry(random, most);
+            pointers.push_back(row.data());
+        }
+    }
+};
+
+} // namespace
+
+TEST(search_kernels_lower_costs_and_panels) {
+    const Kernels& run = kernels();
+    Random random(1);
+    for (const std::size_t dimension : {1u, 3u, 4u, 30u, 301u}) {
+        for (const std::size_t count : {1u, 2u, 5u, 6u, 7u, 12u, 25u}) {
+            for (const bool root : {false, true}) {
+                const std::size_t stride = padded(dimension);
+                std::vector<std::vector<float>> words(kPanelWords, std::vector<float>(dimension));
+                std::vector<const float*> pointers;
+                for (auto& word : words) {
+                    for (float& x : word) x = real(random);
+                    pointers.push_back(word.data());
+                }
+                Buffer<float> panel;
+                panel.grow(dimension * kPanelWords);
+                run.pack_panel(pointers.data(), dimension, 0.5F, panel.data());
+                for (std::size_t w = 0; w < kPanelWords; ++w)
+                    for (std::size_t k = 0; k < dimension; ++k)
+                        CHECK(!(panel[k * kPanelWords + w] < words[w][k] / 2) &&
+                              !(panel[k * kPanelWords + w] > words[w][k] / 2));
+
+                std::vector<float> points(count * stride);
+                std::vector<float> squares(kPanelWords);
+                std::vector<float> point_squares(count);
+                for (std::size_t w = 0; w < kPanelWords; ++w)
+                    for (std::size_t k = 0; k < dimension; ++k)
+                        squares[w] += panel[k * kPanelWords + w] * panel[k * kPanelWords + w];
+                for (std::size_t p = 0; p < count; ++p)
+                    for (std::size_t k = 0; k < dimension; ++k) {
+                        float& x = points[p * stride + k];
+                        x = p == 0 ? panel[k * kPanelWords] : real(random); // one is a word
+                        point_squares[p] += x * x;
+                    }
+                std::vector<std::vector<std::int16_t>> out(
+                    count, std::vector<std::int16_t>(3 * kPanelWords, -1));
+                std::vector<std::int16_t*> to;
+                for (auto& row : out) to.push_back(row.data());
+                constexpr float scale = 900; // some are beyond the farthest
+                run.lower_costs(points.data(), count, stride, dimension, panel.data(),
+                                squares.data(), point_squares.data(), scale, root, to.data(),
+                                kPanelWords);
+                for (std::size_t p = 0; p < count; ++p) {
+                    for (std::size_t w = 0; w < kPanelWords; ++w) {
+                        double square = 0;
+                        for (std::size_t k = 0; k < dimension; ++k)
+                            square += std::pow(static_cast<double>(points[p * stride + k]) -
+                                                   static_cast<double>(panel[k * kPanelWords + w]),
+                                               2);
+                        const double truth =
+                            std::min(900 * (root ? std::sqrt(square) : square), 32767.0);
+                        const auto got = static_cast<double>(out[p][kPanelWords + w]);
+                        CHECK_NEAR(got, truth - 0.5, 0.5 + (root && square < 1e-3 ? 2 : 0.2));
+                        CHECK(out[p][w] == -1 && out[p][2 * kPanelWords + w] == -1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(search_kernels_least_of_rows_and_turned_panels) {
+    const Kernels& run = kernels();
+    Random random(2);
+    for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 37u}) {
+        for (const std::size_t length : {16u, 48u, 64u, 144u}) {
+            const Rows rows(random, count, length, kFarthest);
+            std::vector<std::int16_t> least(length + 1, -1);
+            run.least_of_rows(rows.pointers.data(), count, length, least.data());
+            CHECK(least[length] == -1);
+            const std::size_t stride = padded(count);
+            std::vector<std::int16_t> turned(kPanelWords * stride + 1, -1);
+            run.turn_panel(rows.pointers.data(), count, length - kPanelWords, turned.data(),
+                           stride);
+            CHECK(turned.back() == -1);
+            for (std::size_t x = 0; x < length; ++x) {
+                std::int16_t expected = kFarthest;
+                for (const auto& row : rows.values) expected = std::min(expected, row[x]);
+                CHECK(least[x] == expected);
+            }
+            for (std::size_t w = 0; w < kPanelWords; ++w)
+                for (std::size_t j = 0; j < stride; ++j)
+                    CHECK(turned[w * stride + j] ==
+                          (j < count ? rows.values[j][length - kPanelWords + w] : kFarthest));
+        }
+    }
+}
+
+TEST(search_kernels_weigh_rows) {
+    const Kernels& run = kernels();
+    Random random(3);
+    constexpr std::size_t columns = 50;
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> places;
+    std::vector<float> counts;
+    for (std::size_t row = 0; row < 30; ++row) {
+        for (std::size_t k = 0; k < row; ++k) {
+            places.push_back(static_cast<std::int32_t>(random() % columns));
+            counts.push_back(static_cast<float>(random() % 5));
+        }
+        starts.push_back(static_cast<std::int64_t>(places.size()));
+    }
+    std::vector<float> values(8 * columns);
+    for (float& value : values) value = static_cast<float>(random() % 1000); // sums are exact
+    std::vector<float> one(columns);
+    for (std::size_t c = 0; c < columns; ++c) one[c] = values[8 * c];
+    constexpr std::size_t first = 3; // rows may begin anywhere
+    const std::size_t rows = starts.size() - 1 - first;
+    std::vector<float> sums(rows + 1, -1);
+    std::vector<float> eights(8 * rows + 1, -1);
+    run.weigh_rows(starts.data() + first, rows, places.data(), counts.data(), one.data(),
+                   sums.data());
+    run.weigh_rows_eightfold(starts.data() + first, rows, places.data(), counts.data(),
+                             values.data(), eights.data());
+    CHECK(sums.back() < 0 && eights.back() < 0);
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t q = 0; q < 8; ++q) {
+            double truth = 0;
+            for (auto k = starts[first + row]; k < starts[first + row + 1]; ++k) {
+                const auto e = static_cast<std::size_t>(k);
+                truth += static_cast<double>(counts[e]) *
+                         static_cast<double>(values[8 * static_cast<std::size_t>(places[e]) + q]);
+            }
+            CHECK_NEAR(static_cast<double>(eights[8 * row + q]), truth, 0.0);
+            if (q == 0) CHECK_NEAR(static_cast<double>(sums[row]), truth, 0.0);
+        }
+    }
+}
+
+TEST(search_kernels_minima_and_what_they_leave) {
+    const Kernels& run = kernels();
+    Random random(4);
+    for (const int most : {3, 32767}) {
+        for (const std::size_t width : {16u, 32u, 48u, 96u, 112u, 208u}) {
+            for (const std::size_t count : {1u, 2u, 9u}) {
+                const Rows rows(random, count, width, most);
+                std::vector<std::int16_t> closed(width);
+                for (std::int16_t& value : closed) value = random() % 4 == 0 ? kFarthest : 0;
+                closed[random() % width] = 0;
+                std::vector<std::int16_t> row_least(count + 1, -1);
+                std::vector<std::int16_t> column_least(width + 1, -1);
+                run.least_both_ways(rows.pointers.data(), count, width, closed.data(),
+                                    row_least.data(), column_least.data());
+                std::vector<std::int16_t> open_rows(count, kFarthest);
+                std::vector<std::int16_t> columns(width, kFarthest);
+                for (std::size_t i = 0; i < count; ++i)
+                    for (std::size_t j = 0; j < width; ++j) {
+                        columns[j] = std::min(columns[j], rows.values[i][j]);
+                        if (closed[j] == 0)
+                            open_rows[i] = std::min(open_rows[i], rows.values[i][j]);
+                    }
+                CHECK(std::equal(open_rows.begin(), open_rows.end(), row_least.begin()));
+                CHECK(std::equal(columns.begin(), columns.end(), column_least.begin()));
+                CHECK(row_least.back() == -1 && column_least.back() == -1);
+
+                // Potentials of rows must leave nothing negative: their minima over all columns.
+                std::vector<std::int16_t> all(count, kFarthest);
+                for (std::size_t i = 0; i < count; ++i)
+                    all[i] = *std::min_element(rows.values[i].begin(), rows.values[i].end());
+                std::vector<std::int16_t> left(width + 1, -1);
+                run.reduced_columns(rows.pointers.data(), count, width, all.data(), left.data());
+                std::vector<std::int16_t> rest(count + 1, -1);
+                run.reduced_rows(rows.pointers.data(), count, width, columns.data(), closed.data(),
+                                 rest.data());
+                CHECK(left.back() == -1 && rest.back() == -1);
+                for (std::size_t j = 0; j < width; ++j) {
+                    int expected = kFarthest;
+                    for (std::size_t i = 0; i < count; ++i)
+                        expected = std::min(expected, rows.values[i][j] - all[i]);
+                    CHECK(left[j] == expected);
+                }
+                for (std::size_t i = 0; i < count; ++i) {
+                    int expected = kFarthest;
+                    for (std::size_t j = 0; j < width; ++j)
+                        expected =
+                            std::min(expected,
+                                     (closed[j] != 0 ? kFarthest : rows.values[i][j]) - columns[j]);
+                    CHECK(rest[i] == expected);
+                }
+            }
+        }
+    }
+}
