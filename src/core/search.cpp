@@ -1,7 +1,9 @@
 #include "textkin/search.h"
 
 #include "automatic.h"
+#include "prefetch.h"
 #include "query.h"
+#include "rankings.h"
 #include "textkin/parallel.h"
 
 namespace textkin {
@@ -33,13 +35,45 @@ void search_all(const Space& space, const Corpus& corpus, Query& query, unsigned
 
 } // namespace
 
-Searcher::Searcher(const Space& space, const Corpus& corpus) : space_(space), corpus_(corpus) {}
+Searcher::Searcher(const Space& space, const Corpus& corpus)
+    : space_(space), corpus_(corpus), centroids_(std::make_unique<CentroidStore>()) {}
 Searcher::~Searcher() = default;
 
+// The rows that are kept, for one search at a time. Whoever comes meanwhile, be it another thread
+// or a callback of the search itself, gets none and makes its own.
+class Searcher::Loan {
+  public:
+    Loan(const Searcher& searcher, std::size_t memory)
+        : searcher_(searcher), mine_(!searcher.lent_.test_and_set(std::memory_order_acquire)) {
+        std::unique_ptr<LowerCosts>& costs = mine_ ? searcher.costs_ : own_;
+        try {
+            if (!costs)
+                costs = std::make_unique<LowerCosts>(searcher.space_, searcher.corpus_, memory / 4);
+        } catch (...) {
+            give_back();
+            throw;
+        }
+        costs_ = costs.get();
+    }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    ~Loan() { give_back(); }
+
+    LowerCosts& operator*() { return *costs_; }
+
+  private:
+    const Searcher& searcher_;
+    bool mine_;
+    std::unique_ptr<LowerCosts> own_;
+    LowerCosts* costs_ = nullptr;
+
+    void give_back() {
+        if (mine_) searcher_.lent_.clear(std::memory_order_release);
+    }
+};
+
 void Searcher::prepare(std::size_t memory) const {
-    const std::lock_guard taken(guard_);
-    if (!costs_ && !corpus_.words().empty())
-        costs_ = std::make_unique<LowerCosts>(space_, corpus_, memory / 4);
+    if (!corpus_.words().empty()) Loan(*this, memory);
 }
 
 void Searcher::search(const Documents& queries, const float* points, const SearchOptions& options,
@@ -67,12 +101,12 @@ void Searcher::search(const Documents& queries, const float* points, const Searc
             with_words.push_back(&all.back());
     }
     if (options.algorithm == Algorithm::automatic && !with_words.empty()) {
-        // Whoever comes while another search uses the rows makes rows of its own.
-        const std::unique_lock taken(guard_, std::try_to_lock);
-        std::unique_ptr<LowerCosts> own;
-        std::unique_ptr<LowerCosts>& costs = taken.owns_lock() ? costs_ : own;
-        if (!costs) costs = std::make_unique<LowerCosts>(space_, corpus_, options.memory / 4);
+        Loan costs(*this, options.memory);
         search_automatically(space, corpus_, *costs, with_words, options, stop);
+    } else if (options.algorithm == Algorithm::prefetch) {
+        search_by_prefetch(space, corpus_, *centroids_, with_words, options, stop);
+    } else if (ranks_by_bound(options.algorithm)) {
+        search_by_bound(space, corpus_, *centroids_, with_words, options, stop);
     } else {
         for (Query* query : with_words) {
             search_all(space, corpus_, *query, options.threads, stop);

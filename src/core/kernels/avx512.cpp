@@ -108,6 +108,8 @@ inline std::int16_t least_of(Shorts value) {
 #include "kernels/loops.h"
 #include "kernels/search_loops.h"
 
+#include "kernels/bound_loops.h"
+
 } // namespace
 
 const Kernels kAvx512Kernels{
@@ -128,6 +130,10 @@ const Kernels kAvx512Kernels{
     .least_both_ways = least_both_ways,
     .reduced_columns = reduced_columns,
     .reduced_rows = reduced_rows,
+    .column_minima = column_minima,
+    .add_weighted_rows = add_weighted_rows,
+    .add_scaled = add_scaled,
+    .centroid_squares = centroid_squares,
 };
 
 } // namespace textkin

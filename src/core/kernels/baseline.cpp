@@ -98,6 +98,8 @@ inline std::int16_t least_of(Shorts value) {
 #include "kernels/loops.h"
 #include "kernels/search_loops.h"
 
+#include "kernels/bound_loops.h"
+
 } // namespace
 
 const Kernels kBaselineKernels{
@@ -118,6 +120,10 @@ const Kernels kBaselineKernels{
     .least_both_ways = least_both_ways,
     .reduced_columns = reduced_columns,
     .reduced_rows = reduced_rows,
+    .column_minima = column_minima,
+    .add_weighted_rows = add_weighted_rows,
+    .add_scaled = add_scaled,
+    .centroid_squares = centroid_squares,
 };
 
 } // namespace textkin

@@ -177,6 +177,10 @@ class Corpus:
         weights = None if self.weights is None else np.ascontiguousarray(self.weights)
         return _core.Searcher(self.space.table, self.cost, [block], len(self.space), None, weights)
 
+    def prepare(self, memory: int) -> None:
+        """Do now what the first search would have to do first."""
+        self._all.prepare(memory)
+
     def documents(self, rows: Rows) -> _core.Documents:
         """Return rows, of this corpus or of queries, as the core compares them."""
         return _core.Documents(rows.indptr, rows.words, self._weights(rows), len(self.space))

@@ -17,6 +17,7 @@ from textkin.transport._costs import COSTS, CostName
 from textkin.transport._encode import Document, distance_of_bags
 from textkin.transport._kneighbors import FindsNeighbors
 from textkin.transport._masses import MASSES, Masses, learnt_word_weights
+from textkin.transport._matrices import MeasuresBounds
 from textkin.transport._reading import Documents
 from textkin.transport._search import SEARCH_CONSTRAINTS
 from textkin.transport._streams import StreamsPairs
@@ -27,7 +28,7 @@ __all__ = ["WordMover"]
 _FIRST_ROW: Int64Array = np.zeros(1, dtype=np.int64)
 
 
-class WordMover(FindsNeighbors, StreamsPairs):
+class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
     r"""The Word Mover's Distance: how far the words of one document travel to become another.
 
     Parameters

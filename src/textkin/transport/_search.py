@@ -46,10 +46,16 @@ class SearchesDocuments(ReadsDocuments):
     # ------------------------------------------------------------------ the corpus
 
     def _keep(self, rows: Rows) -> None:
-        """Keep the documents of `fit`; what is needed to search them is made on demand."""
+        """Keep the documents of `fit`, ready to be searched."""
         self._fitted_rows = rows
         self._fitted_with: object = _what_corpus_depends_on(self)
         self.__dict__.pop("_cached_corpus", None)
+        try:
+            if self.algorithm == "auto":
+                self._corpus().prepare(memory_in_bytes(self.memory))
+        except BaseException:  # refused, or interrupted: not fitted
+            del self._fitted_rows
+            raise
 
     def _corpus(self) -> Corpus:
         """Return the documents of `fit`, ready to be searched; refuse if they are none now."""

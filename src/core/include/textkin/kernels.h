@@ -28,6 +28,10 @@ inline constexpr float kLargestShort = 32767.0F;
 // Below this the underflow of single products could matter.
 inline constexpr float kLeastSquare = 1e-30F;
 
+// Centroids for the kernel of their distances come in groups of these.
+inline constexpr std::size_t kCentroidRows = 4;
+inline constexpr std::size_t kCentroidColumns = 8;
+
 struct Kernels {
     const char* name;
 
@@ -116,6 +120,24 @@ struct Kernels {
     void (*reduced_rows)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
                          const std::int16_t* column_values, const std::int16_t* closed,
                          std::int16_t* out);
+
+    // out[j] for each j below `columns` (a multiple of kLanes): the minimum over k below `count`
+    // (at least 1) of table[rows[k] * stride + j].
+    void (*column_minima)(const float* table, std::size_t stride, const std::int32_t* rows,
+                          std::size_t count, std::size_t columns, float* out);
+
+    // sums[l] += weights[k] * table[rows[k] * kLanes + l] for each k below `count`, in order, and
+    // each l below kLanes.
+    void (*add_weighted_rows)(const float* table, const std::int32_t* rows, const double* weights,
+                              std::size_t count, double* sums);
+
+    // sums[k] += share * x[k].
+    void (*add_scaled)(const float* x, double share, std::size_t dimension, double* sums);
+
+    // out[i * kCentroidColumns + j]: the squared distance of the point at x + i * dimension and
+    // the one with coordinates y[k * kCentroidColumns + j], for i below kCentroidRows; terms are
+    // added in order.
+    void (*centroid_squares)(const double* x, const double* y, std::size_t dimension, double* out);
 };
 
 // The kernels in use: those of the best instruction set that this processor has, or of the one

@@ -4,10 +4,10 @@
 #include "textkin/batch.h"
 #include "textkin/corpus.h"
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -74,6 +74,8 @@ struct SearchResult {
     std::vector<double> values;
 };
 
+class CentroidStore;
+
 // Searches one corpus. Searches from several threads at once are allowed.
 class Searcher {
   public:
@@ -94,10 +96,13 @@ class Searcher {
     [[nodiscard]] const Corpus& corpus() const { return corpus_; }
 
   private:
+    class Loan;
+
     Space space_;
     const Corpus& corpus_;
-    mutable std::mutex guard_;
+    mutable std::atomic_flag lent_;
     mutable std::unique_ptr<LowerCosts> costs_; // rows that later searches may want again
+    std::unique_ptr<CentroidStore> centroids_;
 };
 
 } // namespace textkin
