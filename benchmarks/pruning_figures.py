@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-
 # Each colour on a light ground, and what takes its place on a dark one. Steps of lightness tell
 # the bounds apart too, for any colour vision.
 INK, MUTED, GROUND = "#1b1b22", "#5c5c68", "#ffffff"
