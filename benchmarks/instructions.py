@@ -33,8 +33,7 @@ SETS = ("baseline", "avx2")
 ALLOWED = 0.02
 PARTS = {
     "costs": ("squared_distances", "distances_of_tile", "finish_costs", "pack"),
-    "pricing": ("row_minima", "find_reduced", "price", "take_best"),
-    "pivots": ("improve", "pivot", "climb", "add_where"),
+    "simplex": ("solve_with_words", "solve_small", "row_minima", "find_reduced", "price", "pivot"),
 }
 
 

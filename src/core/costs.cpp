@@ -87,7 +87,7 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
     pack(table, rows, row_count, stride, exponent, rows_);
     pack(table, columns, column_count, stride, exponent, columns_);
     for (std::size_t j = 0; j < column_count; j += kPanel) {
-        stop.throw_if_requested();
+        if (j > 0) stop.throw_if_requested();
         run.squared_distances(rows_.data(), row_count, columns_.data() + j * stride,
                               std::min(kPanel, column_count - j), table.dimension, stride,
                               out.values.data() + j, out.stride);

@@ -1,5 +1,6 @@
 // Kernels for AVX2 with FMA. See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 #include <immintrin.h>
 
@@ -62,6 +63,12 @@ inline Ints all(std::int32_t value) { return {_mm256_set1_epi32(value)}; }
 inline Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.lanes, b.lanes)}; }
 inline Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.lanes, b.lanes)}; }
 inline Ints smaller(Ints a, Ints b) { return {_mm256_min_epi32(a.lanes, b.lanes)}; }
+inline Ints operator|(Ints a, Ints b) { return {_mm256_or_si256(a.lanes, b.lanes)}; }
+inline Ints sixteenfold(Ints a) { return {_mm256_slli_epi32(a.lanes, 4)}; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) {
+    return {_mm256_blendv_epi8(y.lanes, x.lanes, _mm256_cmpgt_epi32(b.lanes, a.lanes))};
+}
 inline std::int32_t least_of(Ints value) {
     __m128i four = _mm_min_epi32(_mm256_castsi256_si128(value.lanes),
                                  _mm256_extracti128_si256(value.lanes, 1));
@@ -85,7 +92,7 @@ inline Ints where(unsigned bits, Ints value) {
 
 } // namespace
 
-const Kernels kAvx2Kernels{"avx2",     squared_distances, finish_costs, round_costs,
-                           row_minima, find_reduced,      add_where};
+const Kernels kAvx2Kernels{"avx2",      solve_narrow, squared_distances, finish_costs,
+                           round_costs, row_minima,   find_reduced,      add_where};
 
 } // namespace textkin

@@ -1,5 +1,6 @@
 // Kernels for AVX-512 (F, BW, DQ, VL). See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 #include <immintrin.h>
 
@@ -61,6 +62,12 @@ inline Ints all(std::int32_t value) { return {_mm512_set1_epi32(value)}; }
 inline Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.lanes, b.lanes)}; }
 inline Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.lanes, b.lanes)}; }
 inline Ints smaller(Ints a, Ints b) { return {_mm512_min_epi32(a.lanes, b.lanes)}; }
+inline Ints operator|(Ints a, Ints b) { return {_mm512_or_si512(a.lanes, b.lanes)}; }
+inline Ints sixteenfold(Ints a) { return {_mm512_slli_epi32(a.lanes, 4)}; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) {
+    return {_mm512_mask_mov_epi32(y.lanes, _mm512_cmplt_epi32_mask(a.lanes, b.lanes), x.lanes)};
+}
 inline std::int32_t least_of(Ints value) {
     const __m256i eight = _mm256_min_epi32(_mm512_castsi512_si256(value.lanes),
                                            _mm512_extracti32x8_epi32(value.lanes, 1));
@@ -80,7 +87,7 @@ inline Ints where(unsigned bits, Ints value) {
 
 } // namespace
 
-const Kernels kAvx512Kernels{"avx512",   squared_distances, finish_costs, round_costs,
-                             row_minima, find_reduced,      add_where};
+const Kernels kAvx512Kernels{"avx512",    solve_narrow, squared_distances, finish_costs,
+                             round_costs, row_minima,   find_reduced,      add_where};
 
 } // namespace textkin

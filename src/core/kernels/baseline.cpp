@@ -1,5 +1,6 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 namespace textkin {
 namespace {
@@ -45,6 +46,9 @@ inline void store(std::int32_t* to, Ints value) { *reinterpret_cast<StoredInts*>
 inline Ints keep(Ints value) { return value; }
 inline Ints all(std::int32_t value) { return Ints{value, value, value, value}; }
 inline Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
+inline Ints sixteenfold(Ints a) { return a * 16; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) { return a < b ? x : y; }
 inline std::int32_t least_of(Ints value) {
     const std::int32_t a = value[0] < value[1] ? value[0] : value[1];
     const std::int32_t b = value[2] < value[3] ? value[2] : value[3];
@@ -71,7 +75,7 @@ inline Ints where(unsigned bits, Ints value) {
 
 } // namespace
 
-const Kernels kBaselineKernels{"baseline", squared_distances, finish_costs, round_costs,
-                               row_minima, find_reduced,      add_where};
+const Kernels kBaselineKernels{"baseline",  solve_narrow, squared_distances, finish_costs,
+                               round_costs, row_minima,   find_reduced,      add_where};
 
 } // namespace textkin

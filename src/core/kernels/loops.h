@@ -113,10 +113,12 @@ void row_minima(const std::int32_t* cost, std::size_t stride, std::size_t rows,
     out[i] = least_of(least);
 }
 
-// Looks on to the end of 64 columns even if it has found one: the processor foresees how many steps
-// that takes, but not where the column is.
-std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::size_t columns,
-                         std::int32_t value) {
+// The first j where `at(j)` gives a register with the value. Looks on to the end of 64 columns even
+// if it has found one: the processor foresees how many steps that takes, but not where the column
+// is.
+template <class At>
+[[gnu::always_inline]] inline std::size_t first_where(const At& at, std::size_t columns,
+                                                      std::int32_t value) {
     const Ints wanted = all(value);
     for (std::size_t j = 0;; j += 64) {
         const std::size_t count = columns - j < 64 ? columns - j : 64;
@@ -124,11 +126,17 @@ std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, s
         for (std::size_t k = 0; k < count; k += kLanes) {
             unsigned some = 0;
             for (std::size_t l = 0; l < kLanes; l += kWidth)
-                some |= equal(load(cost + j + k + l) - load(offset + j + k + l), wanted) << l;
+                some |= equal(at(j + k + l), wanted) << l;
             bits |= std::uint64_t{some} << k;
         }
         if (bits != 0) return j + static_cast<std::size_t>(__builtin_ctzll(bits));
     }
+}
+
+std::size_t find_reduced(const std::int32_t* cost, const std::int32_t* offset, std::size_t columns,
+                         std::int32_t value) {
+    return first_where([=](std::size_t j) { return load(cost + j) - load(offset + j); }, columns,
+                       value);
 }
 
 void add_where(std::int32_t* values, const std::uint64_t* set, std::size_t begin, std::size_t end,
@@ -138,4 +146,138 @@ void add_where(std::int32_t* values, const std::uint64_t* set, std::size_t begin
         const auto bits = static_cast<unsigned>(set[x / 64] >> (x % 64));
         store(values + x, load(values + x) + where(bits, added));
     }
+}
+
+// Where the least of the numbers is that `at(j)` gives a register of; of several the first.
+template <class At>
+[[gnu::always_inline]] inline std::size_t place_of_least(const At& at, std::size_t count,
+                                                         std::int32_t& least) {
+    constexpr std::size_t registers = kLanes / kWidth;
+    if (count == kLanes) { // all of them stay in registers
+        Ints values[registers];
+        Ints lowest = values[0] = at(0);
+        for (std::size_t r = 1; r < registers; ++r) {
+            values[r] = at(r * kWidth);
+            lowest = smaller(lowest, values[r]);
+        }
+        least = least_of(lowest);
+        const Ints wanted = all(least);
+        unsigned bits = 0;
+        for (std::size_t r = 0; r < registers; ++r) bits |= equal(values[r], wanted) << r * kWidth;
+        return static_cast<std::size_t>(__builtin_ctz(bits));
+    }
+    Ints lowest = at(0);
+    for (std::size_t j = kWidth; j < count; j += kWidth) lowest = smaller(lowest, at(j));
+    least = least_of(lowest);
+    return first_where(at, count, least);
+}
+
+// The least of cost[j] - offset[j], and where it is.
+inline std::size_t nearest_column(const std::int32_t* cost, const std::int32_t* offset,
+                                  std::size_t columns, std::int32_t& least) {
+    return place_of_least([=](std::size_t j) { return load(cost + j) - load(offset + j); }, columns,
+                          least);
+}
+
+inline std::size_t nearest_row(const std::int32_t* values, std::size_t rows, std::int32_t& least) {
+    return place_of_least([=](std::size_t i) { return load(values + i); }, rows, least);
+}
+
+#include "kernels/simplex.h"
+
+// Small problems, which have few words to read and much to wait for: at most kRows rows and Blocks
+// times kLanes columns, everything in registers or stored in whole ones.
+template <std::size_t Blocks> struct Small {
+    static constexpr std::size_t kRows = 16;
+    static constexpr std::size_t kRegisters = Blocks * kLanes / kWidth;
+
+    // For the start each open arc has a key, cost x 16 + row, less what makes it negative; all
+    // others have the key -1. Costs beyond the range of a key count as the largest in it.
+    struct OpenArcs {
+        static constexpr std::int32_t kMiddle = 1 << 26;
+        static constexpr std::int32_t kMostCost = 2 * kMiddle - 2;
+        static_assert(kRows == 16);
+
+        alignas(64) std::int32_t keys[kRows][kRegisters * kWidth];
+        std::size_t rows;
+        std::uint64_t closed; // columns
+
+        explicit OpenArcs(const Tree<std::int32_t>& t)
+            : rows(t.rows), closed(~std::uint64_t{0} << t.columns) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                const Ints row = all(static_cast<std::int32_t>(i) - (1 << 30));
+                for (std::size_t r = 0; r < kRegisters; ++r) {
+                    const Ints cost = load(t.cost + i * t.stride + r * kWidth);
+                    store(keys[i] + r * kWidth,
+                          sixteenfold(smaller(cost, all(kMostCost)) - all(kMiddle)) + row);
+                }
+            }
+        }
+        void find_cheapest(std::size_t& i, std::size_t& j) const {
+            Ints lowest[kRegisters];
+            for (std::size_t r = 0; r < kRegisters; ++r) lowest[r] = load(keys[0] + r * kWidth);
+            for (std::size_t k = 1; k < rows; ++k)
+                for (std::size_t r = 0; r < kRegisters; ++r)
+                    lowest[r] = smaller(lowest[r], load(keys[k] + r * kWidth));
+            for (std::size_t r = 0; r < kRegisters; ++r)
+                lowest[r] = lowest[r] | where(static_cast<unsigned>(closed >> r * kWidth), all(-1));
+            std::int32_t least = 0;
+            j = place_in_registers(lowest, least);
+            i = static_cast<std::size_t>(least & 15);
+        }
+        void close(std::size_t i, std::size_t j, bool row) {
+            closed |= static_cast<std::uint64_t>(!row) << j;
+            const Ints mask = all(row ? -1 : 0);
+            for (std::size_t r = 0; r < kRegisters; ++r)
+                store(keys[i] + r * kWidth, load(keys[i] + r * kWidth) | mask);
+        }
+    };
+
+    // Where the least of some registers is.
+    [[gnu::always_inline]] static std::size_t place_in_registers(const Ints* values,
+                                                                 std::int32_t& least) {
+        Ints lowest = values[0];
+        for (std::size_t r = 1; r < kRegisters; ++r) lowest = smaller(lowest, values[r]);
+        least = least_of(lowest);
+        const Ints wanted = all(least);
+        unsigned bits = 0;
+        for (std::size_t r = 0; r < kRegisters; ++r) bits |= equal(values[r], wanted) << r * kWidth;
+        return static_cast<std::size_t>(__builtin_ctz(bits));
+    }
+
+    // The arc with the least reduced cost, and that; 0 if none is negative.
+    static std::int32_t find_best(const Tree<std::int32_t>& t, Node& row, Node& column) {
+        Ints best[kRegisters];
+        Ints best_row[kRegisters];
+        for (std::size_t r = 0; r < kRegisters; ++r) {
+            best[r] = load(t.cost + r * kWidth) - all(t.potential[0]);
+            best_row[r] = all(0);
+        }
+        for (std::size_t i = 1; i < t.rows; ++i) {
+            const Ints less = all(t.potential[i]);
+            const Ints own = all(static_cast<std::int32_t>(i));
+            for (std::size_t r = 0; r < kRegisters; ++r) {
+                const Ints value = load(t.cost + i * t.stride + r * kWidth) - less;
+                best_row[r] = if_less(value, best[r], own, best_row[r]);
+                best[r] = smaller(best[r], value);
+            }
+        }
+        alignas(64) std::int32_t rows[kRegisters * kWidth];
+        for (std::size_t r = 0; r < kRegisters; ++r) {
+            best[r] = best[r] - load(t.potential + t.first_column + r * kWidth);
+            store(rows + r * kWidth, best_row[r]);
+        }
+        std::int32_t least = 0;
+        const std::size_t j = place_in_registers(best, least);
+        row = static_cast<Node>(rows[j]);
+        column = static_cast<Node>(t.first_column + j);
+        return least < 0 ? least : 0;
+    }
+};
+
+Outcome solve_narrow(Tree<std::int32_t>& tree) {
+    if (tree.rows <= Small<1>::kRows && tree.width == kLanes) return solve_small<Small<1>>(tree);
+    if (tree.rows <= Small<2>::kRows && tree.width == 2 * kLanes)
+        return solve_small<Small<2>>(tree);
+    return solve_tree(tree);
 }

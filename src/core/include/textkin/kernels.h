@@ -20,8 +20,14 @@ inline constexpr std::size_t kLanes = 16;
 inline constexpr std::size_t kTileRows = 2;
 inline constexpr std::size_t kTileColumns = 4;
 
+template <class Number> struct Tree; // kernels/tree.h
+enum class Outcome : std::uint8_t;
+
 struct Kernels {
     const char* name;
+
+    // The simplex method, from a problem to the best tree.
+    Outcome (*solve)(Tree<std::int32_t>& tree);
 
     // out[i * out_stride + j]: the squared Euclidean distance of points a + i * stride and
     // b + j * stride, whose coordinates from `dimension` to `stride` are 0.

@@ -26,7 +26,7 @@ inline constexpr std::int32_t kLargestNarrowCost = std::int32_t{1} << 27;
 inline constexpr std::int32_t kPadding = std::int32_t{1} << 30;
 
 // Supplies and demands are positive and have the same sum, which stays below 2^62 when multiplied
-// by the number of rows + 1. Row i of the costs begins at cost + i * stride; stride is a multiple
+// by twice the number of rows. Row i of the costs begins at cost + i * stride; stride is a multiple
 // of kLanes where costs are narrow.
 template <class Number> struct Instance {
     std::span<const std::int64_t> supply, demand;
