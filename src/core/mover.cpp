@@ -130,7 +130,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
             sum += static_cast<double>(s.mass) * cost_of(s);
     } else {
         sum = transport_.solve(a_.masses, b_.masses, costs_, static_cast<double>(costs_.largest),
-                               solution_, stop);
+                               solution_, stop, {}, {ahead_, table.dimension * sizeof(float)});
         solved_ = true;
     }
     return sum / static_cast<double>(total_) * costs_.unit;
@@ -140,7 +140,15 @@ double PairSolver::distance(const VectorTable& table, Cost cost, const Document&
                             const Document& b, Stop& stop) {
     const bool in_order = goes_first(a, b);
     split(in_order ? a : b, in_order ? b : a, is_metric(cost));
-    return solve(table, cost, stop);
+    const double found = solve(table, cost, stop);
+    ahead_.clear();
+    return found;
+}
+
+void PairSolver::expect(const VectorTable& table, const Document& a, const Document& b) {
+    ahead_.clear();
+    for (const Document* document : {&a, &b})
+        for (const std::int32_t word : document->words) ahead_.push_back(table.row(word));
 }
 
 // The potentials of b's words that are left to move, for costs in float64: the proof is checked

@@ -110,6 +110,9 @@ Outcome Simplex<Number>::solve(const Instance<Number>& instance, std::int64_t pi
                                std::int64_t potential_limit, Stop& stop) {
     if (stop.was_requested()) throw Stopped{};
     prepare(instance);
+    tree_.ahead = instance.ahead.addresses.data();
+    tree_.ahead_count = instance.ahead.addresses.size();
+    tree_.ahead_bytes = instance.ahead.bytes;
     tree_.pivot_limit = pivot_limit;
     tree_.potential_limit = potential_limit;
     tree_.stopped = [](void* asked) { return static_cast<Stop*>(asked)->requested(); };

@@ -61,6 +61,12 @@ template <class Number, std::size_t Words> struct SimplexLoops {
     [[nodiscard]] Word* below(Node x) const { return t.below + x * words(); }
     [[nodiscard]] const Number* cost_row(std::size_t i) const { return t.cost + i * t.stride; }
 
+    // The start waits for one thing after another; memory can come in the meantime.
+    void ask_for(const float* numbers) const {
+        const char* bytes = reinterpret_cast<const char*>(numbers);
+        for (std::size_t k = 0; k < t.ahead_bytes; k += 64) __builtin_prefetch(bytes + k);
+    }
+
     // A first tree: again and again the cheapest arc of those whose row and column are both open
     // takes all it can. Every shipment closes either its row or its column, never both before the
     // last one, so there are rows + columns - 1 of them. What closes has all its other arcs behind
@@ -78,6 +84,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
             std::size_t i = 0;
             std::size_t j = 0;
             open.find_cheapest(i, j);
+            if (count < t.ahead_count) ask_for(t.ahead[count]);
             const auto row = static_cast<Node>(i);
             const auto column = static_cast<Node>(t.first_column + j);
             const std::int64_t supply = t.left[row];

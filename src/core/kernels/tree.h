@@ -29,6 +29,8 @@ template <class Number> struct Tree {
     std::int64_t pivot_limit, potential_limit;
     bool (*stopped)(void* stop);
     void* stop;
+    const float* const* ahead; // `ahead_count` times `ahead_bytes` that somebody needs next
+    std::size_t ahead_count, ahead_bytes;
 
     // The tree. Columns' nodes start at a multiple of kLanes, and so do numbers of nodes.
     std::size_t first_column, nodes;

@@ -31,7 +31,7 @@ class RoundedSolver {
     template <class CostOf>
     double solve(std::span<const std::int64_t> supply, std::span<const std::int64_t> demand,
                  const CostOf& cost, double largest, Solution& solution, Stop& stop,
-                 const TransportLimits& limits = {});
+                 const TransportLimits& limits = {}, const Ahead& ahead = {});
 
     // What the potential of a column is worth in the costs that were given.
     [[nodiscard]] double column_potential(const Solution& solution, std::size_t j) const {
@@ -94,7 +94,7 @@ template <class CostOf>
 double RoundedSolver::solve(std::span<const std::int64_t> supply,
                             std::span<const std::int64_t> demand, const CostOf& cost,
                             double largest, Solution& solution, Stop& stop,
-                            const TransportLimits& limits) {
+                            const TransportLimits& limits, const Ahead& ahead) {
     const std::size_t rows = supply.size();
     const std::size_t columns = demand.size();
     const auto plan_cost = [&] {
@@ -106,8 +106,8 @@ double RoundedSolver::solve(std::span<const std::int64_t> supply,
     };
 
     round_narrow(cost, rows, columns, largest);
-    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), padded(columns)}, solution,
-                  stop, limits);
+    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), padded(columns), ahead},
+                  solution, stop, limits);
     const double sum = plan_cost();
     // Rounding moves the cost of a plan by at most half a unit of mass and cost; so does it that of
     // the best plan. Together that is 2^-26 of the largest cost: below 5e-7 of this plan's, if it
