@@ -23,6 +23,14 @@ inline Floats keep(Floats value) {
     asm("" : "+x"(value));
     return value;
 }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    __m256i lanes;
+    explicit Part(std::size_t count)
+        : lanes(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                                   _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
+    [[nodiscard]] Floats load(const float* from) const { return _mm256_maskload_ps(from, lanes); }
+};
 inline void store(float* to, Floats value) { _mm256_storeu_ps(to, value); }
 inline Floats all(float value) { return _mm256_set1_ps(value); }
 inline Floats add_square(Floats difference, Floats sum) {

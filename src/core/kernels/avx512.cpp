@@ -23,6 +23,14 @@ inline Floats keep(Floats value) {
     asm("" : "+v"(value));
     return value;
 }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    __mmask16 lanes;
+    explicit Part(std::size_t count) : lanes(static_cast<__mmask16>((1U << count) - 1)) {}
+    [[nodiscard]] Floats load(const float* from) const {
+        return _mm512_maskz_loadu_ps(lanes, from);
+    }
+};
 inline void store(float* to, Floats value) { _mm512_storeu_ps(to, value); }
 inline Floats all(float value) { return _mm512_set1_ps(value); }
 inline Floats add_square(Floats difference, Floats sum) {

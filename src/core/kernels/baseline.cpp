@@ -17,6 +17,14 @@ using StoredInts = std::int32_t __attribute__((vector_size(16), aligned(4), may_
 inline Floats zeros() { return Floats{}; }
 inline Floats load(const float* from) { return *reinterpret_cast<const StoredFloats*>(from); }
 inline Floats keep(Floats value) { return value; }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    std::size_t count;
+    explicit Part(std::size_t numbers) : count(numbers) {}
+    [[nodiscard]] Floats load(const float* from) const {
+        return Floats{from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
+    }
+};
 inline void store(float* to, Floats value) { *reinterpret_cast<StoredFloats*>(to) = value; }
 inline Floats all(float value) { return Floats{value, value, value, value}; }
 inline Floats add_square(Floats difference, Floats sum) { return sum + difference * difference; }

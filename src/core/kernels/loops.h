@@ -14,64 +14,78 @@ constexpr std::size_t kTerms = 13; // float additions one after another
 constexpr std::size_t kSums = 3;   // of such sums that are added in float
 constexpr std::size_t kPairs = kTileRows * kTileColumns;
 
-// Sums of squared differences from step `begin` to `end`, for the pairs of two points of one side
-// and four of the other: each register that is loaded serves several pairs, and eight independent
-// sums keep the arithmetic units busy.
-[[gnu::always_inline]] inline void add_up(const float* a, const float* b, std::size_t begin,
-                                          std::size_t end, std::size_t stride, Floats* out) {
+// Two points of one side and four of the other.
+struct Tile {
+    const float* a[kTileRows];
+    const float* b[kTileColumns];
+};
+
+// Adds the squared differences of one step to the sums of all pairs: each register that is loaded
+// serves several pairs, and eight independent sums keep the arithmetic units busy.
+template <class Load>
+[[gnu::always_inline]] inline void add_step(const Tile& tile, const Load& load_from, Floats* sums) {
+    const Floats first = load_from(tile.a[0]);
+    const Floats second = load_from(tile.a[1]);
+    for (std::size_t j = 0; j < kTileColumns; ++j) {
+        const Floats other = keep(load_from(tile.b[j]));
+        sums[j] = add_square(first - other, sums[j]);
+        sums[kTileColumns + j] = add_square(second - other, sums[kTileColumns + j]);
+    }
+}
+
+// Sums of squared differences from coordinate `begin` to `end`, at most kTerms registers of them;
+// the last register may be filled in part.
+[[gnu::always_inline]] inline void add_up(const Tile& tile, std::size_t begin, std::size_t end,
+                                          Floats* out) {
     Floats sums[kPairs];
     for (std::size_t p = 0; p < kPairs; ++p) sums[p] = zeros();
-    for (std::size_t k = begin * kWidth; k < end * kWidth; k += kWidth) {
-        const Floats first = load(a + k);
-        const Floats second = load(a + stride + k);
-        for (std::size_t j = 0; j < kTileColumns; ++j) {
-            const Floats other = keep(load(b + j * stride + k));
-            sums[j] = add_square(first - other, sums[j]);
-            sums[kTileColumns + j] = add_square(second - other, sums[kTileColumns + j]);
-        }
+    std::size_t k = begin;
+    for (; k + kWidth <= end; k += kWidth)
+        add_step(tile, [k](const float* from) { return load(from + k); }, sums);
+    if (k < end) {
+        const Part part(end - k);
+        add_step(tile, [k, &part](const float* from) { return part.load(from + k); }, sums);
     }
     for (std::size_t p = 0; p < kPairs; ++p) out[p] = sums[p];
 }
 
 // Up to kSums such sums, added in float. Moves `begin` on.
-[[gnu::always_inline]] inline void add_up_in_parts(const float* a, const float* b,
-                                                   std::size_t& begin, std::size_t steps,
-                                                   std::size_t stride, Floats* sums) {
-    std::size_t end = begin + kTerms < steps ? begin + kTerms : steps;
-    add_up(a, b, begin, end, stride, sums);
-    for (std::size_t part = 1; part < kSums && end < steps; ++part) {
+[[gnu::always_inline]] inline void add_up_in_parts(const Tile& tile, std::size_t& begin,
+                                                   std::size_t dimension, Floats* sums) {
+    constexpr std::size_t most = kTerms * kWidth;
+    std::size_t end = begin + most < dimension ? begin + most : dimension;
+    add_up(tile, begin, end, sums);
+    for (std::size_t part = 1; part < kSums && end < dimension; ++part) {
         begin = end;
-        end = begin + kTerms < steps ? begin + kTerms : steps;
+        end = begin + most < dimension ? begin + most : dimension;
         Floats more[kPairs];
-        add_up(a, b, begin, end, stride, more);
+        add_up(tile, begin, end, more);
         for (std::size_t p = 0; p < kPairs; ++p) sums[p] = sums[p] + more[p];
     }
     begin = end;
 }
 
-[[gnu::always_inline]] inline void distances_of_tile(const float* a, const float* b,
-                                                     std::size_t steps, std::size_t stride,
+[[gnu::always_inline]] inline void distances_of_tile(const Tile& tile, std::size_t dimension,
                                                      float* out, std::size_t out_stride) {
     Floats sums[kPairs];
     Doubles totals[kPairs];
     std::size_t begin = 0;
-    add_up_in_parts(a, b, begin, steps, stride, sums);
+    add_up_in_parts(tile, begin, dimension, sums);
     for (std::size_t p = 0; p < kPairs; ++p) totals[p] = widen(sums[p]);
-    while (begin < steps) {
-        add_up_in_parts(a, b, begin, steps, stride, sums);
+    while (begin < dimension) {
+        add_up_in_parts(tile, begin, dimension, sums);
         for (std::size_t p = 0; p < kPairs; ++p) totals[p] = totals[p] + widen(sums[p]);
     }
     store_four_sums(totals, out);
     store_four_sums(totals + kTileColumns, out + out_stride);
 }
 
-void squared_distances(const float* a, std::size_t rows, const float* b, std::size_t columns,
-                       std::size_t dimension, std::size_t stride, float* out,
+void squared_distances(const float* const* a, std::size_t rows, const float* const* b,
+                       std::size_t columns, std::size_t dimension, float* out,
                        std::size_t out_stride) {
-    const std::size_t steps = (dimension + kWidth - 1) / kWidth;
     for (std::size_t i = 0; i < rows; i += kTileRows)
         for (std::size_t j = 0; j < columns; j += kTileColumns)
-            distances_of_tile(a + i * stride, b + j * stride, steps, stride,
+            distances_of_tile({{a[i], a[i + 1]}, {b[j], b[j + 1], b[j + 2], b[j + 3]}}, dimension,
                               out + i * out_stride + j, out_stride);
 }
 
