@@ -202,15 +202,16 @@ inline std::size_t nearest_row(const std::int32_t* values, std::size_t rows, std
 // Small problems, which have few words to read and much to wait for: at most kRows rows and Blocks
 // times kLanes columns, everything in registers or stored in whole ones.
 template <std::size_t Blocks> struct Small {
-    static constexpr std::size_t kRows = 16;
+    static constexpr std::size_t kRows = 32;
     static constexpr std::size_t kRegisters = Blocks * kLanes / kWidth;
 
-    // For the start each open arc has a key, cost x 16 + row, less what makes it negative; all
-    // others have the key -1. Costs beyond the range of a key count as the largest in it.
+    // For the start each open arc has a key, its cost x 16 with the row in the last five bits, less
+    // what makes it negative; all others have the key -1. So costs that differ by one may change
+    // places, and the largest few are the same: that makes no difference to what the start is for.
     struct OpenArcs {
         static constexpr std::int32_t kMiddle = 1 << 26;
         static constexpr std::int32_t kMostCost = 2 * kMiddle - 2;
-        static_assert(kRows == 16);
+        static_assert(kRows == 32);
 
         alignas(64) std::int32_t keys[kRows][kRegisters * kWidth];
         std::size_t rows;
@@ -237,7 +238,7 @@ template <std::size_t Blocks> struct Small {
                 lowest[r] = lowest[r] | where(static_cast<unsigned>(closed >> r * kWidth), all(-1));
             std::int32_t least = 0;
             j = place_in_registers(lowest, least);
-            i = static_cast<std::size_t>(least & 15);
+            i = static_cast<std::size_t>(least & 31);
         }
         void close(std::size_t i, std::size_t j, bool row) {
             closed |= static_cast<std::uint64_t>(!row) << j;
