@@ -100,14 +100,12 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
                               out.values.data() + j, out.stride);
     }
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
-    out.largest = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         float* row = out.values.data() + i * out.stride;
-        std::fill(row + columns.size(), row + out.stride, 0.0F);
-        out.largest =
-            std::max(out.largest, run.finish_costs(row, out.stride, cost == Cost::cosine ? 0.5F : 1,
-                                                   cost == Cost::euclidean));
+        for (std::size_t j = columns.size(); j < out.stride; ++j) row[j] = 0;
     }
+    out.largest = run.finish_costs(out.values.data(), rows.size() * out.stride,
+                                   cost == Cost::cosine ? 0.5F : 1, cost == Cost::euclidean);
 }
 
 } // namespace textkin

@@ -29,7 +29,12 @@ void bound_matrices(const Space& space, const Documents& a, const Documents& b, 
 struct Workspace {
     PairSolver solver;
     OwnedDocument a, b; // for a pair that is not part of a batch
-    // For a problem with costs of its own.
+    // For a problem with costs of its own: positive masses only, with the positions they had.
+    struct Side {
+        std::vector<std::int64_t> masses;
+        std::vector<std::size_t> positions;
+    };
+    Side sources, targets;
     RoundedSolver transport;
     Solution solution;
 };

@@ -56,8 +56,7 @@ class PairSolver {
         std::vector<std::int32_t> words, positions;
         std::vector<std::int64_t> masses;
 
-        void add(const Document& document, std::size_t position, std::int64_t mass);
-        void clear();
+        void resize(std::size_t count);
         [[nodiscard]] std::size_t size() const { return words.size(); }
     };
     struct Kept {

@@ -50,16 +50,18 @@ class RoundedSolver {
     void round_wide(const CostOf& cost, std::size_t rows, std::size_t columns, double largest);
 };
 
-// cost(i, j) * scale to the nearest whole number for all j; `scale` is a power of two.
+// cost(i, j) * 2^exponent to the nearest whole number, in rows of padded(columns); what pads them
+// is left as it is or overwritten.
 template <class CostOf>
-void round_row(const CostOf& cost, std::size_t i, std::size_t columns, int exponent,
-               std::int32_t* out) {
+void round_rows(const CostOf& cost, std::size_t rows, std::size_t columns, int exponent,
+                std::int32_t* out) {
     const double scale = std::ldexp(1.0, exponent);
-    for (std::size_t j = 0; j < columns; ++j)
-        out[j] = static_cast<std::int32_t>(cost(i, j) * scale + 0.5);
+    for (std::size_t i = 0; i < rows; ++i, out += padded(columns))
+        for (std::size_t j = 0; j < columns; ++j)
+            out[j] = static_cast<std::int32_t>(cost(i, j) * scale + 0.5);
 }
-void round_row(const CostMatrix& cost, std::size_t i, std::size_t columns, int exponent,
-               std::int32_t* out);
+void round_rows(const CostMatrix& cost, std::size_t rows, std::size_t columns, int exponent,
+                std::int32_t* out);
 
 template <class CostOf>
 void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns,
@@ -70,10 +72,10 @@ void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size
     unit_ = std::ldexp(1.0, -exponent);
     const std::size_t stride = padded(columns);
     narrow_.grow(rows * stride);
+    round_rows(cost, rows, columns, exponent, narrow_.data());
     for (std::size_t i = 0; i < rows; ++i) {
         std::int32_t* row = narrow_.data() + i * stride;
-        round_row(cost, i, columns, exponent, row);
-        std::fill(row + columns, row + stride, kPadding);
+        for (std::size_t j = columns; j < stride; ++j) row[j] = kPadding;
     }
 }
 
