@@ -72,8 +72,7 @@ inline Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.lanes, b.lane
 inline Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.lanes, b.lanes)}; }
 inline Ints smaller(Ints a, Ints b) { return {_mm256_min_epi32(a.lanes, b.lanes)}; }
 inline Ints operator|(Ints a, Ints b) { return {_mm256_or_si256(a.lanes, b.lanes)}; }
-// 16 a, its last five bits 0.
-inline Ints sixteenfold(Ints a) { return {_mm256_slli_epi32(_mm256_srai_epi32(a.lanes, 1), 5)}; }
+inline Ints times_32(Ints a) { return {_mm256_slli_epi32(a.lanes, 5)}; }
 // In each lane, x where a < b, otherwise y.
 inline Ints if_less(Ints a, Ints b, Ints x, Ints y) {
     return {_mm256_blendv_epi8(y.lanes, x.lanes, _mm256_cmpgt_epi32(b.lanes, a.lanes))};

@@ -205,9 +205,8 @@ template <std::size_t Blocks> struct Small {
     static constexpr std::size_t kRows = 32;
     static constexpr std::size_t kRegisters = Blocks * kLanes / kWidth;
 
-    // For the start each open arc has a key, its cost x 16 with the row in the last five bits, less
-    // what makes it negative; all others have the key -1. So costs that differ by one may change
-    // places, and the largest few are the same: that makes no difference to what the start is for.
+    // For the start each open arc has a key, cost x 32 + row, moved to the range of int32; all
+    // others have the largest number. Costs beyond the range count as the largest in it.
     struct OpenArcs {
         static constexpr std::int32_t kMiddle = 1 << 26;
         static constexpr std::int32_t kMostCost = 2 * kMiddle - 2;
@@ -220,13 +219,17 @@ template <std::size_t Blocks> struct Small {
         explicit OpenArcs(const Tree<std::int32_t>& t)
             : rows(t.rows), closed(~std::uint64_t{0} << t.columns) {
             for (std::size_t i = 0; i < rows; ++i) {
-                const Ints row = all(static_cast<std::int32_t>(i) - (1 << 30));
+                const Ints row = all(static_cast<std::int32_t>(i));
                 for (std::size_t r = 0; r < kRegisters; ++r) {
                     const Ints cost = load(t.cost + i * t.stride + r * kWidth);
                     store(keys[i] + r * kWidth,
-                          sixteenfold(smaller(cost, all(kMostCost)) - all(kMiddle)) + row);
+                          times_32(smaller(cost, all(kMostCost)) - all(kMiddle)) + row);
                 }
             }
+        }
+        // The largest number in the lanes whose bit is set: -1 less the least one.
+        static Ints largest_where(unsigned bits, Ints keys) {
+            return (keys | where(bits, all(-1))) - where(bits, all(INT32_MIN));
         }
         void find_cheapest(std::size_t& i, std::size_t& j) const {
             Ints lowest[kRegisters];
@@ -235,16 +238,16 @@ template <std::size_t Blocks> struct Small {
                 for (std::size_t r = 0; r < kRegisters; ++r)
                     lowest[r] = smaller(lowest[r], load(keys[k] + r * kWidth));
             for (std::size_t r = 0; r < kRegisters; ++r)
-                lowest[r] = lowest[r] | where(static_cast<unsigned>(closed >> r * kWidth), all(-1));
+                lowest[r] = largest_where(static_cast<unsigned>(closed >> r * kWidth), lowest[r]);
             std::int32_t least = 0;
             j = place_in_registers(lowest, least);
             i = static_cast<std::size_t>(least & 31);
         }
         void close(std::size_t i, std::size_t j, bool row) {
             closed |= static_cast<std::uint64_t>(!row) << j;
-            const Ints mask = all(row ? -1 : 0);
+            const unsigned bits = row ? ~0U : 0U;
             for (std::size_t r = 0; r < kRegisters; ++r)
-                store(keys[i] + r * kWidth, load(keys[i] + r * kWidth) | mask);
+                store(keys[i] + r * kWidth, largest_where(bits, load(keys[i] + r * kWidth)));
         }
     };
 
