@@ -78,6 +78,7 @@ void CostKernel::Points::gather(const VectorTable& table, std::span<const std::i
                 std::copy_n(at[i], table.dimension, to);
             else
                 for (std::size_t k = 0; k < table.dimension; ++k) to[k] = at[i][k] * scale;
+            std::fill(to + table.dimension, to + stride, 0.0F);
             at[i] = to;
         }
     }
@@ -90,14 +91,17 @@ void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::
     const Kernels& run = kernels();
     const std::size_t row_count = rounded_up(rows.size(), kTileRows);
     const std::size_t column_count = rounded_up(columns.size(), kTileColumns);
+    // Copies end with zeros, so that registers of most kinds are always full.
+    constexpr std::size_t unit = 8;
     const bool copied = exponent != 0 || std::min(rows.size(), columns.size()) > kFewWords;
+    const std::size_t length = copied ? rounded_up(table.dimension, unit) : table.dimension;
     rows_.gather(table, rows, row_count, copied, exponent);
     columns_.gather(table, columns, column_count, copied, exponent);
     for (std::size_t j = 0; j < column_count; j += kPanel) {
         if (j > 0) stop.throw_if_requested();
         run.squared_distances(rows_.at.data(), row_count, columns_.at.data() + j,
-                              std::min(kPanel, column_count - j), table.dimension,
-                              out.values.data() + j, out.stride);
+                              std::min(kPanel, column_count - j), length, out.values.data() + j,
+                              out.stride);
     }
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
     for (std::size_t i = 0; i < rows.size(); ++i) {

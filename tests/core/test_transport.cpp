@@ -82,8 +82,8 @@ TEST(transport_random_problems_match_the_oracle) {
 // Lanes come in groups of 16 and bitsets in words of 64: sizes around them.
 TEST(transport_sizes_around_lanes_and_words_match_the_oracle) {
     Random random(4);
-    for (const std::size_t n : {1u, 15u, 16u, 17u, 31u, 33u})
-        for (const std::size_t m : {1u, 16u, 17u, 32u, 48u})
+    for (const std::size_t n : {1u, 15u, 16u, 17u, 31u, 32u, 33u})
+        for (const std::size_t m : {1u, 16u, 17u, 32u, 33u, 48u})
             check_optimal(random_problem(random, n, m, 200, kLargestNarrowCost));
 }
 
