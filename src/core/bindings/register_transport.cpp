@@ -15,6 +15,10 @@ namespace {
 
 using namespace nb::literals;
 
+// Problems of so many costs are solved, in microseconds, with the interpreter lock held: to give it
+// back and take it again would be a good part of their time.
+constexpr std::size_t kMostHeld = 1024;
+
 constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two problems
 
 // Keeps what has mass. True if that is everything.
@@ -72,7 +76,7 @@ Solved::Solved(const Array1<double>& source, const Array1<double>& target,
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
     check_size(n, m);
-    run(1, nb::none(), [&](Stop& stop) {
+    const auto work = [&](Stop& stop) {
         const auto solve = [&](const auto& cost_at, double top) {
             cost = workspace.transport.solve(rows.masses, columns.masses, cost_at, top,
                                              workspace.solution, stop, limits);
@@ -98,7 +102,13 @@ Solved::Solved(const Array1<double>& source, const Array1<double>& target,
         solve(
             [&](std::size_t i, std::size_t j) { return largest > 0 ? chosen(i, j) / largest : 0; },
             1.0);
-    });
+    };
+    if (n * m <= kMostHeld) {
+        Stop stop;
+        work(stop);
+    } else {
+        run(1, nb::none(), work);
+    }
     cost = cost / static_cast<double>(total) * unit;
 }
 
