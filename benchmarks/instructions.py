@@ -32,9 +32,8 @@ COUNTED = "textkin::distance_pairs*"  # with everything it calls
 SETS = ("baseline", "avx2")
 ALLOWED = 0.02
 PARTS = {
-    "costs": ("squared_distances", "distances_of_tile", "finish_costs", "pack"),
-    "pricing": ("row_minima", "find_reduced", "price", "take_best"),
-    "pivots": ("improve", "pivot", "climb", "add_where"),
+    "costs": ("squared_distances", "distances_of_tile", "finish_costs", "gather"),
+    "simplex": ("solve_with_words", "solve_small", "row_minima", "find_reduced", "price", "pivot"),
 }
 
 
@@ -112,7 +111,9 @@ def own_counts(profile: str) -> dict[str, int]:
 def stem(function: str) -> str:
     """Return the bare name of a C++ function."""
     plain = re.sub(r"\(anonymous namespace\)::", "", function)
-    plain = re.sub(r"<[^<>]*>", "", plain.split("(")[0])
+    plain, found = plain.split("(")[0], 1
+    while found:  # templates within templates
+        plain, found = re.subn(r"<[^<>]*>", "", plain)
     return plain.split("::")[-1].split(" ")[-1]
 
 

@@ -9,9 +9,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double distance(const Space& space, const Document& a, const Document& b, Stop& stop) {
+// The distance of a and b, while the vectors of the next two are on their way.
+double distance(const Space& space, const Document& a, const Document& b, const Document& next_a,
+                const Document& next_b, Stop& stop) {
     if (a.empty() || b.empty()) return kInfinity;
-    return WorkspaceLease()->solver.distance(space.table, space.cost, a, b, stop);
+    WorkspaceLease workspace;
+    workspace->solver.expect(space.table, next_a, next_b);
+    return workspace->solver.distance(space.table, space.cost, a, b, stop);
 }
 
 } // namespace
@@ -44,7 +48,10 @@ void distance_matrix(const Space& space, const Documents& a, const Documents& b,
         const std::size_t j = item % columns;
         if (symmetric && j < i) return;
         double value = 0;
-        if (!symmetric || i != j || a[i].empty()) value = distance(space, a[i], b[j], stop);
+        if (!symmetric || i != j || a[i].empty()) {
+            const Document next = j + 1 < columns ? b[j + 1] : Document{};
+            value = distance(space, a[i], b[j], Document{}, next, stop);
+        }
         out[item] = value;
         if (symmetric) out[j * columns + i] = value;
     });
@@ -54,8 +61,11 @@ void distance_pairs(const Space& space, const Documents& a, std::span<const std:
                     const Documents& b, std::span<const std::int64_t> b_rows, unsigned threads,
                     Stop& stop, std::span<double> out) {
     parallel_for(out.size(), threads, stop, [&](std::size_t item) {
-        out[item] = distance(space, a[static_cast<std::size_t>(a_rows[item])],
-                             b[static_cast<std::size_t>(b_rows[item])], stop);
+        const std::size_t next = item + 1 < out.size() ? item + 1 : item;
+        const auto at = [](const Documents& documents, std::span<const std::int64_t> rows,
+                           std::size_t k) { return documents[static_cast<std::size_t>(rows[k])]; };
+        out[item] = distance(space, at(a, a_rows, item), at(b, b_rows, item), at(a, a_rows, next),
+                             at(b, b_rows, next), stop);
     });
 }
 

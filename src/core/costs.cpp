@@ -13,6 +13,10 @@ namespace {
 // nearest cache meanwhile.
 constexpr std::size_t kPanel = 16;
 
+// Of documents with more words than this, vectors are copied to lie side by side, which pays if
+// each of them meets many others: rows of the table begin anywhere, not at a cache line.
+constexpr std::size_t kFewWords = 16;
+
 // Rows of the table lie far apart: so many are asked for before they are needed.
 constexpr std::size_t kAhead = 2;
 
@@ -37,27 +41,6 @@ bool is_ordinary(Cost cost, float largest) {
     return root > 0x1p-30F && root < 0x1p30F;
 }
 
-// The vectors of the words one after another, each padded with zeros to `stride`, times a power of
-// two; then `count - words.size()` copies of the last one, which fill up a tile.
-void pack(const VectorTable& table, std::span<const std::int32_t> words, std::size_t count,
-          std::size_t stride, int exponent, Buffer<float>& out) {
-    out.grow(count * stride);
-    const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
-    for (std::size_t i = 0; i < count; ++i) {
-        const float* from = table.row(words[std::min(i, words.size() - 1)]);
-        float* to = out.data() + i * stride;
-        if (i + kAhead < words.size()) {
-            const float* next = table.row(words[i + kAhead]);
-            for (std::size_t k = 0; k < table.dimension; k += kLanes) __builtin_prefetch(next + k);
-        }
-        if (exponent == 0)
-            std::copy_n(from, table.dimension, to);
-        else
-            for (std::size_t k = 0; k < table.dimension; ++k) to[k] = from[k] * scale;
-        std::fill(to + table.dimension, to + stride, 0.0F);
-    }
-}
-
 } // namespace
 
 void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
@@ -77,30 +60,56 @@ void CostKernel::compute(const VectorTable& table, Cost cost, std::span<const st
     fill(table, cost, rows, columns, std::clamp(-exponent, -120, 120), stop, out);
 }
 
+// Then `count - words.size()` times the last one, to fill up a tile.
+void CostKernel::Points::gather(const VectorTable& table, std::span<const std::int32_t> words,
+                                std::size_t count, bool copied, int exponent) {
+    at.grow(count);
+    for (std::size_t i = 0; i < words.size(); ++i) at[i] = table.row(words[i]);
+    if (copied) {
+        const std::size_t stride = padded(table.dimension);
+        const auto scale = static_cast<float>(std::ldexp(1.0, exponent));
+        copies.grow(words.size() * stride);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            if (i + kAhead < words.size())
+                for (std::size_t k = 0; k < table.dimension; k += kLanes)
+                    __builtin_prefetch(at[i + kAhead] + k);
+            float* to = copies.data() + i * stride;
+            if (exponent == 0)
+                std::copy_n(at[i], table.dimension, to);
+            else
+                for (std::size_t k = 0; k < table.dimension; ++k) to[k] = at[i][k] * scale;
+            std::fill(to + table.dimension, to + stride, 0.0F);
+            at[i] = to;
+        }
+    }
+    std::fill(at.data() + words.size(), at.data() + count, at[words.size() - 1]);
+}
+
 void CostKernel::fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
                       std::span<const std::int32_t> columns, int exponent, Stop& stop,
                       CostMatrix& out) {
     const Kernels& run = kernels();
-    const std::size_t stride = padded(table.dimension);
     const std::size_t row_count = rounded_up(rows.size(), kTileRows);
     const std::size_t column_count = rounded_up(columns.size(), kTileColumns);
-    pack(table, rows, row_count, stride, exponent, rows_);
-    pack(table, columns, column_count, stride, exponent, columns_);
+    // Copies end with zeros, so that registers of most kinds are always full.
+    constexpr std::size_t unit = 8;
+    const bool copied = exponent != 0 || std::min(rows.size(), columns.size()) > kFewWords;
+    const std::size_t length = copied ? rounded_up(table.dimension, unit) : table.dimension;
+    rows_.gather(table, rows, row_count, copied, exponent);
+    columns_.gather(table, columns, column_count, copied, exponent);
     for (std::size_t j = 0; j < column_count; j += kPanel) {
-        stop.throw_if_requested();
-        run.squared_distances(rows_.data(), row_count, columns_.data() + j * stride,
-                              std::min(kPanel, column_count - j), table.dimension, stride,
-                              out.values.data() + j, out.stride);
+        if (j > 0) stop.throw_if_requested();
+        run.squared_distances(rows_.at.data(), row_count, columns_.at.data() + j,
+                              std::min(kPanel, column_count - j), length, out.values.data() + j,
+                              out.stride);
     }
     out.unit = std::ldexp(1.0, cost == Cost::euclidean ? -exponent : -2 * exponent);
-    out.largest = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         float* row = out.values.data() + i * out.stride;
-        std::fill(row + columns.size(), row + out.stride, 0.0F);
-        out.largest =
-            std::max(out.largest, run.finish_costs(row, out.stride, cost == Cost::cosine ? 0.5F : 1,
-                                                   cost == Cost::euclidean));
+        for (std::size_t j = columns.size(); j < out.stride; ++j) row[j] = 0;
     }
+    out.largest = run.finish_costs(out.values.data(), rows.size() * out.stride,
+                                   cost == Cost::cosine ? 0.5F : 1, cost == Cost::euclidean);
 }
 
 } // namespace textkin

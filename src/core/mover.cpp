@@ -56,16 +56,10 @@ std::vector<double> centroid(const VectorTable& table, const Document& document)
 
 } // namespace
 
-void PairSolver::Side::add(const Document& document, std::size_t position, std::int64_t mass) {
-    words.push_back(document.words[position]);
-    positions.push_back(static_cast<std::int32_t>(position));
-    masses.push_back(mass);
-}
-
-void PairSolver::Side::clear() {
-    words.clear();
-    positions.clear();
-    masses.clear();
+void PairSolver::Side::resize(std::size_t count) {
+    words.resize(count);
+    positions.resize(count);
+    masses.resize(count);
 }
 
 // What stays and what has to move. Under a metric some optimal plan leaves in place all mass that
@@ -74,29 +68,40 @@ void PairSolver::split(const Document& a, const Document& b, bool cancel_common_
     a_masses_.assign(a.masses.begin(), a.masses.end());
     b_masses_.assign(b.masses.begin(), b.masses.end());
     total_ = to_common_total(a_masses_, a.total, b_masses_, b.total);
-    a_.clear();
-    b_.clear();
+    a_.resize(a.size());
+    b_.resize(b.size());
     kept_.clear();
     std::size_t i = 0;
     std::size_t j = 0;
+    std::size_t a_count = 0;
+    std::size_t b_count = 0;
+    const auto add = [](Side& side, std::size_t& count, const Document& document,
+                        std::size_t position, std::int64_t mass) {
+        side.words[count] = document.words[position];
+        side.positions[count] = static_cast<std::int32_t>(position);
+        side.masses[count] = mass;
+        ++count;
+    };
     while (cancel_common_mass && i < a.size() && j < b.size()) {
         if (a.words[i] < b.words[j]) {
-            a_.add(a, i, a_masses_[i]);
+            add(a_, a_count, a, i, a_masses_[i]);
             ++i;
         } else if (b.words[j] < a.words[i]) {
-            b_.add(b, j, b_masses_[j]);
+            add(b_, b_count, b, j, b_masses_[j]);
             ++j;
         } else {
             const std::int64_t common = std::min(a_masses_[i], b_masses_[j]);
             kept_.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), common});
-            if (a_masses_[i] > common) a_.add(a, i, a_masses_[i] - common);
-            if (b_masses_[j] > common) b_.add(b, j, b_masses_[j] - common);
+            if (a_masses_[i] > common) add(a_, a_count, a, i, a_masses_[i] - common);
+            if (b_masses_[j] > common) add(b_, b_count, b, j, b_masses_[j] - common);
             ++i;
             ++j;
         }
     }
-    for (; i < a.size(); ++i) a_.add(a, i, a_masses_[i]);
-    for (; j < b.size(); ++j) b_.add(b, j, b_masses_[j]);
+    for (; i < a.size(); ++i) add(a_, a_count, a, i, a_masses_[i]);
+    for (; j < b.size(); ++j) add(b_, b_count, b, j, b_masses_[j]);
+    a_.resize(a_count);
+    b_.resize(b_count);
 }
 
 // One word on either side leaves no choice.
@@ -130,7 +135,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
             sum += static_cast<double>(s.mass) * cost_of(s);
     } else {
         sum = transport_.solve(a_.masses, b_.masses, costs_, static_cast<double>(costs_.largest),
-                               solution_, stop);
+                               solution_, stop, {}, {ahead_, table.dimension * sizeof(float)});
         solved_ = true;
     }
     return sum / static_cast<double>(total_) * costs_.unit;
@@ -140,7 +145,15 @@ double PairSolver::distance(const VectorTable& table, Cost cost, const Document&
                             const Document& b, Stop& stop) {
     const bool in_order = goes_first(a, b);
     split(in_order ? a : b, in_order ? b : a, is_metric(cost));
-    return solve(table, cost, stop);
+    const double found = solve(table, cost, stop);
+    ahead_.clear();
+    return found;
+}
+
+void PairSolver::expect(const VectorTable& table, const Document& a, const Document& b) {
+    ahead_.clear();
+    for (const Document* document : {&a, &b})
+        for (const std::int32_t word : document->words) ahead_.push_back(table.row(word));
 }
 
 // The potentials of b's words that are left to move, for costs in float64: the proof is checked

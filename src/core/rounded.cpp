@@ -16,11 +16,11 @@ void check_size(std::size_t rows, std::size_t columns) {
 }
 
 // The kernel multiplies in float, so the power of two must be one there.
-void round_row(const CostMatrix& cost, std::size_t i, std::size_t columns, int exponent,
-               std::int32_t* out) {
+void round_rows(const CostMatrix& cost, std::size_t rows, std::size_t columns, int exponent,
+                std::int32_t* out) {
     if (exponent > 120 || exponent < -120)
-        return round_row<CostMatrix>(cost, i, columns, exponent, out);
-    kernels().round_costs(cost.row(i), padded(columns),
+        return round_rows<CostMatrix>(cost, rows, columns, exponent, out);
+    kernels().round_costs(cost.values.data(), rows * cost.stride,
                           static_cast<float>(std::ldexp(1.0, exponent)), out);
 }
 

@@ -244,7 +244,7 @@ PROFILE = """events: Ir
 fn=(1) textkin::Simplex<int>::climb(int, int)
 12 30
 +1 10
-fn=(2) void textkin::Simplex<int>::pivot<4ul>(textkin::Simplex<int>::Candidate const&)
+fn=(2) void textkin::Simplex<int, Small<4ul> >::pivot<4ul>(textkin::Simplex<int>::Candidate const&)
 20 5
 cfn=(1)
 calls=2 12

@@ -53,14 +53,15 @@ TEST(kernels_squared_distances_match_long_double) {
     for_each_table([](const Kernels& run) {
         Random random(1);
         for (const std::size_t dimension : {1u, 7u, 8u, 9u, 100u, 104u, 105u, 300u, 313u, 1000u}) {
-            const std::size_t stride = padded(dimension);
+            const std::size_t stride = dimension + 3; // points begin anywhere
             const std::size_t rows = 6, columns = 12, out_stride = 16;
             Buffer<float> a, b, out;
             a.grow(rows * stride);
             b.grow(columns * stride);
             out.grow(rows * out_stride);
-            std::fill_n(a.data(), rows * stride, 0.0F);
-            std::fill_n(b.data(), columns * stride, 0.0F);
+            // What lies behind a point must not count.
+            std::fill_n(a.data(), rows * stride, std::numeric_limits<float>::quiet_NaN());
+            std::fill_n(b.data(), columns * stride, std::numeric_limits<float>::quiet_NaN());
             // The first of one side are near the first of the other, some are the same.
             for (std::size_t k = 0; k < dimension; ++k) {
                 for (std::size_t i = 0; i < rows; ++i) a[i * stride + k] = real(random);
@@ -70,8 +71,11 @@ TEST(kernels_squared_distances_match_long_double) {
                                                 : real(random);
             }
             std::fill_n(out.data(), rows * out_stride, -1.0F);
-            run.squared_distances(a.data(), rows, b.data(), columns, dimension, stride, out.data(),
-                                  out_stride);
+            std::vector<const float*> a_points, b_points;
+            for (std::size_t i = 0; i < rows; ++i) a_points.push_back(a.data() + i * stride);
+            for (std::size_t j = 0; j < columns; ++j) b_points.push_back(b.data() + j * stride);
+            run.squared_distances(a_points.data(), rows, b_points.data(), columns, dimension,
+                                  out.data(), out_stride);
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t j = 0; j < columns; ++j) {
                     long double sum = 0;

@@ -326,6 +326,27 @@ TEST(mover_obeys_the_triangle_inequality) {
     }
 }
 
+// Whatever is said to come next, and whether it comes.
+TEST(pair_solver_expecting_a_pair_changes_no_result) {
+    std::mt19937_64 random(12);
+    const Table table = corpus::random_table(random, 80, 20, Cost::euclidean);
+    std::vector<Weights> rows;
+    for (int i = 0; i < 6; ++i)
+        rows.push_back(corpus::random_document(random, 80, 0.05 + 0.15 * i, i % 2 == 0));
+    const Documents documents = corpus::documents(rows);
+    PairSolver solver;
+    Stop stop;
+    for (std::size_t i = 0; i < 6; ++i)
+        for (std::size_t j = 0; j < 6; ++j)
+            for (std::size_t next = 0; next < 6; ++next) {
+                solver.expect(table.view(), documents[next],
+                              next % 2 == 0 ? Document{} : documents[j]);
+                CHECK(same_bits(solver.distance(table.view(), Cost::euclidean, documents[i],
+                                                documents[j], stop),
+                                distance(table, Cost::euclidean, documents[i], documents[j])));
+            }
+}
+
 TEST(pair_solver_memory_keeps_nothing) {
     std::mt19937_64 random(9);
     const Table table = corpus::random_table(random, 80, 6, Cost::euclidean);

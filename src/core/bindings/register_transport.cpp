@@ -15,27 +15,41 @@ namespace {
 
 using namespace nb::literals;
 
+// Problems of so many costs are solved, in microseconds, with the interpreter lock held: to give it
+// back and take it again would be a good part of their time.
+constexpr std::size_t kMostHeld = 1024;
+
 constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two problems
 
-// Positive masses only, with the positions they had.
-struct Side {
-    std::vector<std::int64_t> masses;
-    std::vector<std::size_t> positions;
-
-    void leave_out_nothing() {
-        positions.clear();
-        for (std::size_t i = 0; i < masses.size(); ++i) {
-            if (masses[i] == 0) continue;
-            masses[positions.size()] = masses[i];
-            positions.push_back(i);
-        }
-        masses.resize(positions.size());
+// Keeps what has mass. True if that is everything.
+bool leave_out_nothing(Workspace::Side& side) {
+    const std::size_t count = side.masses.size();
+    side.positions.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (side.masses[i] == 0) continue;
+        side.masses[side.positions.size()] = side.masses[i];
+        side.positions.push_back(i);
     }
-};
+    side.masses.resize(side.positions.size());
+    return side.masses.size() == count;
+}
+
+// Four at a time: each comparison has to wait for the one before it.
+template <class CostOf>
+double largest_cost(std::size_t rows, std::size_t columns, const CostOf& cost) {
+    double most[4] = {0, 0, 0, 0};
+    for (std::size_t i = 0; i < rows; ++i) {
+        std::size_t j = 0;
+        for (; j + 4 <= columns; j += 4)
+            for (std::size_t k = 0; k < 4; ++k) most[k] = std::max(most[k], cost(i, j + k));
+        for (; j < columns; ++j) most[0] = std::max(most[0], cost(i, j));
+    }
+    return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
 
 // A problem in whole masses, solved; the plan and its potentials stay in the workspace.
 struct Solved {
-    Side rows, columns;
+    Workspace::Side &rows, &columns;
     std::int64_t total = 0;
     double cost = 0; // of the plan, for a total mass of one
     double unit = 1; // of the potentials
@@ -45,7 +59,8 @@ struct Solved {
 };
 
 Solved::Solved(const Array1<double>& source, const Array1<double>& target,
-               const Array2<double>& costs, const TransportLimits& limits, Workspace& workspace) {
+               const Array2<double>& costs, const TransportLimits& limits, Workspace& workspace)
+    : rows(workspace.sources), columns(workspace.targets) {
     if (source.size() != costs.shape(0) || target.size() != costs.shape(1))
         throw nb::value_error(
             "The costs must have a row for each source and a column for each target.");
@@ -56,39 +71,51 @@ Solved::Solved(const Array1<double>& source, const Array1<double>& target,
     if (row_total == 0 || column_total == 0)
         throw nb::value_error("Some mass must be positive on both sides.");
     total = to_common_total(rows.masses, row_total, columns.masses, column_total);
-    rows.leave_out_nothing();
-    columns.leave_out_nothing();
+    const bool all_rows = leave_out_nothing(rows);
+    const bool all_columns = leave_out_nothing(columns);
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
     check_size(n, m);
-    const auto given = [&](std::size_t i, std::size_t j) {
-        return costs(rows.positions[i], columns.positions[j]);
-    };
-    // Four at a time: each comparison has to wait for the one before it.
-    double most[4] = {0, 0, 0, 0};
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < m; ++j) most[j % 4] = std::max(most[j % 4], given(i, j));
-    const double largest = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
-    run(1, nb::none(), [&](Stop& stop) {
+    const auto work = [&](Stop& stop) {
         const auto solve = [&](const auto& cost_at, double top) {
             cost = workspace.transport.solve(rows.masses, columns.masses, cost_at, top,
                                              workspace.solution, stop, limits);
         };
+        const auto chosen = [&](std::size_t i, std::size_t j) {
+            return costs(rows.positions[i], columns.positions[j]);
+        };
+        // As they lie, which takes fewer steps to read.
+        const auto all = [given = costs.data(), m](std::size_t i, std::size_t j) {
+            return given[i * m + j];
+        };
+        const bool as_they_lie = all_rows && all_columns;
+        const double largest = as_they_lie ? largest_cost(n, m, all) : largest_cost(n, m, chosen);
         if (largest > 0x1p-900 && largest < 0x1p900) {
-            solve(given, largest);
+            if (as_they_lie)
+                solve(all, largest);
+            else
+                solve(chosen, largest);
             return;
         }
         // In parts of the largest, so that costs of any size can be rounded.
         unit = largest;
-        solve([&](std::size_t i, std::size_t j) { return largest > 0 ? given(i, j) / largest : 0; },
-              1.0);
-    });
+        solve(
+            [&](std::size_t i, std::size_t j) { return largest > 0 ? chosen(i, j) / largest : 0; },
+            1.0);
+    };
+    if (n * m <= kMostHeld) {
+        Stop stop;
+        work(stop);
+    } else {
+        run(1, nb::none(), work);
+    }
     cost = cost / static_cast<double>(total) * unit;
 }
 
 // Gives back memory that an unusually large problem took.
 void trim(const Solved& solved, Workspace& workspace) {
     if (bytes_needed(solved.rows.masses.size(), solved.columns.masses.size()) <= kBytesKept) return;
+    workspace.sources = workspace.targets = {};
     workspace.transport = RoundedSolver{};
     workspace.solution = Solution{};
 }

@@ -1,5 +1,6 @@
 // Kernels for AVX2 with FMA. See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 #include <immintrin.h>
 
@@ -22,6 +23,14 @@ inline Floats keep(Floats value) {
     asm("" : "+x"(value));
     return value;
 }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    __m256i lanes;
+    explicit Part(std::size_t count)
+        : lanes(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                                   _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
+    [[nodiscard]] Floats load(const float* from) const { return _mm256_maskload_ps(from, lanes); }
+};
 inline void store(float* to, Floats value) { _mm256_storeu_ps(to, value); }
 inline Floats all(float value) { return _mm256_set1_ps(value); }
 inline Floats add_square(Floats difference, Floats sum) {
@@ -62,6 +71,12 @@ inline Ints all(std::int32_t value) { return {_mm256_set1_epi32(value)}; }
 inline Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.lanes, b.lanes)}; }
 inline Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.lanes, b.lanes)}; }
 inline Ints smaller(Ints a, Ints b) { return {_mm256_min_epi32(a.lanes, b.lanes)}; }
+inline Ints operator|(Ints a, Ints b) { return {_mm256_or_si256(a.lanes, b.lanes)}; }
+inline Ints times_32(Ints a) { return {_mm256_slli_epi32(a.lanes, 5)}; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) {
+    return {_mm256_blendv_epi8(y.lanes, x.lanes, _mm256_cmpgt_epi32(b.lanes, a.lanes))};
+}
 inline std::int32_t least_of(Ints value) {
     __m128i four = _mm_min_epi32(_mm256_castsi256_si128(value.lanes),
                                  _mm256_extracti128_si256(value.lanes, 1));
@@ -120,6 +135,7 @@ inline std::int16_t least_of(Shorts value) {
 
 const Kernels kAvx2Kernels{
     .name = "avx2",
+    .solve = solve_narrow,
     .squared_distances = squared_distances,
     .finish_costs = finish_costs,
     .round_costs = round_costs,

@@ -1,5 +1,6 @@
 // Kernels for AVX-512 (F, BW, DQ, VL). See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 #include <immintrin.h>
 
@@ -22,6 +23,14 @@ inline Floats keep(Floats value) {
     asm("" : "+v"(value));
     return value;
 }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    __mmask16 lanes;
+    explicit Part(std::size_t count) : lanes(static_cast<__mmask16>((1U << count) - 1)) {}
+    [[nodiscard]] Floats load(const float* from) const {
+        return _mm512_maskz_loadu_ps(lanes, from);
+    }
+};
 inline void store(float* to, Floats value) { _mm512_storeu_ps(to, value); }
 inline Floats all(float value) { return _mm512_set1_ps(value); }
 inline Floats add_square(Floats difference, Floats sum) {
@@ -61,6 +70,12 @@ inline Ints all(std::int32_t value) { return {_mm512_set1_epi32(value)}; }
 inline Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.lanes, b.lanes)}; }
 inline Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.lanes, b.lanes)}; }
 inline Ints smaller(Ints a, Ints b) { return {_mm512_min_epi32(a.lanes, b.lanes)}; }
+inline Ints operator|(Ints a, Ints b) { return {_mm512_or_si512(a.lanes, b.lanes)}; }
+inline Ints times_32(Ints a) { return {_mm512_slli_epi32(a.lanes, 5)}; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) {
+    return {_mm512_mask_mov_epi32(y.lanes, _mm512_cmplt_epi32_mask(a.lanes, b.lanes), x.lanes)};
+}
 inline std::int32_t least_of(Ints value) {
     const __m256i eight = _mm256_min_epi32(_mm512_castsi512_si256(value.lanes),
                                            _mm512_extracti32x8_epi32(value.lanes, 1));
@@ -114,6 +129,7 @@ inline std::int16_t least_of(Shorts value) {
 
 const Kernels kAvx512Kernels{
     .name = "avx512",
+    .solve = solve_narrow,
     .squared_distances = squared_distances,
     .finish_costs = finish_costs,
     .round_costs = round_costs,

@@ -1,5 +1,6 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
 #include "kernels/tables.h"
+#include "kernels/tree.h"
 
 namespace textkin {
 namespace {
@@ -16,6 +17,14 @@ using StoredInts = std::int32_t __attribute__((vector_size(16), aligned(4), may_
 inline Floats zeros() { return Floats{}; }
 inline Floats load(const float* from) { return *reinterpret_cast<const StoredFloats*>(from); }
 inline Floats keep(Floats value) { return value; }
+// The first `count` of a register; zeros in the other lanes, which are not read.
+struct Part {
+    std::size_t count;
+    explicit Part(std::size_t numbers) : count(numbers) {}
+    [[nodiscard]] Floats load(const float* from) const {
+        return Floats{from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
+    }
+};
 inline void store(float* to, Floats value) { *reinterpret_cast<StoredFloats*>(to) = value; }
 inline Floats all(float value) { return Floats{value, value, value, value}; }
 inline Floats add_square(Floats difference, Floats sum) { return sum + difference * difference; }
@@ -45,6 +54,9 @@ inline void store(std::int32_t* to, Ints value) { *reinterpret_cast<StoredInts*>
 inline Ints keep(Ints value) { return value; }
 inline Ints all(std::int32_t value) { return Ints{value, value, value, value}; }
 inline Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
+inline Ints times_32(Ints a) { return a * 32; }
+// In each lane, x where a < b, otherwise y.
+inline Ints if_less(Ints a, Ints b, Ints x, Ints y) { return a < b ? x : y; }
 inline std::int32_t least_of(Ints value) {
     const std::int32_t a = value[0] < value[1] ? value[0] : value[1];
     const std::int32_t b = value[2] < value[3] ? value[2] : value[3];
@@ -104,6 +116,7 @@ inline std::int16_t least_of(Shorts value) {
 
 const Kernels kBaselineKernels{
     .name = "baseline",
+    .solve = solve_narrow,
     .squared_distances = squared_distances,
     .finish_costs = finish_costs,
     .round_costs = round_costs,

@@ -34,7 +34,12 @@ struct Workspace {
     // For a search.
     DocumentReader reader;
     Refiner refiner;
-    // For a problem with costs of its own.
+    // For a problem with costs of its own: positive masses only, with the positions they had.
+    struct Side {
+        std::vector<std::int64_t> masses;
+        std::vector<std::size_t> positions;
+    };
+    Side sources, targets;
     RoundedSolver transport;
     Solution solution;
 };

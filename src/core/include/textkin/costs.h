@@ -52,7 +52,16 @@ class CostKernel {
                  std::span<const std::int32_t> columns, Stop& stop, CostMatrix& out);
 
   private:
-    Buffer<float> rows_, columns_; // the vectors, as the kernel wants them
+    // Where the vectors of some words are: in the table, or copied from there.
+    struct Points {
+        Buffer<const float*> at;
+        Buffer<float> copies;
+
+        // Copies are multiplied by 2^exponent, which is 0 otherwise.
+        void gather(const VectorTable& table, std::span<const std::int32_t> words,
+                    std::size_t count, bool copied, int exponent);
+    };
+    Points rows_, columns_;
 
     void fill(const VectorTable& table, Cost cost, std::span<const std::int32_t> rows,
               std::span<const std::int32_t> columns, int exponent, Stop& stop, CostMatrix& out);

@@ -32,11 +32,16 @@ inline constexpr float kLeastSquare = 1e-30F;
 inline constexpr std::size_t kCentroidRows = 4;
 inline constexpr std::size_t kCentroidColumns = 8;
 
+template <class Number> struct Tree; // kernels/tree.h
+enum class Outcome : std::uint8_t;
+
 struct Kernels {
     const char* name;
 
-    // out[i * out_stride + j]: the squared Euclidean distance of points a + i * stride and
-    // b + j * stride, whose coordinates from `dimension` to `stride` are 0.
+    // The simplex method, from a problem to the best tree.
+    Outcome (*solve)(Tree<std::int32_t>& tree);
+
+    // out[i * out_stride + j]: the squared Euclidean distance of points a[i] and b[j].
     //
     // Sums of squared differences: 13 terms at most one after another in float, three such sums
     // added in float, the rest in double. In units of 2^-24, squaring a rounded difference makes an
@@ -44,8 +49,8 @@ struct Kernels {
     // 2, and rounding the result 1: 18 in all, 1.1e-6 relative, and 6e-7 for the root of it,
     // rounded once more. That holds whatever the dimension, and however small the distance is as
     // long as squares of differences stay in the range of float (differences above 1e-19).
-    void (*squared_distances)(const float* a, std::size_t rows, const float* b, std::size_t columns,
-                              std::size_t dimension, std::size_t stride, float* out,
+    void (*squared_distances)(const float* const* a, std::size_t rows, const float* const* b,
+                              std::size_t columns, std::size_t dimension, float* out,
                               std::size_t out_stride);
 
     // values[k] * factor, and the square root of that where asked for, in place; returns the
@@ -56,6 +61,8 @@ struct Kernels {
     // multiple of kLanes.
     void (*round_costs)(const float* values, std::size_t count, float scale, std::int32_t* out);
 
+    // The rest are loops of `solve`, here for tests.
+    //
     // out[i]: the minimum over `columns` (a multiple of kLanes) of cost[i * stride + j] -
     // offset[j].
     void (*row_minima)(const std::int32_t* cost, std::size_t stride, std::size_t rows,

@@ -43,6 +43,10 @@ class PairSolver {
     Bounds bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b,
                   Stop& stop);
 
+    // The pair that comes after the next distance: its vectors are asked for while that is
+    // computed. Changes no result.
+    void expect(const VectorTable& table, const Document& a, const Document& b);
+
     // Gives back memory that an unusually large pair took.
     void trim();
 
@@ -52,8 +56,7 @@ class PairSolver {
         std::vector<std::int32_t> words, positions;
         std::vector<std::int64_t> masses;
 
-        void add(const Document& document, std::size_t position, std::int64_t mass);
-        void clear();
+        void resize(std::size_t count);
         [[nodiscard]] std::size_t size() const { return words.size(); }
     };
     struct Kept {
@@ -67,6 +70,7 @@ class PairSolver {
     std::vector<std::int64_t> a_masses_, b_masses_;
     Side a_, b_;
     std::vector<Kept> kept_;
+    std::vector<const float*> ahead_;
     Solution solution_;
     std::int64_t total_ = 0;
     bool solved_ = false;

@@ -31,7 +31,7 @@ class RoundedSolver {
     template <class CostOf>
     double solve(std::span<const std::int64_t> supply, std::span<const std::int64_t> demand,
                  const CostOf& cost, double largest, Solution& solution, Stop& stop,
-                 const TransportLimits& limits = {});
+                 const TransportLimits& limits = {}, const Ahead& ahead = {});
 
     // What the potential of a column is worth in the costs that were given.
     [[nodiscard]] double column_potential(const Solution& solution, std::size_t j) const {
@@ -50,16 +50,18 @@ class RoundedSolver {
     void round_wide(const CostOf& cost, std::size_t rows, std::size_t columns, double largest);
 };
 
-// cost(i, j) * scale to the nearest whole number for all j; `scale` is a power of two.
+// cost(i, j) * 2^exponent to the nearest whole number, in rows of padded(columns); what pads them
+// is left as it is or overwritten.
 template <class CostOf>
-void round_row(const CostOf& cost, std::size_t i, std::size_t columns, int exponent,
-               std::int32_t* out) {
+void round_rows(const CostOf& cost, std::size_t rows, std::size_t columns, int exponent,
+                std::int32_t* out) {
     const double scale = std::ldexp(1.0, exponent);
-    for (std::size_t j = 0; j < columns; ++j)
-        out[j] = static_cast<std::int32_t>(cost(i, j) * scale + 0.5);
+    for (std::size_t i = 0; i < rows; ++i, out += padded(columns))
+        for (std::size_t j = 0; j < columns; ++j)
+            out[j] = static_cast<std::int32_t>(cost(i, j) * scale + 0.5);
 }
-void round_row(const CostMatrix& cost, std::size_t i, std::size_t columns, int exponent,
-               std::int32_t* out);
+void round_rows(const CostMatrix& cost, std::size_t rows, std::size_t columns, int exponent,
+                std::int32_t* out);
 
 template <class CostOf>
 void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size_t columns,
@@ -70,10 +72,10 @@ void RoundedSolver::round_narrow(const CostOf& cost, std::size_t rows, std::size
     unit_ = std::ldexp(1.0, -exponent);
     const std::size_t stride = padded(columns);
     narrow_.grow(rows * stride);
+    round_rows(cost, rows, columns, exponent, narrow_.data());
     for (std::size_t i = 0; i < rows; ++i) {
         std::int32_t* row = narrow_.data() + i * stride;
-        round_row(cost, i, columns, exponent, row);
-        std::fill(row + columns, row + stride, kPadding);
+        for (std::size_t j = columns; j < stride; ++j) row[j] = kPadding;
     }
 }
 
@@ -94,7 +96,7 @@ template <class CostOf>
 double RoundedSolver::solve(std::span<const std::int64_t> supply,
                             std::span<const std::int64_t> demand, const CostOf& cost,
                             double largest, Solution& solution, Stop& stop,
-                            const TransportLimits& limits) {
+                            const TransportLimits& limits, const Ahead& ahead) {
     const std::size_t rows = supply.size();
     const std::size_t columns = demand.size();
     const auto plan_cost = [&] {
@@ -106,8 +108,8 @@ double RoundedSolver::solve(std::span<const std::int64_t> supply,
     };
 
     round_narrow(cost, rows, columns, largest);
-    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), padded(columns)}, solution,
-                  stop, limits);
+    solver_.solve(Instance<std::int32_t>{supply, demand, narrow_.data(), padded(columns), ahead},
+                  solution, stop, limits);
     const double sum = plan_cost();
     // Rounding moves the cost of a plan by at most half a unit of mass and cost; so does it that of
     // the best plan. Together that is 2^-26 of the largest cost: below 5e-7 of this plan's, if it

@@ -28,14 +28,18 @@ class Stop {
         : poll_(std::move(poll)), interval_(interval), last_(Clock::now()),
           owner_(std::this_thread::get_id()) {}
 
+    // Without running the poll, which takes a look at the clock.
+    [[nodiscard]] bool was_requested() const noexcept {
+        return flag_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool requested() {
-        if (flag_.load(std::memory_order_relaxed)) return true;
+        if (was_requested()) return true;
         if (!poll_ || std::this_thread::get_id() != owner_) return false;
         const auto now = Clock::now();
         if (now - last_ < interval_) return false;
         last_ = now;
         if (poll_(finished_.load(std::memory_order_relaxed))) request();
-        return flag_.load(std::memory_order_relaxed);
+        return was_requested();
     }
 
     void request() noexcept { flag_.store(true, std::memory_order_relaxed); }

@@ -25,13 +25,21 @@ inline constexpr std::int32_t kLargestNarrowCost = std::int32_t{1} << 27;
 // What pads a row of narrow costs up to a multiple of kLanes.
 inline constexpr std::int32_t kPadding = std::int32_t{1} << 30;
 
+// Memory that will be needed after the problem: `bytes` from each of these addresses on. It is
+// asked for along the way, so that it is near by then. Changes nothing else.
+struct Ahead {
+    std::span<const float* const> addresses;
+    std::size_t bytes = 0;
+};
+
 // Supplies and demands are positive and have the same sum, which stays below 2^62 when multiplied
-// by the number of rows + 1. Row i of the costs begins at cost + i * stride; stride is a multiple
+// by twice the number of rows. Row i of the costs begins at cost + i * stride; stride is a multiple
 // of kLanes where costs are narrow.
 template <class Number> struct Instance {
     std::span<const std::int64_t> supply, demand;
     const Number* cost = nullptr;
     std::size_t stride = 0;
+    Ahead ahead{};
 
     [[nodiscard]] std::size_t rows() const { return supply.size(); }
     [[nodiscard]] std::size_t columns() const { return demand.size(); }
