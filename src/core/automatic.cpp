@@ -19,6 +19,17 @@ constexpr std::size_t kMostQueries = 512; // that share one preparation of rows
 // the rounded ones may be lower by as much, times the words and the largest cost.
 constexpr double kMassError = 0x1p-43;
 
+// Sums of products are held to be as exact as float is from here on: what single products lose
+// where float runs out of digits is nothing beside it.
+constexpr double kLeastSum = 0x1p-90;
+
+// To float; what it has not all its digits for becomes 0, which can only lower a bound.
+float narrowed(double value) {
+    return value < static_cast<double>(std::numeric_limits<float>::min())
+               ? 0.0F
+               : static_cast<float>(value);
+}
+
 // Whoever shares a pass over the corpus.
 class Group {
   public:
@@ -27,11 +38,12 @@ class Group {
         : space_(space), corpus_(corpus), costs_(costs), queries_(queries), has_rows_(has_rows),
           lanes_(queries.size() == 1 ? 1 : kTogether) {}
 
-    void search(std::size_t row_bytes, unsigned threads, Stop& stop) {
+    // `bytes` for rows that are not kept, and for what is made of those that are.
+    void search(std::size_t bytes, unsigned threads, Stop& stop) {
         double seconds = 0;
         {
             const Timed timed(seconds);
-            find_nearest_words(row_bytes, threads, stop);
+            find_nearest_words(bytes, threads, stop);
             bound_documents(threads, stop);
         }
         for (std::size_t q = 0; q < queries_.size(); ++q) {
@@ -39,8 +51,8 @@ class Group {
             query.stats().seconds[static_cast<std::size_t>(Stage::bound)] +=
                 seconds / static_cast<double>(queries_.size());
             BestFirst(space_, corpus_, has_rows_ ? &costs_ : nullptr,
-                      {bounds_.data() + q, lanes_, costs_.unit()}, slack(query), query)
-                .run(threads, stop);
+                      {bounds_.data() + q, lanes_, costs_.words().unit()}, slack(query), query)
+                .run(threads, bytes, stop);
         }
     }
 
@@ -56,8 +68,10 @@ class Group {
     std::vector<float> bounds_; // [row][query], in units of the costs
 
     [[nodiscard]] double slack(const Query& query) const {
+        // Counts need no rounding where the product of their sums is small enough.
+        if (corpus_.has_counts() && query.document.total <= kLargestCountTotal) return 0;
         const auto words = static_cast<double>(query.document.size() + corpus_.longest());
-        return words * kMassError * costs_.reach(space_.table, query.document);
+        return words * kMassError * costs_.words().reach(space_.table, query.document);
     }
 
     // The cost from each word of the corpus to the nearest word of the query.
@@ -65,7 +79,8 @@ class Group {
         std::vector<const std::int16_t*> rows;
         if (has_rows_) {
             for (const std::int32_t word : query.words) rows.push_back(costs_.row(word));
-            kernels().least_of_rows(rows.data(), rows.size(), costs_.length(), least_.data());
+            kernels().least_of_rows(rows.data(), rows.size(), costs_.words().length(),
+                                    least_.data());
             return;
         }
         // Some words at a time: their rows are not kept.
@@ -74,17 +89,18 @@ class Group {
         std::vector<Buffer<std::int16_t>> made(most);
         std::vector<std::int16_t*> to;
         for (Buffer<std::int16_t>& row : made) {
-            row.grow(costs_.length());
+            row.grow(costs_.words().length());
             to.push_back(row.data());
         }
-        std::fill_n(least_.data(), costs_.length(), kFarthest);
+        std::fill_n(least_.data(), costs_.words().length(), kFarthest);
         for (std::size_t first = 0; first < query.size(); first += most) {
             const std::size_t count = std::min(most, query.size() - first);
-            costs_.compute(space_.table, query.words.subspan(first, count),
-                           std::span(to).first(count), threads, stop);
+            costs_.words().compute(space_.table, query.words.subspan(first, count),
+                                   std::span(to).first(count), threads, stop);
             rows.assign(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(count));
             rows.push_back(least_.data());
-            kernels().least_of_rows(rows.data(), rows.size(), costs_.length(), least_.data());
+            kernels().least_of_rows(rows.data(), rows.size(), costs_.words().length(),
+                                    least_.data());
         }
     }
 
@@ -92,15 +108,15 @@ class Group {
         const auto places = corpus_.places();
         const Columns& columns = corpus_.columns();
         values_.assign(places.size() * lanes_, 0.0F);
-        least_.grow(costs_.length());
+        least_.grow(costs_.words().length());
         for (std::size_t q = 0; q < queries_.size(); ++q) {
             stop.throw_if_requested();
             nearest_words(queries_[q]->document, row_bytes, threads, stop);
             for (std::size_t c = 0; c < places.size(); ++c)
                 if (places[c] != Corpus::kNowhere)
-                    values_[c * lanes_ + q] = static_cast<float>(
-                        static_cast<double>(least_[static_cast<std::size_t>(places[c])]) *
-                        columns.weight(static_cast<std::int32_t>(c)));
+                    values_[c * lanes_ + q] =
+                        narrowed(static_cast<double>(least_[static_cast<std::size_t>(places[c])]) *
+                                 columns.weight(static_cast<std::int32_t>(c)));
         }
     }
 
@@ -143,13 +159,12 @@ class Group {
                 block.counts.narrow.data(), values_.data(), sums);
             return;
         }
-        // In double: the same with a copy in float. Counts that float cannot hold are brought into
-        // its range; they leave the bound at 0.
+        // In double: the same with a copy in float.
         std::vector<float> narrow;
         std::vector<std::int64_t> starts{0};
         for (std::size_t row = first; row < last; ++row) {
             for (std::size_t k = block.begin(row); k < block.end(row); ++k)
-                narrow.push_back(static_cast<float>(block.counts.wide[k]));
+                narrow.push_back(narrowed(block.counts.wide[k]));
             starts.push_back(static_cast<std::int64_t>(narrow.size()));
         }
         run(starts.data(), last - first, block.columns.data() + block.begin(first), narrow.data(),
@@ -166,8 +181,8 @@ class Group {
             double bound = 0;
             if (total <= 0)
                 bound = std::numeric_limits<double>::infinity();
-            else if (std::isfinite(sum) && sum >= std::numeric_limits<float>::min())
-                bound = std::max(0.0, sum / total * keep - slacks[q] / costs_.unit());
+            else if (std::isfinite(sum) && sum >= kLeastSum)
+                bound = std::max(0.0, sum / total * keep - slacks[q] / costs_.words().unit());
             sums[q] = static_cast<float>(bound * (1 - 0x1p-23));
         }
     }
@@ -178,9 +193,14 @@ class Group {
 void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& costs,
                           std::span<Query* const> queries, const SearchOptions& options,
                           Stop& stop) {
-    // Half for rows of costs; the rest for a copy of the vectors and for what is made of the rows.
-    const std::size_t row_bytes = options.memory / 2;
-    const std::size_t most_rows = costs.rows_in(row_bytes);
+    // A quarter each: for rows of costs that are kept, for a copy of the vectors (see Searcher),
+    // for bounds of all documents, and for what is made of rows.
+    const std::size_t share = options.memory / 4;
+    const std::size_t most_rows = costs.rows_in(share);
+    const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
+    // Each of these threads has bounds of its own.
+    const auto most_threads = static_cast<unsigned>(
+        std::clamp<std::size_t>(share / std::max<std::size_t>(lane_bytes, 1), 1, options.threads));
     std::vector<std::int32_t> words;
     std::unordered_set<std::int32_t> different;
     for (std::size_t first = 0; first < queries.size();) {
@@ -197,7 +217,7 @@ void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& 
         if (!has_rows) last = first + 1; // more words than there is room for rows
         const std::size_t count = last - first;
         double seconds = 0;
-        if (has_rows) {
+        {
             const Timed timed(seconds);
             costs.prepare(space.table, words, most_rows, options.threads, stop);
         }
@@ -206,22 +226,21 @@ void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& 
                 seconds / static_cast<double>(count);
 
         // Several queries: each thread takes some; one: all threads work on it.
-        const bool share_out = options.threads > 1 && count >= options.threads;
-        const std::size_t wanted = share_out ? count / (2 * options.threads) : count;
-        const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
-        const bool fit =
-            lane_bytes * kTogether * (share_out ? options.threads : 1) < options.memory / 4;
+        const bool share_out = most_threads > 1 && count >= most_threads;
+        const unsigned takers = share_out ? most_threads : 1;
+        const std::size_t wanted = share_out ? count / (2 * takers) : count;
+        const bool fit = lane_bytes * kTogether * takers <= share;
         const std::size_t size = has_rows && fit && wanted > 1 ? std::min(kTogether, wanted) : 1;
         const std::size_t groups = (count + size - 1) / size;
         const auto body = [&](std::size_t group) {
             const std::size_t begin = first + group * size;
             const auto some = queries.subspan(begin, std::min(size, last - begin));
             Group(space, corpus, costs, some, has_rows)
-                .search(row_bytes, share_out ? 1 : options.threads, stop);
+                .search(share / takers, share_out ? 1 : options.threads, stop);
             stop.count_finished(some.size());
         };
         if (share_out)
-            parallel_for(groups, options.threads, stop, body, false);
+            parallel_for(groups, takers, stop, body, false);
         else
             for (std::size_t group = 0; group < groups; ++group) body(group);
         first = last;

@@ -11,6 +11,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kFirstList = 64;
+constexpr std::size_t kWorthAThread = 16; // documents
+constexpr auto kLookAround = std::chrono::milliseconds(20);
 constexpr std::size_t kRefinedTogether = 8; // by one of several threads
 
 } // namespace
@@ -91,15 +93,19 @@ double BestFirst::solve(Workspace& workspace, std::size_t row, Stop& stop) const
     return workspace.solver.distance(space_.table, space_.cost, query_.document, document, stop);
 }
 
-void BestFirst::work(unsigned threads, Stop& stop) {
+void BestFirst::work(unsigned threads, std::size_t bytes, Stop& stop) {
     WorkspaceLease workspace;
     if (costs_ != nullptr)
-        workspace->refiner.start(corpus_, *costs_, space_.cost, query_.document, slack_);
+        workspace->refiner.start(corpus_, *costs_, space_.cost, query_.document, slack_,
+                                 bytes / threads);
     std::vector<Candidate> some;
     Nearest& nearest = query_.nearest;
     std::unique_lock lock(guard_);
     while (!failed_) {
+        // A look at the stop may run Python: not while the others wait for the lock.
+        lock.unlock();
         stop.throw_if_requested();
+        lock.lock();
         const double cheap = cheapest();
         const double refined = least_refined();
         if (cheap < kInfinity && cheap <= refined) {
@@ -159,7 +165,7 @@ void BestFirst::work(unsigned threads, Stop& stop) {
             query_.decide(candidate.row, Verdict::solved, distance);
             changed_.notify_all();
         } else if (in_flight_ > 0) {
-            changed_.wait(lock);
+            changed_.wait_for(lock, kLookAround); // only the first thread can see Ctrl-C
         } else {
             changed_.notify_all();
             return;
@@ -167,13 +173,15 @@ void BestFirst::work(unsigned threads, Stop& stop) {
     }
 }
 
-void BestFirst::run(unsigned threads, Stop& stop) {
+void BestFirst::run(unsigned threads, std::size_t bytes, Stop& stop) {
+    const auto most = static_cast<std::size_t>(findable_) / kWorthAThread + 1;
+    threads = static_cast<unsigned>(std::min<std::size_t>(std::max(threads, 1U), most));
     if (query_.records())
         for (std::size_t row = 0; row < corpus_.size(); ++row)
             if (query_.may_find(row)) query_.record(row, Verdict::document_side, bounds_[row]);
     const auto guarded = [&](std::size_t) {
         try {
-            work(threads, stop);
+            work(threads, bytes, stop);
         } catch (...) {
             // The others must not wait for what this one was doing.
             const std::lock_guard lock(guard_);

@@ -31,7 +31,8 @@ class BestFirst {
     BestFirst(const Space& space, const Corpus& corpus, const LowerCosts* costs, CheapBounds bounds,
               double slack, Query& query);
 
-    void run(unsigned threads, Stop& stop);
+    // What is made of the costs takes about `bytes` at most.
+    void run(unsigned threads, std::size_t bytes, Stop& stop);
 
   private:
     struct Candidate {
@@ -63,7 +64,7 @@ class BestFirst {
     std::priority_queue<Candidate> refined_;
 
     void list_more();
-    void work(unsigned threads, Stop& stop);
+    void work(unsigned threads, std::size_t bytes, Stop& stop);
     [[nodiscard]] double cheapest() const;
     [[nodiscard]] double least_refined() const;
     // A bound above `enough` need not be closer.

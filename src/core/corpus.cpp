@@ -95,6 +95,7 @@ void Corpus::add(const Block& block, std::size_t number) {
             if (weight <= 0) continue;
             total += weight;
             ++length;
+            has_counts_ = has_counts_ && weight == std::floor(weight);
             places_[static_cast<std::size_t>(column)] = 0;
         }
         if (!std::isfinite(total))
@@ -102,6 +103,7 @@ void Corpus::add(const Block& block, std::size_t number) {
                    place(number, row) + " have none.");
         totals_.push_back(total);
         longest_ = std::max(longest_, length);
+        has_counts_ = has_counts_ && total <= static_cast<double>(kLargestCountTotal);
     }
 }
 

@@ -16,6 +16,11 @@ constexpr std::size_t kPointsAtOnce = 48; // meet them before the next ones do
 // The longest vectors may be rare: what is farther than three median lengths counts as just that.
 constexpr double kMedianLengths = 3;
 
+// A vector so short beside the longest is as good as zero: with a point at most 4 long that changes
+// a square by less than kLeastSquare. Longer ones have steps in the range of float.
+constexpr double kNothing = 1e-31;
+static_assert(8 * kNothing < static_cast<double>(kLeastSquare));
+
 constexpr std::uint64_t kMemory = 64; // words asked for, a slot, before counts are halved
 
 struct Panels {
@@ -29,7 +34,7 @@ Panels& panels_of_this_thread() {
 
 } // namespace
 
-LowerCosts::LowerCosts(const Space& space, const Corpus& corpus, std::size_t bytes)
+WordCosts::WordCosts(const Space& space, const Corpus& corpus, std::size_t bytes)
     : corpus_(corpus), cost_(space.cost), dimension_(space.table.dimension),
       length_((corpus.words().size() + kPanelWords - 1) / kPanelWords * kPanelWords) {
     std::vector<double> norms(length_);
@@ -49,13 +54,13 @@ LowerCosts::LowerCosts(const Space& space, const Corpus& corpus, std::size_t byt
 }
 
 // The vector of a word of the corpus; beyond the last one, that one again.
-const float* LowerCosts::word(const VectorTable& table, std::size_t place) const {
+const float* WordCosts::word(const VectorTable& table, std::size_t place) const {
     const auto words = corpus_.words();
     return table.row(words[std::min(place, words.size() - 1)]);
 }
 
 // Fills packed_; returns how far, relative to its length, a vector has moved at most.
-double LowerCosts::pack(const VectorTable& table, const std::vector<double>& norms) {
+double WordCosts::pack(const VectorTable& table, const std::vector<double>& norms) {
     packed_.grow(length_ * dimension_);
     steps_.grow(length_);
     const auto scale = static_cast<float>(power_);
@@ -63,8 +68,9 @@ double LowerCosts::pack(const VectorTable& table, const std::vector<double>& nor
     for (std::size_t i = 0; i < length_; ++i) {
         const float* vector = word(table, i);
         float largest = 0;
-        for (std::size_t k = 0; k < dimension_; ++k)
-            largest = std::max(largest, std::fabs(vector[k] * scale));
+        if (power_ * norms[i] > kNothing)
+            for (std::size_t k = 0; k < dimension_; ++k)
+                largest = std::max(largest, std::fabs(vector[k] * scale));
         const float step = largest / kLargestShort;
         steps_[i] = step;
         const float inverse = step > 0 ? 1 / step : 0;
@@ -81,12 +87,12 @@ double LowerCosts::pack(const VectorTable& table, const std::vector<double>& nor
                 static_cast<double>(static_cast<float>(entry) * step) - static_cast<double>(value);
             moved += off * off;
         }
-        if (norms[i] > 0) farthest = std::max(farthest, std::sqrt(moved) / (power_ * norms[i]));
+        if (largest > 0) farthest = std::max(farthest, std::sqrt(moved) / (power_ * norms[i]));
     }
     return farthest;
 }
 
-void LowerCosts::panel(const VectorTable& table, std::size_t number, float* out) const {
+void WordCosts::panel(const VectorTable& table, std::size_t number, float* out) const {
     if (packed_.size() > 0) {
         kernels().unpack_panel(packed_.data() + number * kPanelWords * dimension_,
                                steps_.data() + number * kPanelWords, dimension_, out);
@@ -98,20 +104,21 @@ void LowerCosts::panel(const VectorTable& table, std::size_t number, float* out)
     kernels().pack_panel(vectors, dimension_, static_cast<float>(power_), out);
 }
 
-double LowerCosts::norm(const float* vector) const {
+double WordCosts::norm(const float* vector) const {
     double square = 0;
     for (std::size_t k = 0; k < dimension_; ++k)
         square += static_cast<double>(vector[k]) * static_cast<double>(vector[k]);
     return std::sqrt(square);
 }
 
-void LowerCosts::choose_scale(std::vector<double> norms) {
+void WordCosts::choose_scale(std::vector<double> norms) {
     const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
     std::nth_element(norms.begin(), middle, norms.end());
     int exponent = 0;
     std::frexp(longest_, &exponent); // longest_ < 2^exponent
-    power_ = std::ldexp(1.0, std::clamp(-exponent, -120, 120));
-    double most = 2 * power_ * std::min(longest_, kMedianLengths * *middle);
+    power_ = std::ldexp(1.0, std::clamp(-exponent, -140, 120));
+    const double length = std::max(std::min(longest_, kMedianLengths * *middle), 1e-9 * longest_);
+    double most = 2 * power_ * length;
     if (!(most > 0)) most = 1;
     far_ = power_ * longest_ + most;
     if (cost_ != Cost::euclidean) most *= most;
@@ -123,7 +130,7 @@ void LowerCosts::choose_scale(std::vector<double> norms) {
     if (cost_ == Cost::cosine) unit_ /= 2; // half of the square
 }
 
-double LowerCosts::reach(const VectorTable& table, const Document& query) const {
+double WordCosts::reach(const VectorTable& table, const Document& query) const {
     double most = 0;
     for (const std::int32_t word : query.words) most = std::max(most, norm(table.row(word)));
     most += longest_;
@@ -131,8 +138,8 @@ double LowerCosts::reach(const VectorTable& table, const Document& query) const 
     return cost_ == Cost::cosine ? most * most / 2 : most * most;
 }
 
-void LowerCosts::compute(const VectorTable& table, std::span<const std::int32_t> words,
-                         std::span<std::int16_t* const> out, unsigned threads, Stop& stop) const {
+void WordCosts::compute(const VectorTable& table, std::span<const std::int32_t> words,
+                        std::span<std::int16_t* const> out, unsigned threads, Stop& stop) const {
     const std::size_t stride = padded(dimension_);
     const auto scale = static_cast<float>(power_);
     Buffer<float> points;
@@ -180,7 +187,7 @@ std::vector<std::size_t> LowerCosts::free_slots(std::size_t count, std::size_t m
     while (free.size() < count && slots_.size() < most) {
         free.push_back(slots_.size());
         slots_.emplace_back();
-        slots_.back().values.grow(length_);
+        slots_.back().values.grow(words_.length());
     }
     if (free.size() == count) return free;
     std::vector<std::size_t> old;
@@ -239,7 +246,7 @@ void LowerCosts::prepare(const VectorTable& table, std::span<const std::int32_t>
         want(slots_[slot]);
         rows.push_back(slots_[slot].values.data());
     }
-    compute(table, missing, rows, threads, stop);
+    words_.compute(table, missing, rows, threads, stop);
     for (std::size_t i = 0; i < missing.size(); ++i) {
         slots_[taken[i]].word = missing[i];
         slot_of_[missing[i]] = taken[i];

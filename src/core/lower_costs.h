@@ -14,11 +14,12 @@
 
 namespace textkin {
 
-class LowerCosts {
+// What the costs to the words of a corpus are computed from. Nothing in it changes.
+class WordCosts {
   public:
     // A copy of the vectors in 16 bits is made if it takes at most `bytes`: half of what would have
     // to be read for every query otherwise, in the order in which it is read.
-    LowerCosts(const Space& space, const Corpus& corpus, std::size_t bytes);
+    WordCosts(const Space& space, const Corpus& corpus, std::size_t bytes);
 
     // The cost that an entry of 1 stands for.
     [[nodiscard]] double unit() const { return unit_; }
@@ -27,34 +28,16 @@ class LowerCosts {
     // Entries of a row, a multiple of kPanelWords; those beyond the last word are never nearer than
     // real ones, but mean nothing.
     [[nodiscard]] std::size_t length() const { return length_; }
-    // Rows that fit so many bytes.
-    [[nodiscard]] std::size_t rows_in(std::size_t bytes) const {
-        return bytes / (length_ * sizeof(std::int16_t));
+    [[nodiscard]] std::size_t bytes_of_copy() const {
+        return packed_.size() * sizeof(std::int16_t);
     }
 
-    // Has rows for all `words` (with repetitions; `table` also knows words beyond the vectors), at
-    // most `most` different ones. Rows of earlier calls are kept while there is
-    // room; words that are wanted most stay longest.
-    void prepare(const VectorTable& table, std::span<const std::int32_t> words, std::size_t most,
-                 unsigned threads, Stop& stop);
-    // Of a word of the last call of prepare().
-    [[nodiscard]] const std::int16_t* row(std::int32_t word) const {
-        return slots_[slot_of_.at(word)].values.data();
-    }
-
-    // Computes the rows of any words to where `out` points.
+    // Computes the rows of `words` (`table` also knows words beyond the vectors) to where `out`
+    // points.
     void compute(const VectorTable& table, std::span<const std::int32_t> words,
                  std::span<std::int16_t* const> out, unsigned threads, Stop& stop) const;
 
   private:
-    static constexpr std::int32_t kNoWord = -1;
-    struct Slot {
-        Buffer<std::int16_t> values;
-        std::int32_t word = kNoWord;
-        std::uint64_t used = 0;   // the last call that wanted it
-        std::uint64_t wanted = 0; // how often, lately
-    };
-
     const Corpus& corpus_;
     Cost cost_;
     std::size_t dimension_, length_;
@@ -68,15 +51,47 @@ class LowerCosts {
     Buffer<std::int16_t> packed_; // panels of their vectors, if there is room
     Buffer<float> steps_;         // what 1 means there, scaled
 
+    void choose_scale(std::vector<double> norms);
+    [[nodiscard]] double norm(const float* vector) const;
+    [[nodiscard]] double pack(const VectorTable& table, const std::vector<double>& norms);
+    [[nodiscard]] const float* word(const VectorTable& table, std::size_t place) const;
+    void panel(const VectorTable& table, std::size_t number, float* out) const;
+};
+
+// Rows of costs that are kept for the queries that follow.
+class LowerCosts {
+  public:
+    explicit LowerCosts(const WordCosts& words) : words_(words) {}
+
+    [[nodiscard]] const WordCosts& words() const { return words_; }
+    // Rows that fit so many bytes.
+    [[nodiscard]] std::size_t rows_in(std::size_t bytes) const {
+        return bytes / (words_.length() * sizeof(std::int16_t));
+    }
+
+    // Has rows for all `words` (with repetitions), at most `most` different ones. Rows of earlier
+    // calls are kept while there is room; words that are wanted most stay longest.
+    void prepare(const VectorTable& table, std::span<const std::int32_t> words, std::size_t most,
+                 unsigned threads, Stop& stop);
+    // Of a word of the last call of prepare().
+    [[nodiscard]] const std::int16_t* row(std::int32_t word) const {
+        return slots_[slot_of_.at(word)].values.data();
+    }
+
+  private:
+    static constexpr std::int32_t kNoWord = -1;
+    struct Slot {
+        Buffer<std::int16_t> values;
+        std::int32_t word = kNoWord;
+        std::uint64_t used = 0;   // the last call that wanted it
+        std::uint64_t wanted = 0; // how often, lately
+    };
+
+    const WordCosts& words_;
     std::vector<Slot> slots_;
     std::unordered_map<std::int32_t, std::size_t> slot_of_;
     std::uint64_t calls_ = 0, wanted_ = 0;
 
-    void choose_scale(std::vector<double> norms);
-    [[nodiscard]] double pack(const VectorTable& table, const std::vector<double>& norms);
-    [[nodiscard]] const float* word(const VectorTable& table, std::size_t place) const;
-    void panel(const VectorTable& table, std::size_t number, float* out) const;
-    [[nodiscard]] double norm(const float* vector) const;
     [[nodiscard]] std::vector<std::size_t> free_slots(std::size_t count, std::size_t most);
 };
 

@@ -4,13 +4,14 @@
 #include "textkin/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace textkin {
 
-// A reported distance lies within this, relative, of the linear programme's optimum (see
-// transport.md); so a lower bound of the optimum may exceed the reported distance by as much.
-inline constexpr double kReportedError = 1e-6;
+// A reported distance lies within this, relative, of the linear programme's optimum (1.2e-6 for
+// squared costs, see transport.md); so a lower bound of the optimum may exceed it by as much.
+inline constexpr double kReportedError = 2e-6;
 
 // Keeps the k nearest within a radius; of equally far ones the first rows.
 class Nearest {
@@ -19,6 +20,7 @@ class Nearest {
 
     // What is farther cannot be among them any more.
     [[nodiscard]] double limit() const {
+        if (k_ == 0) return -std::numeric_limits<double>::infinity();
         return hits_.size() < k_ ? radius_ : hits_.front().distance;
     }
     [[nodiscard]] bool full() const { return hits_.size() >= k_; }

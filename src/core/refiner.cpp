@@ -21,23 +21,23 @@ double weighed(const std::vector<double>& masses, const std::int16_t* values) {
 } // namespace
 
 void Refiner::start(const Corpus& corpus, const LowerCosts& costs, Cost cost, const Document& query,
-                    double slack) {
+                    double slack, std::size_t bytes) {
     for (const std::int32_t place : places_) position_[static_cast<std::size_t>(place)] = 0;
-    for (const std::int32_t panel : panels_) turned_[static_cast<std::size_t>(panel)] = 0;
     places_.clear();
-    panels_.clear();
+    forget_panels();
     corpus_ = &corpus;
     cancels_ = is_metric(cost);
-    unit_ = costs.unit();
+    unit_ = costs.words().unit();
     slack_ = slack;
     const auto known = corpus.words();
     position_.resize(std::max(position_.size(), known.size()));
-    turned_.resize(std::max(turned_.size(), costs.length() / kPanelWords));
+    turned_.resize(std::max(turned_.size(), costs.words().length() / kPanelWords));
     words_ = query.size();
     if (const std::size_t width = padded(words_); width != width_) {
         width_ = width;
         parts_.clear();
     }
+    most_panels_ = bytes / (kPanelWords * width_ * sizeof(std::int16_t));
     rows_of_query_.clear();
     shares_.clear();
     for (std::size_t j = 0; j < words_; ++j) {
@@ -52,6 +52,11 @@ void Refiner::start(const Corpus& corpus, const LowerCosts& costs, Cost cost, co
     column_least_.grow(width_);
     rest_.grow(std::max(width_, padded(corpus.longest())));
     row_least_.grow(padded(corpus.longest()));
+}
+
+void Refiner::forget_panels() {
+    for (const std::int32_t panel : panels_) turned_[static_cast<std::size_t>(panel)] = 0;
+    panels_.clear();
 }
 
 const std::int16_t* Refiner::costs_of(std::int32_t place) {
@@ -97,6 +102,8 @@ void Refiner::read(std::size_t row) {
     const Columns& columns = corpus_->columns();
     const auto places = corpus_->places();
     const double total = corpus_->total(row);
+    // A document may need as many panels as it has words, and all of them until it is done with.
+    if (panels_.size() + block->end(within) - block->begin(within) > most_panels_) forget_panels();
     rows_.clear();
     masses_.clear();
     left_ = shares_;
@@ -130,8 +137,10 @@ double Refiner::bound(std::size_t row, double enough) {
     };
     run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
                         column_least_.data());
+    // Nothing goes to these, and what they promise must not stand in the way of the others.
     for (std::size_t j = 0; j < words_; ++j)
         if (closed_[j] != 0) column_least_[j] = 0;
+    std::fill(column_least_.data() + words_, column_least_.data() + width_, std::int16_t{0});
     const double by_rows = weighed(masses_, row_least_.data());
     const double by_columns = weighed(left_, column_least_.data());
     if (const double relaxed = as_cost(std::max(by_rows, by_columns)); relaxed > enough)

@@ -40,40 +40,53 @@ Searcher::Searcher(const Space& space, const Corpus& corpus)
 Searcher::~Searcher() = default;
 
 // The rows that are kept, for one search at a time. Whoever comes meanwhile, be it another thread
-// or a callback of the search itself, gets none and makes its own.
+// or a callback of the search itself, gets none of them; all share what rows are computed from.
 class Searcher::Loan {
   public:
     Loan(const Searcher& searcher, std::size_t memory)
-        : searcher_(searcher), mine_(!searcher.lent_.test_and_set(std::memory_order_acquire)) {
-        std::unique_ptr<LowerCosts>& costs = mine_ ? searcher.costs_ : own_;
+        : searcher_(searcher), words_(searcher.word_costs(memory)),
+          mine_(!searcher.lent_.test_and_set(std::memory_order_acquire)) {
+        if (!mine_) {
+            own_ = std::make_unique<LowerCosts>(*words_);
+            return;
+        }
+        // Rows of a copy that was too large for this search are gone with it.
+        if (searcher.rows_ && &searcher.rows_->words() == words_.get()) return;
         try {
-            if (!costs)
-                costs = std::make_unique<LowerCosts>(searcher.space_, searcher.corpus_, memory / 4);
+            searcher.rows_ = std::make_unique<LowerCosts>(*words_);
         } catch (...) {
             give_back();
             throw;
         }
-        costs_ = costs.get();
     }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
     ~Loan() { give_back(); }
 
-    LowerCosts& operator*() { return *costs_; }
+    LowerCosts& operator*() { return mine_ ? *searcher_.rows_ : *own_; }
 
   private:
     const Searcher& searcher_;
+    std::shared_ptr<const WordCosts> words_;
     bool mine_;
     std::unique_ptr<LowerCosts> own_;
-    LowerCosts* costs_ = nullptr;
 
     void give_back() {
-        if (mine_) searcher_.lent_.clear(std::memory_order_release);
+        if (!mine_) return;
+        searcher_.lent_words_ = words_; // lives as long as the rows that know it
+        searcher_.lent_.clear(std::memory_order_release);
     }
 };
 
+std::shared_ptr<const WordCosts> Searcher::word_costs(std::size_t memory) const {
+    const std::lock_guard taken(guard_);
+    if (!word_costs_ || word_costs_->bytes_of_copy() > memory / 4)
+        word_costs_ = std::make_shared<const WordCosts>(space_, corpus_, memory / 4);
+    return word_costs_;
+}
+
 void Searcher::prepare(std::size_t memory) const {
-    if (!corpus_.words().empty()) Loan(*this, memory);
+    if (!corpus_.words().empty()) static_cast<void>(word_costs(memory));
 }
 
 void Searcher::search(const Documents& queries, const float* points, const SearchOptions& options,

@@ -119,7 +119,7 @@ TEST(search_lower_costs_never_exceed_the_costs) {
                 for (std::int32_t w = 0; w < 30; ++w) all.emplace_back(w, 1.0);
                 bags.add(all);
                 const Corpus corpus({bags.block(true)}, {40, {}, {}}, 40);
-                const LowerCosts costs({table.view(), cost}, corpus, packed ? 1 << 20 : 0);
+                const WordCosts costs({table.view(), cost}, corpus, packed ? 1 << 20 : 0);
                 std::vector<std::int32_t> words(40);
                 std::iota(words.begin(), words.end(), 0);
                 std::vector<std::vector<std::int16_t>> rows(
@@ -154,8 +154,9 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
     for (std::int32_t w = 0; w < 60; ++w) all.emplace_back(w, 1.0);
     bags.add(all);
     const Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
-    LowerCosts costs({table.view(), Cost::euclidean}, corpus, 1 << 20);
-    std::vector<std::int16_t> fresh(costs.length());
+    const WordCosts source({table.view(), Cost::euclidean}, corpus, 1 << 20);
+    LowerCosts costs(source);
+    std::vector<std::int16_t> fresh(source.length());
     Stop stop;
     for (int round = 0; round < 50; ++round) {
         const std::size_t room = round < 40 ? 12 : 5; // less from then on
@@ -166,7 +167,7 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
         costs.prepare(table.view(), words, room, 1, stop);
         for (const std::int32_t word : words) {
             std::int16_t* const to[] = {fresh.data()};
-            costs.compute(table.view(), std::span(&word, 1), to, 1, stop);
+            source.compute(table.view(), std::span(&word, 1), to, 1, stop);
             CHECK(std::equal(fresh.begin(), fresh.end(), costs.row(word)));
         }
     }
@@ -246,6 +247,127 @@ TEST(search_bounds_never_exceed_the_distance) {
         const SearchResult all = search(searcher, queries, options, true);
         for (std::size_t i = 0; i < found.values.size(); ++i)
             if (std::isfinite(all.values[i])) CHECK(found.values[i] <= all.values[i] * (1 + 1e-6));
+    }
+}
+
+// The refined bound of a document that was not worth solving, by its definition.
+TEST(search_refined_bounds_are_as_close_as_they_should_be) {
+    Random random(10);
+    for (std::size_t words = 1; words < 36; ++words) {
+        const Table table = corpus::random_table(random, 120, 9, Cost::euclidean);
+        Bags bags;
+        std::vector<Weights> rows;
+        for (int i = 0; i < 30; ++i) {
+            rows.push_back(corpus::random_document(random, 120, 0.1, true));
+            bags.add(rows.back());
+        }
+        Weights asked;
+        for (std::size_t j = 0; j < words; ++j)
+            asked.emplace_back(static_cast<std::int32_t>(3 * j + random() % 3),
+                               1.0 + static_cast<double>(j % 3));
+        const Documents query = corpus::documents({asked});
+        const Corpus corpus({bags.block(true)}, {120, {}, {}}, 120);
+        const WordCosts source({table.view(), Cost::euclidean}, corpus, 1 << 20);
+        LowerCosts costs(source);
+        Stop stop;
+        costs.prepare(table.view(), query[0].words, words, 1, stop);
+        Refiner refiner;
+        refiner.start(corpus, costs, Cost::euclidean, query[0], 0, words % 2 == 0 ? 1 << 20 : 0);
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            const double bound = refiner.bound(row, std::numeric_limits<double>::infinity());
+            // What both have in common stays; then potentials from either side.
+            std::vector<double> a;
+            std::vector<double> b;
+            std::vector<std::int32_t> a_words;
+            std::vector<std::int32_t> b_words;
+            double a_total = 0;
+            double b_total = 0;
+            for (const auto& [word, weight] : rows[row]) a_total += weight;
+            for (const auto& [word, weight] : asked) b_total += weight;
+            const auto mass_of = [](const Weights& weights, std::int32_t word, double total) {
+                for (const auto& [other, weight] : weights)
+                    if (other == word) return weight / total;
+                return 0.0;
+            };
+            for (std::int32_t word = 0; word < 120; ++word) {
+                const double left =
+                    mass_of(rows[row], word, a_total) - mass_of(asked, word, b_total);
+                if (left > 1e-12) {
+                    a.push_back(left);
+                    a_words.push_back(word);
+                } else if (left < -1e-12) {
+                    b.push_back(-left);
+                    b_words.push_back(word);
+                }
+            }
+            const auto from = [&](const auto& first, const auto& first_words, const auto& second,
+                                  const auto& second_words) {
+                std::vector<double> nearest(first.size(), 1e9);
+                double sum = 0;
+                for (std::size_t i = 0; i < first.size(); ++i) {
+                    for (const std::int32_t other : second_words)
+                        nearest[i] = std::min(
+                            nearest[i], cost_of(table, Cost::euclidean, first_words[i], other));
+                    sum += first[i] * nearest[i];
+                }
+                for (std::size_t j = 0; j < second.size(); ++j) {
+                    double least = 1e9;
+                    for (std::size_t i = 0; i < first.size(); ++i)
+                        least = std::min(least, cost_of(table, Cost::euclidean, first_words[i],
+                                                        second_words[j]) -
+                                                    nearest[i]);
+                    sum += second[j] * least;
+                }
+                return sum;
+            };
+            const double truth =
+                std::max(from(a, a_words, b, b_words), from(b, b_words, a, a_words));
+            CHECK(bound <= truth * (1 + 1e-9));
+            CHECK(bound >= truth * (1 - 2e-3));
+        }
+    }
+}
+
+TEST(search_numbers_that_float_cannot_hold_change_nothing) {
+    const Table table{{0, 1, 1, 1, 1.02F, 1, 3, 1}, 2};
+    const std::vector<double> tiny{1, 2.3355e-49, 1, 1};
+    const std::vector<double> large{1e10, 1e10, 1e10, 1e10};
+    for (const bool by_weight : {true, false}) {
+        Bags bags;
+        bags.add({{1, by_weight ? 1e12 : 1.05e-45}});
+        bags.add({{2, by_weight ? 1e12 : 1.05e-45}});
+        const Corpus corpus({bags.block(true)}, {4, {}, by_weight ? tiny : large}, 4);
+        const Searcher searcher({table.view(), Cost::euclidean}, corpus);
+        const Documents queries = corpus::documents({{{0, 1.0}}});
+        SearchOptions options;
+        options.k = 1;
+        const SearchResult found = search(searcher, queries, options);
+        options.algorithm = Algorithm::brute;
+        CHECK(same(found, search(searcher, queries, options)));
+        options.k = 0;
+        for (const Algorithm algorithm :
+             {Algorithm::automatic, Algorithm::prefetch, Algorithm::brute, Algorithm::relaxed}) {
+            options.algorithm = algorithm;
+            CHECK(search(searcher, queries, options).hits[0].empty());
+        }
+    }
+}
+
+TEST(search_one_odd_vector_does_not_stop_the_pruning) {
+    Random random(11);
+    for (const float odd : {1e-45F, 1e-38F, 1e-33F, 1e-10F, 1e10F}) {
+        Collection some = random_collection(random, Cost::euclidean, 80, 6, 200, true);
+        for (std::size_t k = 0; k < 6; ++k) some.table.data[6 * 79 + k] *= odd;
+        const Corpus corpus = some.corpus();
+        const Searcher searcher(some.space(), corpus);
+        const Documents queries =
+            corpus::documents({corpus::random_document(random, 79, 0.1, true)});
+        SearchOptions options;
+        options.k = 3;
+        const SearchResult found = search(searcher, queries, options);
+        CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::solved)] < 150);
+        options.algorithm = Algorithm::brute;
+        CHECK(same(found, search(searcher, queries, options)));
     }
 }
 

@@ -74,6 +74,8 @@ class Corpus {
     [[nodiscard]] double total(std::size_t row) const { return totals_[row]; }
     [[nodiscard]] bool is_live(std::size_t row) const;
     [[nodiscard]] std::size_t longest() const { return longest_; } // most words of a document
+    // Whether all that documents weigh are counts whose masses need no rounding.
+    [[nodiscard]] bool has_counts() const { return has_counts_; }
 
     // The words that live documents have, ascending, and where among them the word of a column is.
     [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
@@ -88,6 +90,7 @@ class Corpus {
     std::vector<double> totals_;
     std::vector<std::int32_t> words_, places_;
     std::size_t longest_ = 0;
+    bool has_counts_ = true;
 
     void add(const Block& block, std::size_t number);
 };

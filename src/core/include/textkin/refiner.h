@@ -20,8 +20,9 @@ class LowerCosts;
 class Refiner {
   public:
     // `costs` has rows for the words of the query; a bound is lowered by `slack`.
+    // What it makes of the rows takes about `bytes` at most.
     void start(const Corpus& corpus, const LowerCosts& costs, Cost cost, const Document& query,
-               double slack);
+               double slack, std::size_t bytes);
 
     // Stops early with a bound above `enough`.
     double bound(std::size_t row, double enough);
@@ -37,6 +38,7 @@ class Refiner {
     bool cancels_ = false;
     double unit_ = 1, slack_ = 0;
     std::size_t words_ = 0, width_ = 0; // of the query, and padded
+    std::size_t most_panels_ = 0;
     std::vector<const std::int16_t*> rows_of_query_;
     std::vector<double> shares_;         // of the query's words
     std::vector<std::int32_t> position_; // of a place in the query, + 1
@@ -53,6 +55,7 @@ class Refiner {
     [[nodiscard]] const std::int16_t* costs_of(std::int32_t place);
     [[nodiscard]] const std::int16_t* turned_costs(std::size_t number, std::int32_t place) const;
     void read(std::size_t row);
+    void forget_panels();
 };
 
 } // namespace textkin

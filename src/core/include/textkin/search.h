@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 namespace textkin {
 
 class LowerCosts;
+class WordCosts;
 
 enum class Algorithm : std::uint8_t {
     automatic, // bounds first, exact distances only where they could matter: exact
@@ -98,10 +100,15 @@ class Searcher {
   private:
     class Loan;
 
+    [[nodiscard]] std::shared_ptr<const WordCosts> word_costs(std::size_t memory) const;
+
     Space space_;
     const Corpus& corpus_;
+    mutable std::mutex guard_;
+    mutable std::shared_ptr<const WordCosts> word_costs_; // under guard_
     mutable std::atomic_flag lent_;
-    mutable std::unique_ptr<LowerCosts> costs_; // rows that later searches may want again
+    mutable std::shared_ptr<const WordCosts> lent_words_; // of rows_; both for who took lent_
+    mutable std::unique_ptr<LowerCosts> rows_;            // that later searches may want again
     std::unique_ptr<CentroidStore> centroids_;
 };
 
