@@ -193,14 +193,15 @@ class Group {
 void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& costs,
                           std::span<Query* const> queries, const SearchOptions& options,
                           Stop& stop) {
-    // A quarter each: for rows of costs that are kept, for a copy of the vectors (see Searcher),
-    // for bounds of all documents, and for what is made of rows.
-    const std::size_t share = options.memory / 4;
-    const std::size_t most_rows = costs.rows_in(share);
+    // Half for rows of costs that are kept, an eighth for a copy of the vectors (see Searcher), an
+    // eighth for bounds of all documents, a quarter for what is made of rows.
+    const std::size_t most_rows = costs.rows_in(options.memory / 2);
+    const std::size_t lane_share = options.memory / 8;
+    const std::size_t made_share = options.memory / 4;
     const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
     // Each of these threads has bounds of its own.
-    const auto most_threads = static_cast<unsigned>(
-        std::clamp<std::size_t>(share / std::max<std::size_t>(lane_bytes, 1), 1, options.threads));
+    const auto most_threads = static_cast<unsigned>(std::clamp<std::size_t>(
+        lane_share / std::max<std::size_t>(lane_bytes, 1), 1, options.threads));
     std::vector<std::int32_t> words;
     std::unordered_set<std::int32_t> different;
     for (std::size_t first = 0; first < queries.size();) {
@@ -229,14 +230,14 @@ void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& 
         const bool share_out = most_threads > 1 && count >= most_threads;
         const unsigned takers = share_out ? most_threads : 1;
         const std::size_t wanted = share_out ? count / (2 * takers) : count;
-        const bool fit = lane_bytes * kTogether * takers <= share;
+        const bool fit = lane_bytes * kTogether * takers <= lane_share;
         const std::size_t size = has_rows && fit && wanted > 1 ? std::min(kTogether, wanted) : 1;
         const std::size_t groups = (count + size - 1) / size;
         const auto body = [&](std::size_t group) {
             const std::size_t begin = first + group * size;
             const auto some = queries.subspan(begin, std::min(size, last - begin));
             Group(space, corpus, costs, some, has_rows)
-                .search(share / takers, share_out ? 1 : options.threads, stop);
+                .search(made_share / takers, share_out ? 1 : options.threads, stop);
             stop.count_finished(some.size());
         };
         if (share_out)

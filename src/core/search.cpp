@@ -80,8 +80,8 @@ class Searcher::Loan {
 
 std::shared_ptr<const WordCosts> Searcher::word_costs(std::size_t memory) const {
     const std::lock_guard taken(guard_);
-    if (!word_costs_ || word_costs_->bytes_of_copy() > memory / 4)
-        word_costs_ = std::make_shared<const WordCosts>(space_, corpus_, memory / 4);
+    if (!word_costs_ || word_costs_->bytes_of_copy() > memory / 8)
+        word_costs_ = std::make_shared<const WordCosts>(space_, corpus_, memory / 8);
     return word_costs_;
 }
 
