@@ -201,7 +201,7 @@ void search_automatically(const Space& space, const Corpus& corpus, LowerCosts& 
     const std::size_t lane_bytes = (corpus.size() + corpus.places().size()) * sizeof(float);
     // Each of these threads has bounds of its own.
     const auto most_threads = static_cast<unsigned>(std::clamp<std::size_t>(
-        lane_share / std::max<std::size_t>(lane_bytes, 1), 1, options.threads));
+        lane_share / std::max<std::size_t>(lane_bytes, 1), 1, std::max(options.threads, 1U)));
     std::vector<std::int32_t> words;
     std::unordered_set<std::int32_t> different;
     for (std::size_t first = 0; first < queries.size();) {
