@@ -231,6 +231,7 @@ class Corpus:
         `from_row` says for each query from which document on it looks.
         """
         searcher, mask = self._for(options.mask)
+        k, m = self._at_most_all(options.k), self._at_most_all(options.m)
         total, size = len(queries), size or _BATCH
         for begin in range(0, max(total, 1), size):  # once even if there are no queries
             end = min(begin + size, total)
@@ -238,10 +239,10 @@ class Corpus:
             *found, _, _ = searcher.search(
                 documents,
                 None,
-                options.k,
+                k,
                 options.radius,
                 options.algorithm,
-                options.m,
+                m,
                 mask,
                 None if without is None else without[begin:end],
                 None if from_row is None else from_row[begin:end],
@@ -261,10 +262,10 @@ class Corpus:
         *found, verdicts, values = searcher.search(
             documents,
             None,
-            options.k,
+            self._at_most_all(options.k),
             options.radius,
             options.algorithm,
-            options.m,
+            self._at_most_all(options.m),
             mask,
             None,
             None,
@@ -274,6 +275,10 @@ class Corpus:
             None,
         )
         return _hits(found), verdicts[0], values[0]
+
+    def _at_most_all(self, number: int | None) -> int | None:
+        """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
+        return None if number is None else min(number, max(len(self), 1))
 
     def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
         if mask is None:

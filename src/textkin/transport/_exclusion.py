@@ -209,7 +209,7 @@ class SearchCertificate:
             )
 
     def _check_exclusions(self) -> None:
-        near = ~(self.values > self.limit * (1 - _TOLERANCE))  # NaN too
+        near = ~(self.values > self.limit)  # NaN too
         self._refuse(
             np.isin(self.verdicts, _EXCLUDED) & near,
             f"{{}} is excluded by a bound that does not exceed the limit of {self.limit:.9g}",

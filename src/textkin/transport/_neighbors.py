@@ -1,5 +1,6 @@
 """What a search found, and what it took."""
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,10 +148,11 @@ class Neighbors:
 
     Attributes
     ----------
-    indices : ndarray of shape (n_queries, k), int64
-        Positions in the corpus; -1 where fewer documents exist than were asked for.
-    distances : ndarray of shape (n_queries, k), float64
-        Distances; infinity where fewer exist.
+    indices : ndarray of shape (n_queries, min(k, n_documents)), int64
+        Positions in the corpus; -1 where fewer documents were found. With ``k=None`` as wide as
+        the longest answer.
+    distances : ndarray of the same shape, float64
+        Distances (with a ranking by a bound, that bound); infinity where fewer were found.
     counts : ndarray of shape (n_queries,), int64
         How many each query found.
     stats : SearchStats
@@ -177,10 +179,9 @@ class Neighbors:
     @classmethod
     def of(cls, hits: Hits, question: Question) -> "Neighbors":
         """Present the hits of a search."""
-        width = question.options.k
-        if width is None:
-            width = int(np.diff(hits.starts).max(initial=0))
-        return cls(hits, len(question.corpus), width, question)
+        documents, k = len(question.corpus), question.options.k
+        width = int(np.diff(hits.starts).max(initial=0)) if k is None else min(k, documents)
+        return cls(hits, documents, width, question)
 
     def __len__(self) -> int:
         return len(self._hits.starts) - 1
@@ -199,12 +200,12 @@ class Neighbors:
 
     @property
     def indices(self) -> Int64Array:
-        """Positions in the corpus; -1 where fewer documents exist than were asked for."""
+        """Positions in the corpus; -1 where fewer documents were found."""
         return self._filled[0]
 
     @property
     def distances(self) -> Float64Array:
-        """Distances; infinity where fewer exist."""
+        """Distances; infinity where fewer documents were found."""
         return self._filled[1]
 
     @cached_property
@@ -253,10 +254,17 @@ class Neighbors:
         ]
 
     def _row(self, query: int) -> int:
+        try:
+            row = operator.index(query)
+        except TypeError:
+            raise TypeError(
+                "A query is named by its position, a whole number, one at a time; got "
+                f"{query!r}. Use indices and distances for several at once."
+            ) from None
         count = len(self)
-        if not -count <= query < count:
-            raise IndexError(f"There are {count} queries; got position {query}.")
-        return int(query) % count
+        if not -count <= row < count:
+            raise IndexError(f"There are {count} queries; got position {row}.")
+        return row % count
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_question": None}

@@ -154,7 +154,8 @@ class SearchesDocuments(ReadsDocuments):
         queries : str, iterable of texts or token lists, or bags
             What to look for; a single text is one query.
         k : int or None, default=10
-            How many documents each query finds at most; None: no limit.
+            How many documents each query finds at most; None: no limit. More than there are is
+            as many as there are, and the arrays of the answer are no wider.
         radius : float or None, default=None
             How far they may be, that far included; None: no limit.
         algorithm : str or None, default=None
@@ -162,7 +163,8 @@ class SearchesDocuments(ReadsDocuments):
         m : int or None, default=None
             How many documents ``algorithm="prefetch"`` looks at: None is all, which is exact.
         mask : array of bool of shape (n_documents,), or of positions, or None, default=None
-            Which documents may be found; None: all.
+            Which documents may be found; None: all. Positions must be different: one value a
+            document, such as ``np.ones(n_documents, int)``, must be boolean.
         progress : callable, optional
             Called now and then with the queries done and their number.
 
@@ -245,4 +247,10 @@ def _allowed(mask: ArrayLike | None, documents: int) -> NDArray[np.uint8] | None
         )
     allowed = np.zeros(documents, dtype=np.uint8)
     allowed[given.astype(np.int64)] = 1
+    if np.count_nonzero(allowed) < given.size:
+        values, times = np.unique(given, return_counts=True)
+        raise ValueError(
+            f"mask must hold different positions; got {values[times.argmax()]} {times.max()} "
+            "times. A mask of one value a document must be boolean: mask.astype(bool)."
+        )
     return allowed
