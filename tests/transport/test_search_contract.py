@@ -4,6 +4,7 @@ import copy
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -383,6 +384,33 @@ def test_more_than_there_are_is_as_many_as_there_are(mover, algorithm, k):
         mover.kneighbors(["press"], max(k, 6))
 
 
+def test_one_query_is_not_one_queries(mover):
+    with pytest.raises(IndexError, match="There is 1 query; got position 1"):
+        mover.search("press")[1]
+
+
+@pytest.mark.parametrize("name", ["search", "pairwise_below", "pairwise_neighbors"])
+def test_progress_must_be_a_function(mover, name):
+    with pytest.raises(TypeError, match=r"progress must be None or a function of \(done, total\)"):
+        getattr(mover, name)(["press"], 1, progress=True)
+
+
+def test_what_was_found_cannot_be_changed(mover):
+    found = mover.search("press", 2)
+    proof = found.certificate(0)
+    for array in (
+        found.indices,
+        found.distances,
+        *found[0],
+        proof.verdicts,
+        proof.values,
+        proof.indices,
+        proof.distances,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
 @pytest.mark.parametrize("wrong", [1.5, 0.0, "a", None, slice(0, 1), (0, 0), [0]], ids=str)
 def test_queries_are_named_by_position_one_at_a_time(mover, wrong):
     found = mover.search(["press", "band"], 2)
@@ -432,6 +460,12 @@ def test_wrong_parameters_before_and_after_fit(mover, parameters, message):
         ({"press": 1}, TypeError, "queries must be a list of documents; got dict"),
         (np.eye(5), TypeError, "queries is a bag, but the vectors are named by words"),
         (3, TypeError, "queries must be texts, lists of tokens or bags; got int"),
+        (b"press", TypeError, "queries must be texts; got bytes: decode it first"),
+        (
+            SimpleNamespace(columns=["text"], iloc=None),
+            TypeError,
+            r"queries must be a list of documents; got SimpleNamespace: .*df\['text'\].*read\(df\)",
+        ),
     ],
 )
 def test_wrong_queries(mover, queries, error, message):

@@ -65,7 +65,7 @@ def test_one_odd_vector_spoils_neither_answers_nor_bounds(rng, scale):
 
 @pytest.mark.parametrize("words", [13, 14, 15])
 def test_bounds_are_as_close_for_any_number_of_words(rng, words):
-    """Issue 6: queries of 16 words, a whole number of registers, had weaker bounds than others.
+    """Issue 6: only queries of a whole number of registers, such as 16 words, had close bounds.
 
     The same query has 15, 16 or 17 words where some are split over two with the same vector.
     """

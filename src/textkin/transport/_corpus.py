@@ -16,7 +16,7 @@ from textkin.transport._costs import CostName
 from textkin.transport._encode import Encoded, shares
 from textkin.transport._space import Space
 
-__all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows"]
+__all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 
 Algorithm: TypeAlias = Literal[
     "auto", "prefetch", "brute", "wcd", "rwmd", "rwmd-query", "rwmd-document"
@@ -286,6 +286,12 @@ class Corpus:
         if np.count_nonzero(mask) < _FEW * len(mask):
             return self._searcher(mask), None
         return self._all, mask
+
+
+def read_only(*arrays: NDArray[Any]) -> None:
+    """Make arrays read-only, so that what was found stays what was found."""
+    for array in arrays:
+        array.flags.writeable = False
 
 
 def _hits(found: list[Any]) -> Hits:

@@ -10,7 +10,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import Float64Array, Int64Array
-from textkin.transport._corpus import Corpus, Hits, Options, Rows
+from textkin.transport._corpus import Corpus, Hits, Options, Rows, read_only
 from textkin.transport._exclusion import SearchCertificate, certificate_of
 
 __all__ = ["Neighbors", "SearchStats"]
@@ -46,7 +46,7 @@ class SearchStats:
         Documents beyond the `m` that ``algorithm="prefetch"`` looks at.
     seconds : mapping of str to ndarray of float64
         Time by stage: "table" (costs between the words of the query and of the corpus), "bound",
-        "order", "refine", "solve".
+        "order", "refine", "solve". Summed over threads, where several worked on a query.
 
     Examples
     --------
@@ -143,8 +143,9 @@ class Question:
 class Neighbors:
     """The nearest documents of each query, the nearest first, ties by position.
 
-    ``found[i]`` gives the positions and distances of query i, as many as there are. A pickled
-    copy keeps all of it but the ability to make certificates.
+    ``found[i]`` gives the positions and distances of query i, as many as there are; rows of
+    ``indices`` end in -1 where fewer were found, which as a position would be the last document.
+    Arrays are read-only. A pickled copy keeps all but the ability to make certificates.
 
     Attributes
     ----------
@@ -181,6 +182,7 @@ class Neighbors:
         """Present the hits of a search."""
         documents, k = len(question.corpus), question.options.k
         width = int(np.diff(hits.starts).max(initial=0)) if k is None else min(k, documents)
+        read_only(hits.starts, hits.rows, hits.distances)
         return cls(hits, documents, width, question)
 
     def __len__(self) -> int:
@@ -196,7 +198,9 @@ class Neighbors:
 
     @cached_property
     def _filled(self) -> tuple[Int64Array, Float64Array]:
-        return self._hits.filled(self._width)
+        filled = self._hits.filled(self._width)
+        read_only(*filled)
+        return filled
 
     @property
     def indices(self) -> Int64Array:
@@ -263,7 +267,9 @@ class Neighbors:
             ) from None
         count = len(self)
         if not -count <= row < count:
-            raise IndexError(f"There are {count} queries; got position {row}.")
+            there_are = f"There {'is' if count == 1 else 'are'}"
+            said = _counted(count, "query", "queries")
+            raise IndexError(f"{there_are} {said}; got position {row}.")
         return row % count
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from textkin._validation import integer, real
 from textkin.run import ProgressCallback
 from textkin.transport._corpus import Corpus, Options, Rows
 from textkin.transport._reading import Documents
-from textkin.transport._search import SearchesDocuments
+from textkin.transport._search import PROGRESS, SearchesDocuments
 
 __all__ = ["NeighborBlock", "PairBlock", "StreamsPairs"]
 
@@ -118,6 +118,7 @@ class StreamsPairs(SearchesDocuments):
         [0 1] [2 3] [0.   0.52]
         """
         real(0).check("threshold", threshold)
+        PROGRESS.check("progress", progress)
         corpus, queries = self._searched_and_asked(X, Y)
         from_row = np.arange(1, len(queries) + 1, dtype=np.int64) if Y is None else None
         options = self._options(None, float(threshold))
@@ -170,6 +171,7 @@ class StreamsPairs(SearchesDocuments):
         [0 1 2 3] [2 3 0 1]
         """
         integer(1).check("k", k)
+        PROGRESS.check("progress", progress)
         corpus, queries = self._searched_and_asked(X, Y)
         without = np.arange(len(queries), dtype=np.int64) if Y is None else None
         options = self._options(int(k), math.inf)
