@@ -524,16 +524,16 @@ def test_a_search_can_be_stopped(work, n_jobs):
 def test_progress_may_search_on_the_same_mover(work, algorithm, n_jobs):
     mover, bags = work
     mover.set_params(n_jobs=n_jobs, algorithm=algorithm)
-    queries = bags[:4]
-    expected = mover.search(queries, 3)
+    queries = bags[:8]
+    expected = mover.search(queries, None)  # all distances: long enough to be called in between
     inner = []
 
     def search_again(done, total):
         if len(inner) < 2 or done == total:
-            inner.append(mover.search(queries[:1], 3))
+            inner.append(mover.search(queries[:1], None))
 
-    found = mover.search(queries, 3, progress=search_again)
-    assert inner
+    found = mover.search(queries, None, progress=search_again)
+    assert len(inner) > 1
     for one in (found, *inner):
         np.testing.assert_array_equal(one.indices, expected.indices[: len(one)])
         np.testing.assert_array_equal(one.distances, expected.distances[: len(one)])
