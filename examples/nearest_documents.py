@@ -11,6 +11,7 @@ CORPUS = [
 ]
 QUERY = "The cabinet explained its spending plans to the senate"
 
+print(QUERY)
 # SIF masses give frequent words less weight; they need no corpus.
 for masses in ("nbow", "sif"):
     mover = tk.WordMover(masses=masses, n_jobs=-1).fit(CORPUS)

@@ -26,7 +26,7 @@ print(proof.verify())
 # Only some documents, and only within a distance.
 of_pathlib = np.array([document.name.startswith("pathlib") for document in documents])
 near = mover.search(queries, k=None, radius=1.1, mask=of_pathlib)
-print("within 1.1 in pathlib:", near.counts)
+print("within 1.1 in pathlib:", near.counts.tolist(), "documents")
 
 # All pairs that are nearly the same, block by block: never a matrix of all pairs.
 pairs = [
@@ -38,6 +38,7 @@ print(f"{len(pairs)} pairs within 0.3, such as")
 for one, other, distance in pairs[:3]:
     print(f"  {distance:.3f}  {one} and {other}")
 
-# The graph of neighbours that scikit-learn's DBSCAN, Isomap, t-SNE and others take as it is.
-graph = mover.kneighbors_graph(n_neighbors=5, mode="distance")
+# A sparse graph of distances: all within a radius for scikit-learn's DBSCAN(metric="precomputed"),
+# `kneighbors_graph` for its Isomap and t-SNE.
+graph = mover.radius_neighbors_graph(radius=0.5, mode="distance")
 print(f"a graph of {graph.shape[0]} documents with {graph.nnz} edges")

@@ -96,7 +96,7 @@ def test_a_larger_corpus(rng, algorithm, cost):
     for k in (1, 10, 150, 400):
         found = mover.search(bags[5:15], k, algorithm=algorithm)
         same_as(found, by_brute_force(distances, k))
-        assert found.indices.shape == (10, k)
+        assert found.indices.shape == (10, min(k, 150))
 
 
 @pytest.mark.parametrize("algorithm", EXACT)

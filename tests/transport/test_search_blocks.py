@@ -184,6 +184,35 @@ def test_memory_never_changes_results(rng, memory):
     agree(hits_of(searcher, queries, k=5, memory=memory, threads=2), expected)
 
 
+@pytest.mark.parametrize("algorithm", EXACT)
+@pytest.mark.parametrize("count", [1e-45, 1.05e-45, 2.2e-45, 1e-42, 1e-320])
+def test_counts_that_float32_rounds_up(algorithm, count):
+    """Tiny counts become whole steps of float32, or nothing; large weights make up for them.
+
+    Issue 6: bounds summed in float32 excluded the nearest document, document 0.
+    """
+    table = np.array([[0, 1], [1, 1], [1.02, 1], [3, 1]], dtype=np.float32)
+    bags = np.zeros((3, 4))
+    bags[0, 1], bags[1, 2], bags[2, 1:3] = count, 1, count
+    weights = np.full(4, 1e10)
+    queries = documents_of(np.eye(4)[:1])
+    expected = by_brute_force(matrix_of(table, queries, bags * weights, "euclidean"), 1)
+    assert expected[0][0].tolist() == [0]
+    searcher = searcher_of(table, "euclidean", [block_of(bags)], weights=weights)
+    agree(hits_of(searcher, queries, k=1, algorithm=algorithm), expected)
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_many_tiny_counts(rng, algorithm):
+    table = rng.normal(size=(400, 8)).astype(np.float32)
+    bags = (rng.random((20, 400)) < 0.9).astype(float)
+    bags[:10] *= 1.05e-45
+    queries = documents_of(np.arange(400)[np.newaxis] < 5)
+    expected = by_brute_force(matrix_of(table, queries, bags, "euclidean"), 10)
+    searcher = searcher_of(table, "euclidean", [block_of(bags)])
+    agree(hits_of(searcher, queries, k=10, algorithm=algorithm), expected)
+
+
 def test_what_is_not_a_corpus_is_refused():
     table = np.eye(3, dtype=np.float32)
     indptr, columns, counts, _ = block_of(np.eye(3))

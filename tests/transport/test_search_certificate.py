@@ -82,8 +82,11 @@ def test_bounds_are_computed_again(proven, name):
         with_verdict(proof, row, name, lie).verify(sample=None)
     with pytest.raises(CertificateError, match=f"Document {row} is excluded by a bound that does"):
         with_verdict(proof, row, name, proof.limit * 0.999).verify(sample=0)
-    with pytest.raises(CertificateError, match=f"Document {row} is excluded"):
-        with_verdict(proof, row, name, np.nan).verify(sample=0)
+    for not_beyond in (proof.limit, np.nextafter(proof.limit, 0), np.nan):
+        with pytest.raises(CertificateError, match=f"Document {row} is excluded"):
+            with_verdict(proof, row, name, not_beyond).verify(sample=0)
+    beyond = np.nextafter(proof.limit, np.inf)
+    assert with_verdict(proof, row, name, beyond).verify(sample=0).exact
 
 
 RANKINGS = {

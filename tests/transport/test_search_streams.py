@@ -69,7 +69,7 @@ def test_neighbours_of_every_document(case, algorithm, k):
         indices = np.concatenate([block.indices for block in blocks])
         found = np.concatenate([block.distances for block in blocks])
         counts = np.concatenate([block.counts for block in blocks])
-        assert indices.shape == found.shape == (len(X), k)
+        assert indices.shape == found.shape == (len(X), min(k, len(bags)))
         for row, (expected, near) in enumerate(by_brute_force(distances, k)):
             assert counts[row] == len(expected)
             np.testing.assert_array_equal(indices[row, : counts[row]], expected)
@@ -97,7 +97,55 @@ def test_texts_from_an_iterator():
     assert list(WordMover(vectors).pairwise_neighbors([], 2)) == []
     [block] = WordMover(vectors).pairwise_neighbors(["press"], 2)
     assert block.counts.tolist() == [0]
-    assert block.indices.tolist() == [[-1, -1]]
+    assert block.indices.tolist() == [[-1]]
+
+
+def test_more_neighbours_than_there_are(rng):
+    table, bags = random_corpus(rng, 5, 30)
+    mover = WordMover(table)
+    expected = [block.indices for block in mover.pairwise_neighbors(bags, 5)]
+    for k in (10**11, 2**70, 10**400):
+        found = list(mover.pairwise_neighbors(bags, k))
+        assert [block.indices.shape for block in found] == [(3, 5), (2, 5)]
+        np.testing.assert_array_equal(np.concatenate([block.counts for block in found]), 4)
+        for block, indices in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(block.indices, indices)
+    [among_none] = mover.pairwise_neighbors(bags[:2], 2**70, bags[:0])
+    assert among_none.indices.shape == (2, 0)
+    assert among_none.counts.tolist() == [0, 0]
+
+
+RANKINGS = {
+    "wcd": lambda bounds: bounds.centroid,
+    "rwmd": lambda bounds: bounds.relaxed,
+    "rwmd-query": lambda bounds: bounds.source,
+    "rwmd-document": lambda bounds: bounds.target,
+}
+
+
+@pytest.mark.parametrize("algorithm", RANKINGS)
+def test_streams_of_a_ranking_report_its_bound(rng, algorithm):
+    table, bags = random_corpus(rng, 8, 30)
+    mover = WordMover(table, algorithm=algorithm)
+    bounds = np.array(
+        [[RANKINGS[algorithm](mover.bounds(one, other)) for other in bags] for one in bags]
+    )
+    np.fill_diagonal(bounds, np.inf)
+    near = np.argsort(bounds, axis=1)[:, :2]
+    expected = np.take_along_axis(bounds, near, axis=1)
+    blocks = list(mover.pairwise_neighbors(bags, 2))
+    np.testing.assert_array_equal(np.concatenate([block.indices for block in blocks]), near)
+    distances = np.concatenate([block.distances for block in blocks])
+    np.testing.assert_allclose(distances, expected, rtol=1e-5)
+    threshold = float(np.median(bounds)) * 1.0001
+    found = {
+        (row, column): bound
+        for row, column, bound in pairs_of(mover.pairwise_below(bags, threshold))
+    }
+    rows, columns = np.nonzero(np.triu(bounds <= threshold))
+    assert set(found) == set(zip(rows.tolist(), columns.tolist(), strict=True))
+    for pair, bound in found.items():
+        assert bound == pytest.approx(bounds[pair], rel=1e-5)
 
 
 def test_mistakes_are_told_at_once():

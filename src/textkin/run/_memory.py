@@ -8,6 +8,8 @@ __all__ = ["memory_in_bytes"]
 
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+# The core counts bytes in 64 bits, and adds some up.
+_MOST = 2**62
 
 
 def memory_in_bytes(memory: str | int) -> int:
@@ -16,12 +18,12 @@ def memory_in_bytes(memory: str | int) -> int:
     Parameters
     ----------
     memory : str or int
-        A number with a unit, or a number of bytes.
+        A number with a unit, or a number of bytes; at most 2**62 bytes.
 
     Returns
     -------
     int
-        At least 1.
+        From 1 to 2**62.
 
     Examples
     --------
@@ -29,12 +31,16 @@ def memory_in_bytes(memory: str | int) -> int:
     (536870912, 1610612736, 4096)
     """
     if not isinstance(memory, str):
-        integer(1).check("memory", memory)
+        integer(1, _MOST).check("memory", memory)
         return int(memory)
     written = _WRITTEN.fullmatch(memory)
-    size = int(float(written[1]) * 1024 ** _POWERS[written[2].lower()]) if written else 0
+    size = float(written[1]) * 1024 ** _POWERS[written[2].lower()] if written else 0.0
     if size < 1:
         raise ValueError(
             f"memory must be a size such as '512MB' or '2GB', or a number of bytes; got {memory!r}."
         )
-    return size
+    if size > _MOST:  # infinity too, which many digits make
+        raise ValueError(
+            f"memory must be at most {_MOST} bytes (2**62, '4194304TB'); got {memory!r}."
+        )
+    return int(size)

@@ -16,7 +16,7 @@ from textkin.transport._costs import CostName
 from textkin.transport._encode import Encoded, shares
 from textkin.transport._space import Space
 
-__all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows"]
+__all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 
 Algorithm: TypeAlias = Literal[
     "auto", "prefetch", "brute", "wcd", "rwmd", "rwmd-query", "rwmd-document"
@@ -231,6 +231,7 @@ class Corpus:
         `from_row` says for each query from which document on it looks.
         """
         searcher, mask = self._for(options.mask)
+        k, m = self._at_most_all(options.k), self._at_most_all(options.m)
         total, size = len(queries), size or _BATCH
         for begin in range(0, max(total, 1), size):  # once even if there are no queries
             end = min(begin + size, total)
@@ -238,10 +239,10 @@ class Corpus:
             *found, _, _ = searcher.search(
                 documents,
                 None,
-                options.k,
+                k,
                 options.radius,
                 options.algorithm,
-                options.m,
+                m,
                 mask,
                 None if without is None else without[begin:end],
                 None if from_row is None else from_row[begin:end],
@@ -261,10 +262,10 @@ class Corpus:
         *found, verdicts, values = searcher.search(
             documents,
             None,
-            options.k,
+            self._at_most_all(options.k),
             options.radius,
             options.algorithm,
-            options.m,
+            self._at_most_all(options.m),
             mask,
             None,
             None,
@@ -275,12 +276,22 @@ class Corpus:
         )
         return _hits(found), verdicts[0], values[0]
 
+    def _at_most_all(self, number: int | None) -> int | None:
+        """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
+        return None if number is None else min(number, max(len(self), 1))
+
     def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
         if mask is None:
             return self._all, None
         if np.count_nonzero(mask) < _FEW * len(mask):
             return self._searcher(mask), None
         return self._all, mask
+
+
+def read_only(*arrays: NDArray[Any]) -> None:
+    """Make arrays read-only, so that what was found stays what was found."""
+    for array in arrays:
+        array.flags.writeable = False
 
 
 def _hits(found: list[Any]) -> Hits:

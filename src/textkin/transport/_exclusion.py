@@ -15,7 +15,7 @@ from textkin._typing import Float64Array, Int32Array, Int64Array
 from textkin._validation import integer, one_of
 from textkin.exceptions import CertificateError
 from textkin.transport._certificate import Certificate
-from textkin.transport._corpus import Algorithm, Corpus, Options, Rows
+from textkin.transport._corpus import Algorithm, Corpus, Options, Rows, read_only
 from textkin.transport._costs import reference_costs
 
 __all__ = ["SearchCertificate", "SearchVerification", "certificate_of"]
@@ -209,7 +209,7 @@ class SearchCertificate:
             )
 
     def _check_exclusions(self) -> None:
-        near = ~(self.values > self.limit * (1 - _TOLERANCE))  # NaN too
+        near = ~(self.values > self.limit)  # NaN too
         self._refuse(
             np.isin(self.verdicts, _EXCLUDED) & near,
             f"{{}} is excluded by a bound that does not exceed the limit of {self.limit:.9g}",
@@ -352,6 +352,7 @@ def certificate_of(
 ) -> SearchCertificate:
     """Search for one query once more, and record what becomes of each document."""
     _, verdicts, values = corpus.record(queries, row, options)
+    read_only(verdicts, values)
     indices, distances = found
     full = options.k is not None and len(indices) == options.k
     limit = float(distances[-1]) if full else options.radius

@@ -73,7 +73,7 @@ class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
         distance. "brute": every distance. All three find the same. "wcd", "rwmd", "rwmd-query",
         "rwmd-document": rank by a lower bound alone, and report that bound.
     memory : str or int, default="512MB"
-        How much memory the tables of a search may take, such as "2GB", or bytes.
+        How much memory the tables of a search may take, such as "2GB", or bytes; at most 2**62.
     n_jobs : int or None, default=None
         Threads for many pairs and for searching: None is one, -1 all cores. They never change
         results.

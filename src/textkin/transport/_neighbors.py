@@ -1,5 +1,6 @@
 """What a search found, and what it took."""
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import Float64Array, Int64Array
-from textkin.transport._corpus import Corpus, Hits, Options, Rows
+from textkin.transport._corpus import Corpus, Hits, Options, Rows, read_only
 from textkin.transport._exclusion import SearchCertificate, certificate_of
 
 __all__ = ["Neighbors", "SearchStats"]
@@ -45,7 +46,7 @@ class SearchStats:
         Documents beyond the `m` that ``algorithm="prefetch"`` looks at.
     seconds : mapping of str to ndarray of float64
         Time by stage: "table" (costs between the words of the query and of the corpus), "bound",
-        "order", "refine", "solve".
+        "order", "refine", "solve". Summed over threads, where several worked on a query.
 
     Examples
     --------
@@ -142,15 +143,17 @@ class Question:
 class Neighbors:
     """The nearest documents of each query, the nearest first, ties by position.
 
-    ``found[i]`` gives the positions and distances of query i, as many as there are. A pickled
-    copy keeps all of it but the ability to make certificates.
+    ``found[i]`` gives the positions and distances of query i, as many as there are; rows of
+    ``indices`` end in -1 where fewer were found, which as a position would be the last document.
+    Arrays are read-only. A pickled copy keeps all but the ability to make certificates.
 
     Attributes
     ----------
-    indices : ndarray of shape (n_queries, k), int64
-        Positions in the corpus; -1 where fewer documents exist than were asked for.
-    distances : ndarray of shape (n_queries, k), float64
-        Distances; infinity where fewer exist.
+    indices : ndarray of shape (n_queries, min(k, n_documents)), int64
+        Positions in the corpus; -1 where fewer documents were found. With ``k=None`` as wide as
+        the longest answer.
+    distances : ndarray of the same shape, float64
+        Distances (with a ranking by a bound, that bound); infinity where fewer were found.
     counts : ndarray of shape (n_queries,), int64
         How many each query found.
     stats : SearchStats
@@ -177,10 +180,10 @@ class Neighbors:
     @classmethod
     def of(cls, hits: Hits, question: Question) -> "Neighbors":
         """Present the hits of a search."""
-        width = question.options.k
-        if width is None:
-            width = int(np.diff(hits.starts).max(initial=0))
-        return cls(hits, len(question.corpus), width, question)
+        documents, k = len(question.corpus), question.options.k
+        width = int(np.diff(hits.starts).max(initial=0)) if k is None else min(k, documents)
+        read_only(hits.starts, hits.rows, hits.distances)
+        return cls(hits, documents, width, question)
 
     def __len__(self) -> int:
         return len(self._hits.starts) - 1
@@ -195,16 +198,18 @@ class Neighbors:
 
     @cached_property
     def _filled(self) -> tuple[Int64Array, Float64Array]:
-        return self._hits.filled(self._width)
+        filled = self._hits.filled(self._width)
+        read_only(*filled)
+        return filled
 
     @property
     def indices(self) -> Int64Array:
-        """Positions in the corpus; -1 where fewer documents exist than were asked for."""
+        """Positions in the corpus; -1 where fewer documents were found."""
         return self._filled[0]
 
     @property
     def distances(self) -> Float64Array:
-        """Distances; infinity where fewer exist."""
+        """Distances; infinity where fewer documents were found."""
         return self._filled[1]
 
     @cached_property
@@ -253,10 +258,19 @@ class Neighbors:
         ]
 
     def _row(self, query: int) -> int:
+        try:
+            row = operator.index(query)
+        except TypeError:
+            raise TypeError(
+                "A query is named by its position, a whole number, one at a time; got "
+                f"{query!r}. Use indices and distances for several at once."
+            ) from None
         count = len(self)
-        if not -count <= query < count:
-            raise IndexError(f"There are {count} queries; got position {query}.")
-        return int(query) % count
+        if not -count <= row < count:
+            there_are = f"There {'is' if count == 1 else 'are'}"
+            said = _counted(count, "query", "queries")
+            raise IndexError(f"{there_are} {said}; got position {row}.")
+        return row % count
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_question": None}

@@ -154,6 +154,13 @@ class ReadsDocuments(BaseEstimator):
         else:
             if isinstance(X, str):
                 raise TypeError(f"{name} must hold many documents; got one text. Put it in a list.")
+            if isinstance(X, bytes | bytearray):
+                raise TypeError(f"{name} must be texts; got {type(X).__name__}: decode it first.")
+            if hasattr(X, "columns") and hasattr(X, "iloc"):  # would be read as its column names
+                raise TypeError(
+                    f"{name} must be a list of documents; got {type(X).__name__}: pass a column of "
+                    "texts, such as df['text'], or textkin.read(df)."
+                )
             if isinstance(X, Mapping):
                 raise TypeError(f"{name} must be a list of documents; got {type(X).__name__}.")
             if not isinstance(X, Iterable):

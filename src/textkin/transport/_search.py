@@ -18,7 +18,7 @@ from textkin.transport._reading import Documents, ReadsDocuments, same_parameter
 from textkin.transport._refusals import empty_document_error
 from textkin.transport._space import Space
 
-__all__ = ["SEARCH_CONSTRAINTS", "SearchesDocuments"]
+__all__ = ["PROGRESS", "SEARCH_CONSTRAINTS", "SearchesDocuments"]
 
 SEARCH_CONSTRAINTS: dict[str, Constraint] = {
     "n_neighbors": integer(1),
@@ -28,6 +28,11 @@ SEARCH_CONSTRAINTS: dict[str, Constraint] = {
 _K = one_of(None) | integer(1)
 _M = one_of(None) | integer(1)
 _RADIUS = one_of(None) | real(0)
+PROGRESS = Constraint(
+    lambda value: value is None or callable(value),
+    "None or a function of (done, total)",
+    lambda value: True,  # whatever else it is, its type is wrong
+)
 
 # How the corpus was read and weighed: it can be searched only as it was.
 _READ_WITH = ("vectors", "masses", "cost", "unit", "stop_words", "max_words_per_document")
@@ -146,7 +151,9 @@ class SearchesDocuments(ReadsDocuments):
     ) -> Neighbors:
         """Find the nearest documents of the fitted corpus, exactly, with the reasons.
 
-        What is found is what comparing with every document would find, to the last bit. Documents
+        What is found is what comparing with every document would find, to the last bit. `k` and
+        `radius` are those given here; the parameters `n_neighbors` and `radius` of the class are
+        for `kneighbors` and `radius_neighbors`. All within a radius: ``k=None``. Documents
         without any word that has a vector are never found; a query without any finds nothing.
 
         Parameters
@@ -154,7 +161,8 @@ class SearchesDocuments(ReadsDocuments):
         queries : str, iterable of texts or token lists, or bags
             What to look for; a single text is one query.
         k : int or None, default=10
-            How many documents each query finds at most; None: no limit.
+            How many documents each query finds at most; None: no limit. More than there are is
+            as many as there are, and the arrays of the answer are no wider.
         radius : float or None, default=None
             How far they may be, that far included; None: no limit.
         algorithm : str or None, default=None
@@ -162,7 +170,8 @@ class SearchesDocuments(ReadsDocuments):
         m : int or None, default=None
             How many documents ``algorithm="prefetch"`` looks at: None is all, which is exact.
         mask : array of bool of shape (n_documents,), or of positions, or None, default=None
-            Which documents may be found; None: all.
+            Which documents may be found; None: all. Positions must be different: one value a
+            document, such as ``np.ones(n_documents, int)``, must be boolean.
         progress : callable, optional
             Called now and then with the queries done and their number.
 
@@ -188,7 +197,8 @@ class SearchesDocuments(ReadsDocuments):
         >>> corpus = ["Dogs bark at night", "The band played loud", "Cats purr", "The"]
         >>> mover = WordMover().fit(corpus)
         >>> found = mover.search("A kitten sleeps", k=2)
-        >>> [corpus[i] for i in found.indices[0]]
+        >>> indices, distances = found[0]  # as many as were found
+        >>> [corpus[i] for i in indices]
         ['Cats purr', 'Dogs bark at night']
         >>> mover.search("A kitten sleeps", mask=[0, 1]).indices[0, :3]
         array([ 0,  1, -1])
@@ -196,6 +206,7 @@ class SearchesDocuments(ReadsDocuments):
         corpus = self._corpus()
         _K.check("k", k)
         _RADIUS.check("radius", radius)
+        PROGRESS.check("progress", progress)
         options = self._options(
             None if k is None else int(k),
             math.inf if radius is None else float(radius),
@@ -245,4 +256,10 @@ def _allowed(mask: ArrayLike | None, documents: int) -> NDArray[np.uint8] | None
         )
     allowed = np.zeros(documents, dtype=np.uint8)
     allowed[given.astype(np.int64)] = 1
+    if np.count_nonzero(allowed) < given.size:
+        values, times = np.unique(given, return_counts=True)
+        raise ValueError(
+            f"mask must hold different positions; got {values[times.argmax()]} {times.max()} "
+            "times. A mask of one value a document must be boolean: mask.astype(bool)."
+        )
     return allowed

@@ -11,7 +11,7 @@ from textkin._validation import integer, real
 from textkin.run import ProgressCallback
 from textkin.transport._corpus import Corpus, Options, Rows
 from textkin.transport._reading import Documents
-from textkin.transport._search import SearchesDocuments
+from textkin.transport._search import PROGRESS, SearchesDocuments
 
 __all__ = ["NeighborBlock", "PairBlock", "StreamsPairs"]
 
@@ -28,7 +28,7 @@ class PairBlock:
     rows, columns : ndarray of shape (n_pairs,), int64
         Positions in X and in Y (in X again, where there is no Y).
     distances : ndarray of shape (n_pairs,), float64
-        Their exact distances.
+        Their exact distances; where `algorithm` ranks by a bound, that bound.
     """
 
     rows: Int64Array
@@ -47,10 +47,12 @@ class NeighborBlock:
     ----------
     rows : ndarray of shape (n_rows,), int64
         Positions in X.
-    indices : ndarray of shape (n_rows, k), int64
-        Positions in Y of the nearest, the nearest first; -1 where fewer exist.
-    distances : ndarray of shape (n_rows, k), float64
-        Their exact distances; infinity where fewer exist.
+    indices : ndarray of shape (n_rows, min(k, n_documents)), int64
+        Positions in Y (in X again, where there is no Y) of the nearest, the nearest first; -1
+        where fewer were found.
+    distances : ndarray of the same shape, float64
+        Their exact distances (where `algorithm` ranks by a bound, that bound); infinity where
+        fewer were found.
     counts : ndarray of shape (n_rows,), int64
         How many were found.
     """
@@ -79,6 +81,10 @@ class StreamsPairs(SearchesDocuments):
 
         Needs no `fit`, unless the masses do. Memory grows with the documents and with the pairs of
         one block, not with all pairs; leaving the loop, or closing the iterator, stops the work.
+
+        With the parameter `algorithm` at "wcd", "rwmd", "rwmd-query" or "rwmd-document" the pairs
+        are those whose lower bound is within the threshold, and that bound is what is reported:
+        some of them are farther apart than it says.
 
         Parameters
         ----------
@@ -112,6 +118,7 @@ class StreamsPairs(SearchesDocuments):
         [0 1] [2 3] [0.   0.52]
         """
         real(0).check("threshold", threshold)
+        PROGRESS.check("progress", progress)
         corpus, queries = self._searched_and_asked(X, Y)
         from_row = np.arange(1, len(queries) + 1, dtype=np.int64) if Y is None else None
         options = self._options(None, float(threshold))
@@ -130,12 +137,15 @@ class StreamsPairs(SearchesDocuments):
         Needs no `fit`, unless the masses do. Memory grows with the documents, not with their pairs;
         leaving the loop, or closing the iterator, stops the work.
 
+        With the parameter `algorithm` at "wcd", "rwmd", "rwmd-query" or "rwmd-document" the nearest
+        are those by that lower bound, and the bound is what is reported.
+
         Parameters
         ----------
         X : iterable of texts or token lists, or bags
             n documents.
         k : int
-            How many each finds at most.
+            How many each finds at most; the arrays are no wider than there are documents.
         Y : the same, or None
             Where they are looked for; None: in `X`, and none finds itself.
         progress : callable, optional
@@ -161,6 +171,7 @@ class StreamsPairs(SearchesDocuments):
         [0 1 2 3] [2 3 0 1]
         """
         integer(1).check("k", k)
+        PROGRESS.check("progress", progress)
         corpus, queries = self._searched_and_asked(X, Y)
         without = np.arange(len(queries), dtype=np.int64) if Y is None else None
         options = self._options(int(k), math.inf)
@@ -196,7 +207,7 @@ def _neighbor_blocks(
     without: Int64Array | None,
     progress: ProgressCallback | None,
 ) -> Iterator[NeighborBlock]:
-    width = options.k or 0
+    width = len(corpus) if options.k is None else min(options.k, len(corpus))
     found = corpus.batches(queries, options, without=without, progress=progress, size=_BLOCK)
     for begin, hits in found:
         counts = np.diff(hits.starts)

@@ -1,0 +1,87 @@
+"""Corpora at the edges of what numbers can hold: the answers stay exact, the search stays one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from search_oracle import COSTS, EXACT, by_brute_force, corpora, random_corpus, same_as
+from textkin import WordMover
+
+TINY_OF_FLOAT32 = 2.0**-149
+
+
+@pytest.mark.parametrize(
+    "mass", [2.3355e-49, *np.linspace(1, 3, 21) * TINY_OF_FLOAT32 / 6000, 1e-57, 1e-200, 5e-324]
+)
+def test_masses_below_all_of_float32(mass):
+    """Issue 6: the nearest document, whose one word weighs next to nothing, was not found."""
+    table = np.array([[0, 1], [1, 1], [1.02, 1], [3, 1]], dtype=np.float32)
+    bags = np.eye(4)[1:3] * 1e12
+    mover = WordMover(table, masses=np.array([1, mass, 1, 1])).fit(bags)
+    query = np.eye(4)[:1]
+    expected = by_brute_force(mover.pairwise(query, bags), 1)
+    assert expected[0][0].tolist() == [0]
+    for algorithm in EXACT:
+        found = mover.search(query, 1, algorithm=algorithm)
+        same_as(found, expected)
+        assert found.certificate(0).verify().exact
+
+
+@st.composite
+def wide_weights(draw):
+    """Give vectors, bags, and weights of the words that lie up to 79 powers of ten apart."""
+    table, bags = draw(corpora())
+    size = st.sampled_from([1e-49, 1e-30, 0.0, 0.1, 1.0, 1e30])
+    return table, bags, draw(arrays(np.float64, len(table), elements=size))
+
+
+@given(
+    wide_weights(), st.sampled_from(COSTS), st.sampled_from(EXACT), st.sampled_from([1, 3, None])
+)
+@settings(max_examples=100)
+def test_weights_of_a_wide_range(case, cost, algorithm, k):
+    table, bags, weights = case
+    mover = WordMover(table, masses=weights, cost=cost, empty="inf").fit(bags)
+    queries = np.vstack([bags[:3], np.eye(len(table))[:3]])
+    expected = by_brute_force(mover.pairwise(queries, bags), k)
+    same_as(mover.search(queries, k, algorithm=algorithm), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-38, 1e-10, 1, 1e10, 1e20])
+def test_one_odd_vector_spoils_neither_answers_nor_bounds(rng, scale):
+    """Issue 6: one scale for all vectors made every bound useless where a single one was odd."""
+    table, bags = random_corpus(rng, 300, 400, dimension=10)
+    table[7] = (table[7].astype(float) * scale).astype(np.float32)
+    bags[:5, 7] = 1
+    queries = random_corpus(rng, 10, 400)[1]
+    queries[0, 7] = 1
+    mover = WordMover(table).fit(bags)
+    found = mover.search(queries, 5)
+    same_as(found, by_brute_force(mover.pairwise(queries, bags), 5))
+    assert found.stats.solved.mean() < len(bags) / 2
+
+
+@pytest.mark.parametrize("words", [13, 14, 15])
+def test_bounds_are_as_close_for_any_number_of_words(rng, words):
+    """Issue 6: only queries of a whole number of registers, such as 16 words, had close bounds.
+
+    The same query has 15, 16 or 17 words where some are split over two with the same vector.
+    """
+    table, bags = random_corpus(rng, 600, 1000, dimension=20, longest=40)
+    table, bags = np.vstack([table, table]), np.hstack([bags, np.zeros_like(bags)])
+    queries = np.zeros((12, 2000))
+    for query in queries:
+        query[rng.choice(1000, words, replace=False)] = 2
+    mover = WordMover(table).fit(bags)
+    plain = mover.search(queries, 10)
+    for written in (15, 16, 17):
+        split = queries.copy()
+        for query in split:
+            chosen = np.flatnonzero(query)[: written - words]
+            query[chosen] = query[chosen + 1000] = 1
+        assert np.all(np.count_nonzero(split, axis=1) == written)
+        found = mover.search(split, 10)
+        np.testing.assert_allclose(found.distances, plain.distances, rtol=2e-6)
+        assert found.stats.solved.mean() == pytest.approx(plain.stats.solved.mean(), rel=0.25)
