@@ -35,10 +35,9 @@ class Stop {
     [[nodiscard]] bool requested() {
         if (was_requested()) return true;
         if (!poll_ || std::this_thread::get_id() != owner_) return false;
-        const auto now = Clock::now();
-        if (now - last_ < interval_) return false;
-        last_ = now;
+        if (Clock::now() - last_ < interval_) return false;
         if (poll_(finished_.load(std::memory_order_relaxed))) request();
+        last_ = Clock::now(); // a poll that takes long leaves time for work until the next
         return was_requested();
     }
 
