@@ -187,7 +187,7 @@ std::vector<std::size_t> LowerCosts::free_slots(std::size_t count, std::size_t m
     while (free.size() < count && slots_.size() < most) {
         free.push_back(slots_.size());
         slots_.emplace_back();
-        slots_.back().values.grow(words_.length());
+        slots_.back().values.grow(words_->length());
     }
     if (free.size() == count) return free;
     std::vector<std::size_t> old;
@@ -246,7 +246,7 @@ void LowerCosts::prepare(const VectorTable& table, std::span<const std::int32_t>
         want(slots_[slot]);
         rows.push_back(slots_[slot].values.data());
     }
-    words_.compute(table, missing, rows, threads, stop);
+    words_->compute(table, missing, rows, threads, stop);
     for (std::size_t i = 0; i < missing.size(); ++i) {
         slots_[taken[i]].word = missing[i];
         slot_of_[missing[i]] = taken[i];

@@ -10,7 +10,9 @@
 #include "textkin/buffer.h"
 #include "textkin/corpus.h"
 
+#include <memory>
 #include <unordered_map>
+#include <utility>
 
 namespace textkin {
 
@@ -61,12 +63,12 @@ class WordCosts {
 // Rows of costs that are kept for the queries that follow.
 class LowerCosts {
   public:
-    explicit LowerCosts(const WordCosts& words) : words_(words) {}
+    explicit LowerCosts(std::shared_ptr<const WordCosts> words) : words_(std::move(words)) {}
 
-    [[nodiscard]] const WordCosts& words() const { return words_; }
+    [[nodiscard]] const WordCosts& words() const { return *words_; }
     // Rows that fit so many bytes.
     [[nodiscard]] std::size_t rows_in(std::size_t bytes) const {
-        return bytes / (words_.length() * sizeof(std::int16_t));
+        return bytes / (words_->length() * sizeof(std::int16_t));
     }
 
     // Has rows for all `words` (with repetitions), at most `most` different ones. Rows of earlier
@@ -87,7 +89,7 @@ class LowerCosts {
         std::uint64_t wanted = 0; // how often, lately
     };
 
-    const WordCosts& words_;
+    std::shared_ptr<const WordCosts> words_;
     std::vector<Slot> slots_;
     std::unordered_map<std::int32_t, std::size_t> slot_of_;
     std::uint64_t calls_ = 0, wanted_ = 0;

@@ -44,16 +44,13 @@ Searcher::~Searcher() = default;
 class Searcher::Loan {
   public:
     Loan(const Searcher& searcher, std::size_t memory)
-        : searcher_(searcher), words_(searcher.word_costs(memory)),
-          mine_(!searcher.lent_.test_and_set(std::memory_order_acquire)) {
-        if (!mine_) {
-            own_ = std::make_unique<LowerCosts>(*words_);
-            return;
-        }
-        // Rows of a copy that was too large for this search are gone with it.
-        if (searcher.rows_ && &searcher.rows_->words() == words_.get()) return;
+        : searcher_(searcher), mine_(!searcher.lent_.test_and_set(std::memory_order_acquire)) {
         try {
-            searcher.rows_ = std::make_unique<LowerCosts>(*words_);
+            const std::shared_ptr<const WordCosts> words = searcher.word_costs(memory);
+            std::unique_ptr<LowerCosts>& rows = mine_ ? searcher.rows_ : own_;
+            // Rows of a copy of the vectors that is too large for this search go with it.
+            if (!rows || &rows->words() != words.get()) rows = std::make_unique<LowerCosts>(words);
+            rows_ = rows.get();
         } catch (...) {
             give_back();
             throw;
@@ -63,18 +60,16 @@ class Searcher::Loan {
     Loan& operator=(const Loan&) = delete;
     ~Loan() { give_back(); }
 
-    LowerCosts& operator*() { return mine_ ? *searcher_.rows_ : *own_; }
+    LowerCosts& operator*() { return *rows_; }
 
   private:
     const Searcher& searcher_;
-    std::shared_ptr<const WordCosts> words_;
     bool mine_;
     std::unique_ptr<LowerCosts> own_;
+    LowerCosts* rows_ = nullptr;
 
     void give_back() {
-        if (!mine_) return;
-        searcher_.lent_words_ = words_; // lives as long as the rows that know it
-        searcher_.lent_.clear(std::memory_order_release);
+        if (mine_) searcher_.lent_.clear(std::memory_order_release);
     }
 };
 

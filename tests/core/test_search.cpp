@@ -154,9 +154,10 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
     for (std::int32_t w = 0; w < 60; ++w) all.emplace_back(w, 1.0);
     bags.add(all);
     const Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
-    const WordCosts source({table.view(), Cost::euclidean}, corpus, 1 << 20);
+    const auto source =
+        std::make_shared<const WordCosts>(Space{table.view(), Cost::euclidean}, corpus, 1 << 20);
     LowerCosts costs(source);
-    std::vector<std::int16_t> fresh(source.length());
+    std::vector<std::int16_t> fresh(source->length());
     Stop stop;
     for (int round = 0; round < 50; ++round) {
         const std::size_t room = round < 40 ? 12 : 5; // less from then on
@@ -167,7 +168,7 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
         costs.prepare(table.view(), words, room, 1, stop);
         for (const std::int32_t word : words) {
             std::int16_t* const to[] = {fresh.data()};
-            source.compute(table.view(), std::span(&word, 1), to, 1, stop);
+            source->compute(table.view(), std::span(&word, 1), to, 1, stop);
             CHECK(std::equal(fresh.begin(), fresh.end(), costs.row(word)));
         }
     }
@@ -267,7 +268,8 @@ TEST(search_refined_bounds_are_as_close_as_they_should_be) {
                                1.0 + static_cast<double>(j % 3));
         const Documents query = corpus::documents({asked});
         const Corpus corpus({bags.block(true)}, {120, {}, {}}, 120);
-        const WordCosts source({table.view(), Cost::euclidean}, corpus, 1 << 20);
+        const auto source = std::make_shared<const WordCosts>(Space{table.view(), Cost::euclidean},
+                                                              corpus, 1 << 20);
         LowerCosts costs(source);
         Stop stop;
         costs.prepare(table.view(), query[0].words, words, 1, stop);
@@ -474,6 +476,22 @@ TEST(search_takes_points_of_its_own) {
                                                               queries[q], document[0], stop)));
             }
         }
+    }
+}
+
+TEST(search_memory_may_change_between_searches) {
+    Random random(12);
+    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
+    const Corpus corpus = some.corpus();
+    const Searcher searcher(some.space(), corpus);
+    searcher.prepare(1 << 29);
+    const Documents queries = corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
+    SearchOptions options;
+    options.k = 5;
+    const SearchResult expected = search(searcher, queries, options);
+    for (const std::size_t memory : {1 << 29, 1000, 1 << 20, 0, 1 << 29, 5000}) {
+        options.memory = memory;
+        CHECK(same(search(searcher, queries, options), expected));
     }
 }
 

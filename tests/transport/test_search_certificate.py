@@ -172,8 +172,7 @@ def test_a_sample_is_chosen_by_its_seed(rng):
 
     found = [caught(seed) for seed in range(12)]
     assert found == [caught(seed) for seed in range(12)]
-    assert True in found
-    assert False in found
+    assert 0 < sum(found) < 12  # some samples hold the lie, some do not
     for wrong in (-1, 0.5, "all"):
         with pytest.raises((TypeError, ValueError), match="sample must be"):
             proof.verify(sample=wrong)

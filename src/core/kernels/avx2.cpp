@@ -127,6 +127,7 @@ inline std::int16_t least_of(Shorts value) {
 }
 
 #include "kernels/loops.h"
+
 #include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
@@ -135,27 +136,7 @@ inline std::int16_t least_of(Shorts value) {
 
 const Kernels kAvx2Kernels{
     .name = "avx2",
-    .solve = solve_narrow,
-    .squared_distances = squared_distances,
-    .finish_costs = finish_costs,
-    .round_costs = round_costs,
-    .row_minima = row_minima,
-    .find_reduced = find_reduced,
-    .add_where = add_where,
-    .lower_costs = lower_costs,
-    .pack_panel = pack_panel,
-    .unpack_panel = unpack_panel,
-    .least_of_rows = least_of_rows,
-    .turn_panel = turn_panel,
-    .weigh_rows = weigh_rows,
-    .weigh_rows_eightfold = weigh_rows_eightfold,
-    .least_both_ways = least_both_ways,
-    .reduced_columns = reduced_columns,
-    .reduced_rows = reduced_rows,
-    .column_minima = column_minima,
-    .add_weighted_rows = add_weighted_rows,
-    .add_scaled = add_scaled,
-    .centroid_squares = centroid_squares,
+#include "kernels/entries.inc"
 };
 
 } // namespace textkin

@@ -107,8 +107,7 @@ class Searcher {
     mutable std::mutex guard_;
     mutable std::shared_ptr<const WordCosts> word_costs_; // under guard_
     mutable std::atomic_flag lent_;
-    mutable std::shared_ptr<const WordCosts> lent_words_; // of rows_; both for who took lent_
-    mutable std::unique_ptr<LowerCosts> rows_;            // that later searches may want again
+    mutable std::unique_ptr<LowerCosts> rows_; // that later searches may want; for who took lent_
     std::unique_ptr<CentroidStore> centroids_;
 };
 
