@@ -106,6 +106,30 @@ const Table& table() {
     return made;
 }
 
+struct Decoded {
+    char32_t code;
+    std::size_t length; // 0: these bytes are no UTF-8
+};
+
+// The character at a place of a text, which may be a lone surrogate.
+Decoded decoded(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    };
+    const char32_t lead = byte(at);
+    if (lead < 0x80) return {lead, 1};
+    const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t code = lead & (0x7FU >> length);
+    bool sound = lead >= 0xC2 && lead <= 0xF4;
+    for (std::size_t k = 1; k < length; ++k) {
+        sound = sound && (byte(at + k) & 0xC0U) == 0x80;
+        code = code << 6 | (byte(at + k) & 0x3FU);
+    }
+    constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    sound = sound && code >= kSmallest[length] && code < kEnd;
+    return {code, sound ? length : 0};
+}
+
 // The character that `first` and `second` make together, or 0.
 char32_t composed(char32_t first, char32_t second) {
     if (first - kLeads < kLeadCount && second - kVowels < kVowelCount)
@@ -178,24 +202,21 @@ Character character(char32_t code) {
     return code < kEnd ? all.entries[all.entry_of[code]] : Character{};
 }
 
-void decode_utf8(std::string_view text, std::vector<char32_t>& out) {
-    const auto byte = [&](std::size_t at) {
-        return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
+bool is_utf8(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
-        const char32_t lead = byte(i);
-        const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-        char32_t code = length == 1 ? lead : lead & (0x7FU >> length);
-        bool sound = lead < 0x80 || (lead >= 0xC2 && lead <= 0xF4);
-        for (std::size_t k = 1; k < length; ++k) {
-            sound = sound && (byte(i + k) & 0xC0U) == 0x80;
-            code = code << 6 | (byte(i + k) & 0x3FU);
-        }
-        constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-        sound = sound && code >= kSmallest[length] && code < kEnd;
+        const Decoded one = decoded(text, i);
+        if (one.length == 0) return false;
+        i += one.length;
+    }
+    return true;
+}
+
+void decode_utf8(std::string_view text, std::vector<char32_t>& out) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto [code, length] = decoded(text, i);
         const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-        out.push_back(sound && !is_surrogate ? code : kReplacement);
-        i += sound ? length : 1;
+        out.push_back(length > 0 && !is_surrogate ? code : kReplacement);
+        i += std::max<std::size_t>(1, length);
     }
 }
 

@@ -1,49 +1,25 @@
 #include "textkin/words.h"
 
+#include "textkin/packed_words.h"
 #include "textkin/parallel.h"
+#include "word_hash.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 #include <utility>
 
-// Words are loaded as numbers whose low byte comes first.
-static_assert(std::endian::native == std::endian::little);
-
 namespace textkin {
 namespace {
 
 constexpr std::size_t kOwnKey = 8; // the longest word that is its own key
 constexpr std::size_t kAhead = 8;  // slots are fetched into the cache so many words before
-
-template <class Number> std::uint64_t load(const char* from) {
-    Number value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-}
-
-// Up to eight bytes as one number, the missing ones zero; with loads of fixed sizes, which are
-// quick.
-std::uint64_t load(const char* from, std::size_t bytes) {
-    if (bytes >= 8) return load<std::uint64_t>(from);
-    if (bytes >= 4)
-        return load<std::uint32_t>(from) | load<std::uint32_t>(from + bytes - 4) << 8 * (bytes - 4);
-    if (bytes == 0) return 0;
-    return load<std::uint8_t>(from) | load<std::uint8_t>(from + bytes / 2) << 8 * (bytes / 2) |
-           load<std::uint8_t>(from + bytes - 1) << 8 * (bytes - 1);
-}
-
-std::uint64_t mix(std::uint64_t value) {
-    value ^= value >> 32;
-    value *= 0xD6E8FEB86659FD93U;
-    value ^= value >> 32;
-    value *= 0xD6E8FEB86659FD93U;
-    return value ^ value >> 32;
-}
+constexpr std::size_t kAtOnce = 4096;
+constexpr std::size_t kMostWords = std::numeric_limits<std::int32_t>::max();
+constexpr const char* kTooManyWords = "more than 2^31 - 1 distinct words";
 
 // Another one in every process, so that no text can be made to fall into few slots. Numbers do not
 // depend on it.
@@ -62,11 +38,7 @@ std::uint64_t leading(std::string_view word) {
 WordTable::Key WordTable::key_of(std::string_view word) {
     const auto length = static_cast<std::uint32_t>(word.size());
     if (word.size() <= kOwnKey) return {load(word.data(), word.size()), length};
-    std::uint64_t value = kSeed + word.size();
-    const char* from = word.data();
-    std::size_t left = word.size();
-    for (; left > 8; left -= 8, from += 8) value = mix(value ^ load<std::uint64_t>(from));
-    return {mix(value ^ load(from, left)), length};
+    return {hash_of(word, kSeed), length};
 }
 
 std::int32_t WordTable::find(std::string_view word) const {
@@ -96,7 +68,7 @@ void WordTable::add(std::span<const std::string_view> words, FilledLater<std::in
         keys[i % kAhead] = key_of(words[i]);
         fetch(keys[i % kAhead]);
     };
-    if (slots_.empty()) grow();
+    make_room(1);
     for (std::size_t i = 0; i < kAhead; ++i) prepare(i);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Key key = keys[i % kAhead];
@@ -106,11 +78,10 @@ void WordTable::add(std::span<const std::string_view> words, FilledLater<std::in
 }
 
 std::int32_t WordTable::add(std::string_view word, Key key) {
-    if (2 * (size() + 1) > slots_.size()) grow();
+    make_room(1);
     Slot& slot = slots_[slot_of(word, key)];
     if (slot.number < 0) {
-        if (size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-            throw std::length_error("more than 2^31 - 1 distinct words");
+        if (size() >= kMostWords) throw std::length_error(kTooManyWords);
         slot = {key.value, key.length, static_cast<std::int32_t>(size())};
         bytes_.append(word);
         ends_.push_back(bytes_.size());
@@ -119,8 +90,13 @@ std::int32_t WordTable::add(std::string_view word, Key key) {
     return slot.number;
 }
 
-void WordTable::grow() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), Slot{0, 0, -1});
+void WordTable::make_room(std::size_t words) {
+    const std::size_t wanted = 2 * (size() + words);
+    if (wanted > slots_.size()) fill_slots(std::max<std::size_t>(64, std::bit_ceil(wanted)));
+}
+
+void WordTable::fill_slots(std::size_t count) {
+    slots_.assign(count, Slot{0, 0, -1});
     for (std::size_t number = 0; number < size(); ++number) {
         const Key key = keys_[number];
         std::size_t at = first_slot(key);
@@ -129,9 +105,49 @@ void WordTable::grow() {
     }
 }
 
+void WordTable::extend(WordArrays words, Stop& stop) {
+    words.check_ends();
+    const std::size_t before = size();
+    if (words.size() > kMostWords - before) throw std::length_error(kTooManyWords);
+    try {
+        make_room(words.size());
+        std::vector<std::string_view> some;
+        FilledLater<std::int32_t> numbers;
+        for (std::size_t first = 0; first < words.size(); first += kAtOnce) {
+            stop.throw_if_requested();
+            some.clear();
+            numbers.clear();
+            const std::size_t last = std::min(words.size(), first + kAtOnce);
+            for (std::size_t number = first; number < last; ++number)
+                some.push_back(words.sound(number));
+            add(some, numbers);
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const auto known = static_cast<std::size_t>(numbers[i]);
+                if (known == before + first + i) continue;
+                throw std::invalid_argument("Words must be new and distinct; word " +
+                                            std::to_string(first + i) + " is the same as word " +
+                                            (known < before
+                                                 ? std::to_string(known) + " of the table"
+                                                 : std::to_string(known - before)) +
+                                            ".");
+            }
+        }
+    } catch (...) {
+        forget_from(before);
+        throw;
+    }
+}
+
+void WordTable::forget_from(std::size_t number) {
+    bytes_.resize(number == 0 ? 0 : ends_[number - 1]);
+    ends_.resize(number);
+    keys_.resize(number);
+    fill_slots(slots_.size());
+}
+
 std::vector<std::int32_t> WordTable::merge(const WordTable& other) {
     std::vector<std::int32_t> numbers(other.size());
-    if (slots_.empty()) grow();
+    make_room(1);
     for (std::size_t i = 0; i < other.size(); ++i) {
         if (i + kAhead < other.size()) fetch(other.keys_[i + kAhead]);
         numbers[i] = add(other[i], other.keys_[i]);

@@ -71,6 +71,25 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
     if (!progress.is_none()) progress(total, total);
 }
 
+inline std::string_view bytes_of(const Array1<std::uint8_t>& array) {
+    return {reinterpret_cast<const char*>(array.data()), array.size()};
+}
+
+// The UTF-8 form of a str: its own bytes if it is ASCII, else a copy that `owner` keeps alive (the
+// str itself would keep one for good). A lone surrogate, which UTF-8 has no form for, is passed as
+// if it had one.
+[[nodiscard]] std::string_view utf8(nb::handle text, nb::object& owner);
+[[nodiscard]] nb::str to_str(std::string_view word);
+
+// A list of `count` str, the i-th of which is word_of(i).
+template <class WordOf> nb::list to_list(std::size_t count, WordOf word_of) {
+    nb::list words = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+    if (!words.is_valid()) throw nb::python_error();
+    for (std::size_t i = 0; i < count; ++i)
+        PyList_SetItem(words.ptr(), static_cast<Py_ssize_t>(i), to_str(word_of(i)).release().ptr());
+    return words;
+}
+
 // The cost of that name; refuses others.
 [[nodiscard]] Cost cost_named(std::string_view name);
 
@@ -78,6 +97,7 @@ void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
 void register_rankings(nb::module_& module);
 void register_search(nb::module_& module);
+void register_store(nb::module_& module);
 void register_text(nb::module_& module);
 void register_transport(nb::module_& module);
 void register_vectors(nb::module_& module);

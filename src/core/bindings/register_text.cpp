@@ -2,6 +2,8 @@
 
 #include "textkin/characters.h"
 #include "textkin/counting.h"
+#include "textkin/packed_counts.h"
+#include "textkin/packed_words.h"
 #include "textkin/tokenise.h"
 #include "textkin/tokens.h"
 #include "textkin/words.h"
@@ -12,13 +14,7 @@
 #include <string_view>
 
 namespace textkin::bindings {
-namespace {
 
-using namespace nb::literals;
-
-// The UTF-8 form of a str: its own bytes if it is ASCII, else a copy that `owner` keeps alive (the
-// str itself would keep one for good). A lone surrogate, which UTF-8 has no form for, is passed as
-// if it had one.
 std::string_view utf8(nb::handle text, nb::object& owner) {
     Py_ssize_t size = 0;
     if (nb::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type))
@@ -41,6 +37,10 @@ nb::str to_str(std::string_view word) {
     if (made == nullptr) throw nb::python_error();
     return nb::steal<nb::str>(made);
 }
+
+namespace {
+
+using namespace nb::literals;
 
 void check_words(std::size_t known, std::size_t expected, const char* name) {
     if (known < expected) {
@@ -118,20 +118,9 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
     return found;
 }
 
-// A list of `count` words, the i-th of which has the number number_of(i).
-template <class NumberOf>
-nb::list words_of_numbers(const WordTable& table, std::size_t count, NumberOf number_of) {
-    nb::list words = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
-    if (!words.is_valid()) throw nb::python_error();
-    for (std::size_t i = 0; i < count; ++i)
-        PyList_SetItem(words.ptr(), static_cast<Py_ssize_t>(i),
-                       to_str(table[number_of(i)]).release().ptr());
-    return words;
-}
-
 nb::list words_from(const WordTable& table, std::size_t start) {
     const std::size_t count = table.size() - std::min(start, table.size());
-    return words_of_numbers(table, count, [start](std::size_t i) { return start + i; });
+    return to_list(count, [&](std::size_t i) { return table[start + i]; });
 }
 
 nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
@@ -139,9 +128,37 @@ nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
     for (const std::int32_t id : numbers)
         if (id < 0 || static_cast<std::size_t>(id) >= table.size())
             throw nb::index_error("no word has this number");
-    return words_of_numbers(table, numbers.size(), [numbers](std::size_t i) {
-        return static_cast<std::size_t>(numbers[i]);
-    });
+    return to_list(numbers.size(),
+                   [&](std::size_t i) { return table[static_cast<std::size_t>(numbers[i])]; });
+}
+
+// Bytes of the words from `start` on, and their offsets.
+nb::tuple packed_words(const WordTable& table, std::size_t start) {
+    start = std::min(start, table.size());
+    const std::size_t skipped = start == 0 ? 0 : table.ends()[start - 1];
+    const std::string_view bytes = table.bytes().substr(skipped);
+    std::vector<std::int64_t> offsets{0};
+    offsets.reserve(table.size() - start + 1);
+    for (const std::size_t end : table.ends().subspan(start))
+        offsets.push_back(static_cast<std::int64_t>(end - skipped));
+    const std::size_t count = offsets.size();
+    return nb::make_tuple(
+        to_numpy(std::vector<std::uint8_t>(bytes.begin(), bytes.end()), bytes.size()),
+        to_numpy(std::move(offsets), count));
+}
+
+// The counts of each document as bytes, and its length.
+nb::tuple packed_counts(const Counts& counts) {
+    PackedCounts all;
+    run(counts.size(), nb::none(), [&](Stop& stop) { all = packed(counts, stop); });
+    nb::list blobs = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(all.size())));
+    if (!blobs.is_valid()) throw nb::python_error();
+    for (std::size_t row = 0; row < all.size(); ++row) {
+        nb::bytes blob(all[row].data(), all[row].size());
+        PyList_SetItem(blobs.ptr(), static_cast<Py_ssize_t>(row), blob.release().ptr());
+    }
+    const std::size_t rows = all.size();
+    return nb::make_tuple(blobs, to_numpy(std::move(all.lengths), rows));
 }
 
 // Offsets, keys and numbers of rows.
@@ -253,7 +270,10 @@ void register_text(nb::module_& module) {
                     "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
                     "numpy.typing.NDArray[numpy.int64]], "
                     "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
-                    "numpy.typing.NDArray[numpy.int64]]]"));
+                    "numpy.typing.NDArray[numpy.int64]]]"))
+        .def("packed", &packed_counts,
+             "Each document's counts as bytes (see `unpack_counts`), and its length.",
+             nb::sig("def packed(self) -> tuple[list[bytes], numpy.typing.NDArray[numpy.int64]]"));
 
     nb::class_<WordTable>(module, "WordTable", "Distinct words, numbered as they come.")
         .def(nb::init<>())
@@ -295,6 +315,19 @@ void register_text(nb::module_& module) {
              nb::sig("def words(self, start: int) -> list[str]"))
         .def("words_at", &words_at, "ids"_a.noconvert(), "The words of these numbers.",
              nb::sig("def words_at(self, ids: numpy.typing.NDArray[numpy.int32]) -> list[str]"))
+        .def(
+            "extend",
+            [](WordTable& self, const Array1<std::uint8_t>& bytes,
+               const Array1<std::int64_t>& offsets) {
+                run(0, nb::none(),
+                    [&](Stop& stop) { self.extend({bytes_of(bytes), view(offsets)}, stop); });
+            },
+            "bytes"_a.noconvert(), "offsets"_a.noconvert(),
+            "Add words that are new and distinct (else a ValueError, and the table is as before).")
+        .def("packed", &packed_words, "start"_a,
+             "UTF-8 bytes of the words from `start` on, and their offsets.",
+             nb::sig("def packed(self, start: int) -> tuple[numpy.typing.NDArray[numpy.uint8], "
+                     "numpy.typing.NDArray[numpy.int64]]"))
         .def(
             "sorted",
             [](const WordTable& self, unsigned threads) {

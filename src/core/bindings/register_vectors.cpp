@@ -14,10 +14,6 @@ using Block = nb::typed<nb::dict, nb::str, nb::any>;
 
 constexpr const char* kFaultNames[kFaults] = {"fields", "number", "not_finite", "zero", "empty"};
 
-std::string_view bytes_of(const Array1<std::uint8_t>& block) {
-    return {reinterpret_cast<const char*>(block.data()), block.size()};
-}
-
 void check(std::size_t dimension) {
     if (dimension == 0) throw nb::value_error("dimension must be at least 1.");
 }

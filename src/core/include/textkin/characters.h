@@ -32,6 +32,8 @@ struct Character {
 
 [[nodiscard]] Character character(char32_t code);
 
+// Whether a text is UTF-8; lone surrogates are allowed, as in Python's "surrogatepass".
+[[nodiscard]] bool is_utf8(std::string_view text);
 // Appends the characters of a UTF-8 text. What is not UTF-8, and lone surrogates, become U+FFFD,
 // which separates words.
 void decode_utf8(std::string_view text, std::vector<char32_t>& out);

@@ -13,6 +13,8 @@
 
 namespace textkin {
 
+struct WordArrays;
+
 // Words numbered in the order in which they were first added.
 class WordTable {
   public:
@@ -32,6 +34,12 @@ class WordTable {
 
     // Adds the words of another table, in their order; returns their numbers here.
     std::vector<std::int32_t> merge(const WordTable& other);
+    // Adds words that are not in the table yet. Throws std::invalid_argument, and leaves the table
+    // as it was, if one is, or comes twice, or is no UTF-8 (lone surrogates are allowed).
+    void extend(WordArrays words, Stop& stop);
+    // The bytes and the ends of all words.
+    [[nodiscard]] std::string_view bytes() const { return bytes_; }
+    [[nodiscard]] std::span<const std::size_t> ends() const { return ends_; }
     // The numbers of all words, in the order of the words' code points.
     [[nodiscard]] std::vector<std::int32_t> sorted(unsigned threads, Stop& stop) const;
 
@@ -53,7 +61,9 @@ class WordTable {
     void fetch(Key key) const;
     std::int32_t add(std::string_view word, Key key);
     [[nodiscard]] std::size_t slot_of(std::string_view word, Key key) const;
-    void grow();
+    void make_room(std::size_t words); // for so many more
+    void fill_slots(std::size_t count);
+    void forget_from(std::size_t number);
 
     std::string bytes_;
     std::vector<std::size_t> ends_;
