@@ -7,9 +7,14 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 _HOMES = {
+    "AddError": "textkin.exceptions",
     "BagOfWords": "textkin.text",
     "CertificateError": "textkin.exceptions",
+    "DamagedIndexError": "textkin.exceptions",
     "EmptyDocumentError": "textkin.exceptions",
+    "Index": "textkin.index",
+    "IndexLockedError": "textkin.exceptions",
+    "IndexWarning": "textkin.exceptions",
     "SIF": "textkin.weighting",
     "TfIdf": "textkin.weighting",
     "VectorFileWarning": "textkin.exceptions",
@@ -21,13 +26,18 @@ _HOMES = {
     "read": "textkin.text",
 }
 
-_ROOMS = ("exceptions", "explain", "run", "text", "transport", "vectors", "weighting")
+_ROOMS = ("exceptions", "explain", "index", "run", "text", "transport", "vectors", "weighting")
 
 __all__ = [
     "SIF",
+    "AddError",
     "BagOfWords",
     "CertificateError",
+    "DamagedIndexError",
     "EmptyDocumentError",
+    "Index",
+    "IndexLockedError",
+    "IndexWarning",
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 else:
     Bags = Any
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 Float32Array: TypeAlias = NDArray[np.float32]
 Float64Array: TypeAlias = NDArray[np.float64]
 Int32Array: TypeAlias = NDArray[np.int32]

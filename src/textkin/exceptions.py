@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-__all__ = ["CertificateError", "EmptyDocumentError", "VectorFileWarning", "VocabularyWarning"]
+__all__ = [
+    "AddError",
+    "CertificateError",
+    "DamagedIndexError",
+    "EmptyDocumentError",
+    "IndexLockedError",
+    "IndexWarning",
+    "VectorFileWarning",
+    "VocabularyWarning",
+]
 
 
 class EmptyDocumentError(ValueError):
@@ -32,6 +41,65 @@ class EmptyDocumentError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate does not prove the distance that it comes with."""
+
+
+class AddError(ValueError):
+    """A document cannot be added to an index; says which, and what was kept.
+
+    Attributes
+    ----------
+    row : int
+        Position of the document in what was to be added, from 0.
+    id : str or None
+        Its id, where it has one.
+    kept : int
+        Documents of the same call that were added before and stay: 0 for a list, which is added
+        whole or not at all.
+    last_id : str or None
+        The id of the last of them.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        row: int = 0,
+        id: str | None = None,
+        kept: int = 0,
+        last_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.row = row
+        self.id = id
+        self.kept = kept
+        self.last_id = last_id
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (str(self), self.row, self.id, self.kept, self.last_id)
+
+
+class DamagedIndexError(ValueError):
+    """Files of an index are not what they were when they were written.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        Each with the file, or the part of the catalogue, that it was found in.
+    """
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (str(self), self.problems)
+
+
+class IndexLockedError(TimeoutError):
+    """Another process or thread is writing to the index, which has one writer at a time."""
+
+
+class IndexWarning(UserWarning):
+    """An index had to make do, and nothing is lost: a derived file was missing or damaged."""
 
 
 class VectorFileWarning(UserWarning):

@@ -142,11 +142,14 @@ class TermReader:
         Lengths of runs of words that are terms.
     n_threads : int
         For texts that are split by `tokenize`.
+    terms : WordTable, optional
+        Terms that have their numbers already; new ones are added to it.
 
     Attributes
     ----------
     terms : WordTable
-        The terms met so far, by number.
+        The terms met so far, by number. Without a normaliser and with single words as terms, it
+        has the stop words too: they get numbers that nothing is counted under.
     """
 
     def __init__(
@@ -155,15 +158,16 @@ class TermReader:
         *,
         ngram_range: tuple[int, int] = (1, 1),
         n_threads: int = 1,
+        terms: _core.WordTable | None = None,
     ) -> None:
         self._prepared = prepared
         self._ngram_range = ngram_range
         self.n_threads = n_threads
         # Words as they are in the texts; what they become; runs of these. Where a step does
         # nothing, its table is that of the step before.
-        self._words = _core.WordTable()
-        self._forms = self._words if prepared.normalize is None else _core.WordTable()
-        self.terms = self._forms if ngram_range == (1, 1) else _core.WordTable()
+        self.terms = _core.WordTable() if terms is None else terms
+        self._forms = self.terms if ngram_range == (1, 1) else _core.WordTable()
+        self._words = self._forms if prepared.normalize is None else _core.WordTable()
         self._form_of = np.empty(0, np.int32)
 
     def read(self, texts: list[str]) -> _core.TokenBlock:

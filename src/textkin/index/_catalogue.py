@@ -1,0 +1,408 @@
+"""The catalogue: the SQLite file that holds the documents and is the only truth.
+
+Everything else in the folder can be made again from it. One row of ``state`` says what the numbers
+of the moment are; it changes in the same transaction as what it counts.
+"""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from urllib.parse import quote
+
+from textkin.exceptions import DamagedIndexError, IndexLockedError
+
+__all__ = [
+    "CATALOGUE",
+    "FORMAT",
+    "Catalogue",
+    "SegmentRecord",
+    "State",
+    "create_catalogue",
+    "format_of",
+    "open_catalogue",
+    "plain_errors",
+    "upgrade_catalogue",
+]
+
+CATALOGUE = "catalogue.sqlite"
+FORMAT = 1
+_APPLICATION = int.from_bytes(b"tkin", "big")
+_BUSY = 60.0  # seconds; only a checkpoint can be in the way, writers have a lock of their own
+_STEPS = 1_000_000  # of SQLite's machine: some ten milliseconds
+_CACHE = 64 << 10  # KiB that a writer keeps of the file
+
+# The text comes last: SQLite reads a row up to the column that is wanted.
+_SCHEMA = (
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, "
+    "next_position INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, "
+    "words INTEGER NOT NULL, tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
+    "tail_bytes INTEGER NOT NULL, next_segment INTEGER NOT NULL)",
+    "CREATE TABLE documents (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+    "digest BLOB NOT NULL, length INTEGER NOT NULL, checksum INTEGER NOT NULL, "
+    "counts BLOB NOT NULL, label TEXT NOT NULL, metadata TEXT NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE words (number INTEGER PRIMARY KEY, word TEXT NOT NULL)",
+    "CREATE TABLE segments (number INTEGER PRIMARY KEY, first_position INTEGER NOT NULL, "
+    "end_position INTEGER NOT NULL, first_word INTEGER NOT NULL, end_word INTEGER NOT NULL, "
+    "rows INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+    "sha256 TEXT NOT NULL)",
+    "CREATE TABLE deleted (position INTEGER PRIMARY KEY)",
+)
+
+# From a format to the next one: upgrade(connection) inside of a transaction.
+_UPGRADES: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the catalogue held after some transaction.
+
+    Attributes
+    ----------
+    number : int
+        Of the transaction; grows with each.
+    next_position : int
+        The position of the next document; positions are never used again.
+    documents, tokens, words : int
+        Documents that are there, the sum of their lengths, words of the vocabulary.
+    tail_position, tail_word : int
+        Documents and words from these on are in no segment.
+    tail_bytes : int
+        What was added behind `tail_position`, in bytes of packed counts.
+    next_segment : int
+        The number of the next segment; never used again.
+    """
+
+    number: int = 0
+    next_position: int = 0
+    documents: int = 0
+    tokens: int = 0
+    words: int = 0
+    tail_position: int = 0
+    tail_word: int = 0
+    tail_bytes: int = 0
+    next_segment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRecord:
+    """A segment as the catalogue names it: what it covers, and what its file must be."""
+
+    number: int
+    first_position: int
+    end_position: int
+    first_word: int
+    end_word: int
+    rows: int
+    entries: int
+    bytes: int
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """The name of its file in ``segments``; made of a number, so it cannot lead elsewhere."""
+        return f"{self.number:08d}.safetensors"
+
+
+_STATE_COLUMNS = ", ".join(field.name for field in fields(State))
+_RECORD_COLUMNS = ", ".join(field.name for field in fields(SegmentRecord))
+
+
+class Catalogue:
+    """A connection to the catalogue, with the statements that several parts need.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Without transactions of its own.
+    path : Path
+        The file.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+        self.execute = connection.execute
+        self.executemany = connection.executemany
+
+    def state(self) -> State:
+        """Return the state row."""
+        row = self.execute(f"SELECT {_STATE_COLUMNS} FROM state").fetchone()
+        if row is None or not all(type(value) is int and value >= 0 for value in row):
+            raise _damaged(self.path, "its table 'state' must have one row of counts")
+        return State(*row)
+
+    def set_state(self, state: State) -> None:
+        """Write the state row."""
+        self.execute(
+            f"UPDATE state SET ({_STATE_COLUMNS}) = "
+            f"({', '.join('?' * len(fields(State)))}) WHERE one = 1",
+            astuple(state),
+        )
+
+    def setting(self, name: str) -> str:
+        """Return a setting, as it was written when the index was made."""
+        row = self.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        if row is None or not isinstance(row[0], str):
+            raise _damaged(self.path, f"it has no setting {name!r}")
+        return str(row[0])
+
+    def segments(self) -> list[SegmentRecord]:
+        """Return the segments, in the order of the positions that they cover."""
+        rows = self.execute(f"SELECT {_RECORD_COLUMNS} FROM segments ORDER BY first_position")
+        records = []
+        for row in rows:
+            whole = all(type(value) is int and value >= 0 for value in row[:-1])
+            if not whole or not isinstance(row[-1], str):
+                raise _damaged(self.path, "its table 'segments' must hold counts and hashes")
+            records.append(SegmentRecord(*row))
+        return records
+
+    def add_segment(self, record: SegmentRecord) -> None:
+        """Name a segment."""
+        marks = ", ".join("?" * len(fields(SegmentRecord)))
+        self.execute(f"INSERT INTO segments ({_RECORD_COLUMNS}) VALUES ({marks})", astuple(record))
+
+    def deleted(self, first: int, end: int) -> list[int]:
+        """Return the positions from `first` to before `end` whose rows in segments are dead."""
+        rows = self.execute(
+            "SELECT position FROM deleted WHERE position >= ? AND position < ? ORDER BY position",
+            (first, end),
+        )
+        return [position for (position,) in rows]
+
+    def count_deleted(self, first: int, end: int) -> int:
+        """Return how many positions `deleted` would return."""
+        (count,) = self.execute(
+            "SELECT count(*) FROM deleted WHERE position >= ? AND position < ?", (first, end)
+        ).fetchone()
+        return int(count)
+
+    def counts(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """Give position and packed counts of the documents from `first` to before `end`."""
+        return iter(
+            self.execute(
+                "SELECT position, counts FROM documents WHERE position >= ? AND position < ? "
+                "ORDER BY position",
+                (first, end),
+            )
+        )
+
+    def words(self, first: int, end: int) -> list[str]:
+        """Return the words with the numbers from `first` to before `end`, all of them."""
+        rows = self.execute(
+            "SELECT number, word FROM words WHERE number >= ? AND number < ? ORDER BY number",
+            (first, end),
+        ).fetchall()
+        if [number for number, _ in rows] != list(range(first, end)):
+            raise _damaged(self.path, f"words are missing between numbers {first} and {end}")
+        return [word for _, word in rows]
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write everything or nothing; what was written is on the disk when this ends."""
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:  # a full disk ends one without being asked
+                self.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the connection; the last one of all folds the log into the file."""
+        self.connection.close()
+
+
+def create_catalogue(path: Path, settings: Iterable[tuple[str, str]]) -> None:
+    """Make an empty catalogue."""
+    with plain_errors(path):
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            catalogue = Catalogue(connection, path)
+            with catalogue.transaction():
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.executemany("INSERT INTO settings VALUES (?, ?)", settings)
+                connection.execute(
+                    f"INSERT INTO state (one, {_STATE_COLUMNS}) "
+                    f"VALUES (1, {', '.join('0' * len(fields(State)))})"
+                )
+        finally:
+            connection.close()
+
+
+def open_catalogue(path: Path) -> Catalogue:
+    """Open a catalogue of the present format, after a look at what it is.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is none, if it is something else, or if it is in a newer or an older format.
+    DamagedIndexError
+        If SQLite cannot read it, or its tables are not those that textkin makes.
+    """
+    catalogue = _opened(path)
+    try:
+        with plain_errors(path):
+            found = _checked_format(catalogue)
+            if found != FORMAT:
+                raise ValueError(
+                    f"{path.parent} is in format {found}; it is upgraded to {FORMAT} when it is "
+                    "opened where it can be written."
+                )
+            tables = catalogue.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+            if sorted(sql for (sql,) in tables) != sorted(_SCHEMA):
+                raise _damaged(path, "its tables are not those that textkin makes")
+    except BaseException:
+        catalogue.close()
+        raise
+    return catalogue
+
+
+def format_of(path: Path) -> int:
+    """Return the format of a catalogue; newer ones, and other files, are refused."""
+    catalogue = _opened(path)
+    try:
+        with plain_errors(path):
+            return _checked_format(catalogue)
+    finally:
+        catalogue.close()
+
+
+def upgrade_catalogue(path: Path) -> None:
+    """Bring a catalogue of an older format to the present one, in one transaction.
+
+    The caller has the writer's lock.
+    """
+    catalogue = _opened(path)
+    try:
+        with plain_errors(path), catalogue.transaction():
+            for step in range(_checked_format(catalogue), FORMAT):
+                _UPGRADES[step](catalogue.connection)
+                catalogue.execute(f"PRAGMA user_version = {step + 1}")
+    finally:
+        catalogue.close()
+
+
+@contextmanager
+def plain_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite complains of into the exceptions that callers know."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
+            raise _damaged(path, str(error)) from error
+        if kind == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
+            raise ValueError(
+                f"a document is too long for the catalogue ({error}); split it into passages."
+            ) from error
+        if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise IndexLockedError(
+                f"{path.parent}: another process keeps the catalogue locked ({error})."
+            ) from error
+        if kind == sqlite3.SQLITE_INTERRUPT:  # by Ctrl-C, see _prepare
+            raise KeyboardInterrupt from error
+        number = _ERRNO.get(kind)
+        if number is None:
+            raise
+        raise OSError(number, f"{os.strerror(number)} ({error})", str(path)) from error
+
+
+_ERRNO = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+    sqlite3.SQLITE_CANTOPEN: errno.EIO,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+    sqlite3.SQLITE_NOMEM: errno.ENOMEM,
+}
+
+
+def _opened(path: Path) -> Catalogue:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.parent} is no index: it has no {CATALOGUE}. Make one with Index.create(path)."
+        )
+    with plain_errors(path):
+        connection = _connected(path, "mode=rw")
+        try:
+            _prepare(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if os.access(path.parent, os.W_OK):
+                raise
+            connection = _connected(path, _frozen(path, error))
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return Catalogue(connection, path)
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?{how}",
+        uri=True,
+        isolation_level=None,
+        timeout=_BUSY,
+        check_same_thread=False,
+    )
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # The first statement that reads the file comes first: it may fail.
+    connection.execute("PRAGMA application_id").fetchone()
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+    # Python looks at Ctrl-C only while it runs: let it run now and then during a long statement.
+    connection.set_progress_handler(lambda: 0, _STEPS)
+
+
+def _frozen(path: Path, error: sqlite3.OperationalError) -> str:
+    """Return how to open a catalogue that this process may not write to, and so SQLite's log."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size > 0:
+        raise PermissionError(
+            f"{path.parent} cannot be written to, and its last writer did not close it, so that "
+            "its log must be folded in first. Open it once where it can be written."
+        ) from error
+    return "mode=ro&immutable=1"
+
+
+def _checked_format(catalogue: Catalogue) -> int:
+    """Return the format, unless it is none or a newer one."""
+    path = catalogue.path
+    (application,) = catalogue.execute("PRAGMA application_id").fetchone()
+    (found,) = catalogue.execute("PRAGMA user_version").fetchone()
+    if application != _APPLICATION:
+        raise ValueError(f"{path} is a database of something else; expected an index of textkin.")
+    if found > FORMAT:
+        raise ValueError(
+            f"{path.parent} is in format {found}; this textkin reads formats up to {FORMAT}. "
+            "Install a newer textkin."
+        )
+    if found < FORMAT and found not in _UPGRADES:
+        raise _damaged(path, f"it says that it is in format {found}, which there never was")
+    return int(found)
+
+
+def _damaged(path: Path, problem: str) -> DamagedIndexError:
+    return DamagedIndexError(
+        f"{path} is damaged: {problem}. It holds the documents, so they cannot be made again from "
+        "the rest of the folder: take a copy of it from a backup.",
+        [f"{path.name}: {problem}"],
+    )

@@ -1,0 +1,689 @@
+"""The index: documents in a folder that textkin owns."""
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, overload
+
+import textkin
+from textkin._typing import Bags, Int64Array
+from textkin._validation import one_of, real
+from textkin.exceptions import DamagedIndexError, IndexLockedError, IndexWarning
+from textkin.index._adding import Adding, Changes, add_all
+from textkin.index._catalogue import (
+    CATALOGUE,
+    FORMAT,
+    create_catalogue,
+    format_of,
+    upgrade_catalogue,
+)
+from textkin.index._checking import check_snapshot
+from textkin.index._copying import copy_snapshot
+from textkin.index._files import new_folder, writer_lock
+from textkin.index._info import IndexInfo, info_of
+from textkin.index._settings import Normalize, Reading, VectorSet, reading_of
+from textkin.index._snapshot import SEGMENTS, Snapshot, open_snapshot
+from textkin.index._writer import Writer
+from textkin.run import ProgressCallback, effective_jobs
+from textkin.text import Document, Vocabulary
+from textkin.text._stop_words import StopWords
+from textkin.text.reading._document import counted, shortened
+from textkin.vectors import WordVectors
+
+__all__ = ["Index"]
+
+_LOCK = "writer.lock"
+_TIMEOUT = 10.0
+_SHOWN = 3
+
+_Default = TypeVar("_Default")
+
+# What a process inherits from the one that it was forked from, and must neither use nor close.
+_inherited: list[object] = []
+
+
+class Index:
+    """Documents in a folder that textkin owns: added, updated and deleted, and never lost.
+
+    Make one with `Index.create`, open it again with `Index.open`. One process or thread writes at
+    a time, any number read.
+
+    Parameters
+    ----------
+    path : path
+        The folder of an index.
+    timeout : float, default=10
+        Seconds to wait for another writer before `IndexLockedError` is raised.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The folder.
+
+    See Also
+    --------
+    textkin.read : Documents from files, folders and tables.
+
+    Notes
+    -----
+    **What is kept.** The id, the text, the label and the metadata of each document, and how often
+    each word occurs in it, in a SQLite file (``catalogue.sqlite``), which is the only truth. Files
+    in ``segments`` hold the counts in the form that a search wants; they are made from the
+    catalogue, and made again when they are missing or damaged. How texts are read and the word
+    vectors belong to the folder, so it can be moved, copied and opened elsewhere.
+
+    **When it is safe.** When `add`, `update` or `delete` returns, the change survives a kill and a
+    power cut. A list is added whole or not at all. Anything else that iterates, such as what
+    `textkin.read` returns, is added in batches of some megabytes: an error, or Ctrl-C, keeps the
+    batches before.
+
+    **What a reader sees.** One state, from `open`, `refresh` or its own last write on, whatever
+    others write meanwhile. An iteration goes on in the state in which it began. Space that others
+    free is given back only when nobody reads an older state.
+
+    **Order.** Documents come in the order in which they were added; one that is updated goes to
+    the end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = Index.create(f"{folder.name}/papers.kin")
+    >>> print(index.add([
+    ...     {"id": "a", "text": "Obama speaks to the media in Illinois", "year": 2015},
+    ...     {"id": "b", "text": "The president greets the press in Chicago", "year": 2016},
+    ... ]))
+    2 added
+    >>> index["a"].metadata, "c" in index, len(index)
+    ({'year': 2015}, False, 2)
+    >>> print(index.update([{"id": "a", "text": "The media are in Illinois"}]))
+    1 updated
+    >>> [document.id for document in index]
+    ['b', 'a']
+    >>> index.close()
+    >>> with Index.open(f"{folder.name}/papers.kin") as index:
+    ...     index.delete("b")
+    ...     index.ids()
+    Changes(added=0, updated=0, unchanged=0, deleted=1)
+    ['a']
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float = _TIMEOUT) -> None:
+        real(0).check("timeout", timeout)
+        self.path = Path(path)
+        self._timeout = float(timeout)
+        self._mutex = threading.RLock()
+        self._write_mutex = threading.Lock()
+        self._process = os.getpid()
+        self._closed = False
+        self._current: Snapshot | None = None
+        self._writer: Writer | None = None
+        self._vectors: WordVectors | None = None
+        _upgraded(self.path, self._timeout)
+        snapshot = self._snapshot()
+        with snapshot.catalogue() as catalogue:
+            self._reading, self._vector_set = _settings(self.path, catalogue.setting)
+        self._make_whole(snapshot)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        stop_words: StopWords = None,
+        lowercase: bool = True,
+        normalize: Normalize = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        vectors: WordVectors | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> Self:
+        """Make an empty index in a new folder, and open it.
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist yet, or is empty.
+        stop_words : str, None, path or collection of str, default=None
+            Words that are never counted, as for `BagOfWords`. Rankings by BM25 and TF-IDF do well
+            without; for transport the stop words are left out anyway.
+        lowercase : bool, default=True
+            Count words in lower case.
+        normalize : {"stem", "lemma", "wordnet"}, Stemmer, Lemmatizer or None, default=None
+            Brings words to their normal forms. Do not stem where the words are looked up in
+            vectors.
+        ngram_range : (int, int), default=(1, 1)
+            Count runs of so many words.
+        vectors : WordVectors or None, default=None
+            The word vectors of the index, which are copied into its folder; None is the built-in
+            ones, which are named there with their hash.
+        timeout : float, default=10
+            Seconds to wait for another writer.
+
+        Returns
+        -------
+        Index
+            The index, open.
+
+        Raises
+        ------
+        FileExistsError
+            If something lies there already.
+        ValueError, TypeError
+            If a setting makes no sense, or cannot be kept in a folder; nothing is made then.
+        """
+        real(0).check("timeout", timeout)
+        reading = reading_of(
+            lowercase=lowercase,
+            stop_words=stop_words,
+            normalize=normalize,
+            ngram_range=ngram_range,
+        )
+        if vectors is not None and not isinstance(vectors, WordVectors):
+            raise TypeError(
+                f"vectors must be WordVectors or None; got {type(vectors).__name__}. Load a file "
+                "with WordVectors.load(path)."
+            )
+        own = vectors is not None and vectors is not WordVectors.builtin()
+        vector_set = VectorSet("own") if own else VectorSet.built_in()
+        with new_folder(Path(path)) as folder:
+            (folder / SEGMENTS).mkdir()
+            if own:
+                assert vectors is not None
+                vectors.save(folder / VectorSet.FOLDER)
+            settings = {
+                "reading": reading.to_json(),
+                "vectors": vector_set.to_json(),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "textkin": textkin.__version__,
+            }
+            create_catalogue(folder / CATALOGUE, settings.items())
+        return cls(path, timeout=timeout)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, timeout: float = _TIMEOUT) -> Self:
+        """Open the index in a folder.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        timeout : float, default=10
+            Seconds to wait for another writer.
+
+        Returns
+        -------
+        Index
+            The index; close it, or use it as a context manager.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no index.
+        ValueError
+            If it is something else, or made by a newer textkin.
+        DamagedIndexError
+            If its catalogue cannot be read. Segments that cannot are made again, with an
+            `IndexWarning`.
+        """
+        return cls(path, timeout=timeout)
+
+    # Reading
+
+    def __len__(self) -> int:
+        return len(self._snapshot())
+
+    def __iter__(self) -> Iterator[Document]:
+        return self._snapshot().documents()
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and id in self._snapshot()
+
+    def __getitem__(self, id: str) -> Document:
+        found = self.get(id)
+        if found is None:
+            raise KeyError(
+                f"no document has the id {shortened(id)}; test with `id in index`, or use get, "
+                "which gives None."
+            )
+        return found
+
+    @overload
+    def get(self, id: str) -> Document | None: ...
+    @overload
+    def get(self, id: str, default: _Default) -> Document | _Default: ...
+    def get(self, id: str, default: Any = None) -> Any:
+        """Return the document with this id, or `default` if there is none.
+
+        Parameters
+        ----------
+        id : str
+            The id.
+        default : object, default=None
+            What is returned if no document has it.
+
+        Returns
+        -------
+        Document or default
+            With label and metadata as they were added (tuples as lists, as JSON has them).
+        """
+        if not isinstance(id, str):
+            raise TypeError(f"id must be a str; got {type(id).__name__}.")
+        found = self._snapshot().get(id)
+        return default if found is None else found
+
+    def ids(self) -> list[str]:
+        """Return the ids of all documents, in the order of the iteration."""
+        return self._snapshot().ids()
+
+    def bags(self) -> Bags:
+        """Return how often each word occurs in each document.
+
+        Returns
+        -------
+        csr_array of shape (n_documents, n_words), float32
+            Rows in the order of `ids`, columns in that of `vocabulary`.
+        """
+        return self._snapshot().bags()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the columns of `bags`, in the order in which they first came.
+
+        Words stay when the last document that has them is deleted. Each access makes it anew.
+        """
+        return Vocabulary._of_distinct(self._snapshot().words())
+
+    def document_frequencies(self) -> Int64Array:
+        """Return in how many documents each word of `vocabulary` occurs."""
+        return self._snapshot().frequencies.copy()
+
+    @property
+    def vectors(self) -> WordVectors:
+        """The word vectors of the index, loaded when they are first asked for."""
+        if self._vectors is None:
+            self._vectors = self._vector_set.load(self.path)
+        return self._vectors
+
+    def info(self) -> IndexInfo:
+        """Return what is in the index: numbers, sizes and settings."""
+        return info_of(self._snapshot(), self._reading, self._vector_set)
+
+    def refresh(self) -> None:
+        """See what others have written since the index was opened, or last refreshed."""
+        self._check_usable()
+        with self._mutex:
+            self._current = None
+
+    # Writing
+
+    def add(
+        self,
+        documents: Iterable[object],
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Changes:
+        """Add documents whose ids are new.
+
+        Parameters
+        ----------
+        documents : iterable of Document, mapping or str
+            What `textkin.read` returns, or anything that it reads but for paths. Records have
+            their text in ``text``, and may have ``id`` and ``label``; all else is metadata, which
+            must be JSON. A document without an id gets a number as its id.
+        n_jobs : int or None, default=None
+            Threads that split texts into words; None is one, -1 one for each core.
+        progress : callable, default=None
+            Gets (documents done, all of them or 0 where that is unknown) after each batch.
+
+        Returns
+        -------
+        Changes
+            How many were added.
+
+        Raises
+        ------
+        AddError
+            If an id is there already, or a document is no document. It says which one, and what
+            was kept: of a list or tuple nothing, of a stream the batches before.
+
+        See Also
+        --------
+        update : Replace documents that are there.
+        """
+        return self._write(documents, n_jobs, progress, replace=False)
+
+    def update(
+        self,
+        documents: Iterable[object],
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Changes:
+        """Add documents, and replace those whose ids are there already.
+
+        A document that is there exactly as it comes is left alone. Of several with one id the last
+        one counts.
+
+        Parameters
+        ----------
+        documents : iterable of Document, mapping or str
+            As for `add`.
+        n_jobs : int or None, default=None
+            As for `add`.
+        progress : callable, default=None
+            As for `add`.
+
+        Returns
+        -------
+        Changes
+            How many were added, updated and unchanged.
+        """
+        return self._write(documents, n_jobs, progress, replace=True)
+
+    def mirror(
+        self,
+        documents: Iterable[object],
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Changes:
+        """Make the index hold exactly these documents: `update`, then delete all others.
+
+        Nothing is deleted before the last document was read; if one cannot be, nothing is.
+
+        Parameters
+        ----------
+        documents : iterable of Document, mapping or str
+            As for `add`; all that the index shall hold, and at least one.
+        n_jobs : int or None, default=None
+            As for `add`.
+        progress : callable, default=None
+            As for `add`.
+
+        Returns
+        -------
+        Changes
+            How many were added, updated, unchanged and deleted.
+        """
+        seen: set[str] = set()
+        return self._write(documents, n_jobs, progress, replace=True, seen=seen)
+
+    def delete(
+        self, ids: str | Iterable[str], *, missing: Literal["raise", "ignore"] = "raise"
+    ) -> Changes:
+        """Delete documents, all of them or none.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Their ids.
+        missing : {"raise", "ignore"}, default="raise"
+            What becomes of an id that no document has.
+
+        Returns
+        -------
+        Changes
+            How many were deleted.
+
+        Raises
+        ------
+        KeyError
+            If an id is missing; then nothing is deleted.
+        """
+        one_of("raise", "ignore").check("missing", missing)
+        wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        for id in wanted:
+            if not isinstance(id, str):
+                raise TypeError(f"ids must hold str; got {shortened(id)} ({type(id).__name__}).")
+        with self._writing() as writer:
+            with writer.transaction():
+                unknown = writer.missing(wanted) if missing == "raise" else []
+                if unknown:
+                    raise KeyError(_unknown(unknown))
+                deleted = writer.delete(wanted)
+            self._tidy(writer)
+        return Changes(deleted=deleted)
+
+    def compact(self) -> None:
+        """Merge the segments, and give back the space of what was deleted or replaced.
+
+        Takes time and, for a moment, as much space as the index; nothing changes in it.
+        """
+        with self._writing() as writer:
+            writer.compact()
+
+    def copy(
+        self, path: str | os.PathLike[str], *, progress: ProgressCallback | None = None
+    ) -> "Index":
+        """Copy the index, as this object sees it, into a new folder, and open the copy.
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist yet, or is empty. If copying fails, it is not made.
+        progress : callable, default=None
+            Gets (done, total) pages of the catalogue.
+
+        Returns
+        -------
+        Index
+            The copy.
+        """
+        copy_snapshot(self._snapshot(), Path(path), progress)
+        return type(self)(path, timeout=self._timeout)
+
+    def verify(self, *, repair: bool = False, progress: ProgressCallback | None = None) -> None:
+        """Check every file of the index; raise if one is damaged.
+
+        The catalogue must be sound, each document must be what was added, by its hash; each
+        segment must have the hash that it was written with and agree with the catalogue; own word
+        vectors must have their hashes.
+
+        Parameters
+        ----------
+        repair : bool, default=False
+            Make damaged segments again from the catalogue instead of raising.
+        progress : callable, default=None
+            Gets (done, total) documents.
+
+        Raises
+        ------
+        DamagedIndexError
+            If something is damaged; ``problems`` lists what, by file.
+        """
+        self.refresh()
+        snapshot = self._snapshot()
+        found = check_snapshot(snapshot, progress or (lambda _done, _total: None))
+        lost = found.lost + self._vector_problems()
+        if repair and found.segments and not found.lost:
+            with self._writing() as writer:
+                writer.repair(found.segments)
+            found.derived.clear()
+        problems = [*lost, *found.derived]
+        if problems:
+            shown = "; ".join(problems[:_SHOWN])
+            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+            way_out = (
+                "It holds what cannot be made again: take a copy from a backup."
+                if lost
+                else "Nothing is lost: verify(repair=True) makes them again."
+            )
+            raise DamagedIndexError(f"{self.path} is damaged: {shown}{more}. {way_out}", problems)
+
+    # Life
+
+    def close(self) -> None:
+        """Close the files. Iterations that have begun can go on; closing twice is no error."""
+        with self._mutex:
+            self._closed = True
+            self._current = None
+            writer, self._writer = self._writer, None
+        if writer is not None and os.getpid() == self._process:
+            writer.close()
+
+    def __enter__(self) -> Self:
+        self._check_usable()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _reopened, (type(self), str(self.path.absolute()), self._timeout)
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return f"Index({str(self.path)!r}, closed)"
+        return f"Index({str(self.path)!r}, {counted(len(self), 'document')})"
+
+    def _snapshot(self) -> Snapshot:
+        self._check_usable()
+        with self._mutex:
+            if self._current is None:
+                self._current = open_snapshot(self.path)
+            return self._current
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise ValueError(f"The index {self.path} is closed; open it again with Index.open.")
+        if os.getpid() != self._process:  # SQLite's connections do not survive a fork
+            _inherited.extend((self._current, self._writer))
+            for held in (self._current, self._writer):
+                if held is not None:
+                    held.close.detach()
+            self._current = self._writer = None
+            self._mutex, self._write_mutex = threading.RLock(), threading.Lock()
+            self._process = os.getpid()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        """Give the writer to one thread of one process at a time."""
+        self._check_usable()
+        if not self._write_mutex.acquire(timeout=self._timeout):
+            raise IndexLockedError(
+                f"{self.path} is being written by this process already, by another thread or by "
+                f"what is iterated over. Waited {self._timeout:g} s."
+            )
+        try:
+            with writer_lock(self.path / _LOCK, self._timeout):
+                # SQLite folds its log into the file only if nobody reads an older state.
+                self.refresh()
+                if self._writer is None:
+                    self._writer = Writer(self.path, self._reading)
+                self._writer.refresh()
+                yield self._writer
+        finally:
+            with self._mutex:
+                self._current = None
+            self._write_mutex.release()
+
+    def _write(
+        self,
+        documents: Iterable[object],
+        n_jobs: int | None,
+        progress: ProgressCallback | None,
+        *,
+        replace: bool,
+        seen: set[str] | None = None,
+    ) -> Changes:
+        n_threads = effective_jobs(n_jobs)
+        with self._writing() as writer:
+
+            def committed() -> None:
+                self._tidy(writer)
+                with self._mutex:
+                    self._current = None
+
+            adding = Adding(writer, replace, n_threads, committed, seen)
+            counts = add_all(adding, documents, progress)
+            deleted = 0
+            if seen is not None:
+                deleted = adding.delete_others()
+        return Changes(*counts, deleted)
+
+    def _tidy(self, writer: Writer) -> None:
+        """Make and merge segments; what was acknowledged is safe, whatever becomes of this."""
+        try:
+            writer.tidy()
+        except OSError as error:
+            warnings.warn(
+                f"{self.path}: the documents are kept, but a segment could not be written "
+                f"({error.strerror or error}); it will be tried again.",
+                IndexWarning,
+                stacklevel=4,
+            )
+
+    def _make_whole(self, snapshot: Snapshot) -> None:
+        """Make segments again whose files are missing or cut short, if writing is possible now."""
+        unusable = snapshot.unusable()
+        if not unusable:
+            return
+        names = ", ".join(record.file for record in unusable[:_SHOWN])
+        try:
+            with self._writing() as writer:
+                writer.repair(unusable)
+            done = "They were made again from the catalogue; nothing is lost."
+        except OSError as error:
+            done = (
+                f"They are read from the catalogue, which is slower, because they cannot be "
+                f"written ({error.strerror or error})."
+            )
+        warnings.warn(
+            f"{self.path / SEGMENTS}: missing or damaged: {names}. {done}",
+            IndexWarning,
+            stacklevel=4,
+        )
+
+    def _vector_problems(self) -> list[str]:
+        try:
+            self._vector_set.load(self.path)
+        except ValueError as error:
+            return [f"{VectorSet.FOLDER}: {error}"]
+        return []
+
+
+def _reopened(kind: type[Index], path: str, timeout: float) -> Index:
+    return kind(path, timeout=timeout)
+
+
+def _upgraded(folder: Path, timeout: float) -> None:
+    """Bring an index of an older format to the present one."""
+    path = folder / CATALOGUE
+    if format_of(path) == FORMAT:
+        return
+    with writer_lock(folder / _LOCK, timeout):
+        if format_of(path) != FORMAT:  # another process may have done it
+            upgrade_catalogue(path)
+
+
+def _settings(folder: Path, setting: Callable[[str], str]) -> tuple[Reading, VectorSet]:
+    try:
+        return Reading.from_json(setting("reading")), VectorSet.from_json(setting("vectors"))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DamagedIndexError):
+            raise
+        raise DamagedIndexError(
+            f"{folder / CATALOGUE} is damaged: its settings cannot be used ({error}).",
+            [f"{CATALOGUE}: settings"],
+        ) from error
+
+
+def _unknown(ids: Sequence[str]) -> str:
+    shown = ", ".join(shortened(id) for id in ids[:_SHOWN])
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return (
+        f"no document has the id {shown}{more}; nothing was deleted. missing='ignore' passes over "
+        "such ids."
+    )

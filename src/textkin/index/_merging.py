@@ -1,0 +1,182 @@
+"""Which segments there are: made of what was added, merged when small ones pile up."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textkin.index._catalogue import Catalogue, SegmentRecord
+from textkin.index._segment import (
+    Extent,
+    Segment,
+    SegmentDamage,
+    map_segment,
+    merged,
+    segment_from_catalogue,
+)
+
+__all__ = ["LARGEST", "Segments", "run_to_merge"]
+
+LARGEST = 1 << 24  # entries; two of its files are about 300 MB each
+_SMALLEST = 1 << 17
+_TOGETHER = 8  # segments of one size that are merged
+_DEAD_SHARE = 0.3
+_DEAD_ROWS = 256
+
+
+def run_to_merge(entries: Sequence[int]) -> slice | None:
+    """Return which segments to merge now, None if none.
+
+    Sizes are told apart by powers of eight. As soon as the last eight segments are of one size or
+    smaller, they are merged: a document is copied once for each power of eight, and never again
+    once its segment is large. The cost of a merge is bounded by that of the largest segment.
+
+    Parameters
+    ----------
+    entries : sequence of int
+        The sizes of all segments, in order.
+
+    Examples
+    --------
+    >>> run_to_merge([10] * 7), run_to_merge([10] * 8)
+    (None, slice(0, 8, None))
+    >>> run_to_merge([LARGEST, *[10] * 8])
+    slice(1, 9, None)
+    """
+    size = _SMALLEST
+    while size <= LARGEST:
+        start = len(entries)
+        while start > 0 and entries[start - 1] < size:
+            start -= 1
+        if len(entries) - start >= _TOGETHER:
+            return slice(start, len(entries))
+        size *= _TOGETHER
+    return None
+
+
+@dataclass
+class Segments:
+    """Writes and merges the segments of an index; the caller has the writer's lock.
+
+    Attributes
+    ----------
+    folder : Path
+        The index.
+    catalogue : Catalogue
+        The writer's.
+    """
+
+    folder: Path
+    catalogue: Catalogue
+
+    def add_tail(self) -> None:
+        """Make a segment of the documents that are in none."""
+        state = self.catalogue.state()
+        extent = Extent(state.tail_position, state.next_position, state.tail_word, state.words)
+        if extent.first_position == extent.end_position and extent.first_word == extent.end_word:
+            return
+        self._replace([], segment_from_catalogue(self.catalogue, extent))
+
+    def merge_small(self) -> None:
+        """Merge segments where it is time to."""
+        while True:
+            records = self.catalogue.segments()
+            run = run_to_merge([record.entries for record in records])
+            if run is None:
+                break
+            self._merge(records[run])
+        for record in self.catalogue.segments():
+            dead = self.catalogue.count_deleted(record.first_position, record.end_position)
+            if dead >= max(_DEAD_ROWS, _DEAD_SHARE * record.rows):
+                self._merge([record])
+
+    def compact(self) -> None:
+        """Merge everything into segments of the largest size, without what was deleted."""
+        self.add_tail()
+        group: list[SegmentRecord] = []
+        groups = [group]
+        for record in self.catalogue.segments():
+            if group and sum(other.entries for other in group) + record.entries > LARGEST:
+                group = []
+                groups.append(group)
+            group.append(record)
+        for group in groups:
+            dead = any(
+                self.catalogue.count_deleted(record.first_position, record.end_position)
+                for record in group
+            )
+            if len(group) > 1 or dead:
+                self._merge(group)
+        self.sweep()
+
+    def repair(self, records: Sequence[SegmentRecord]) -> None:
+        """Make segments again from the catalogue."""
+        for record in records:
+            self._replace([record], segment_from_catalogue(self.catalogue, Extent.of(record)))
+
+    def sweep(self) -> list[str]:
+        """Remove files that no catalogue names: what a crash, or a reader, has left."""
+        place = self.folder / "segments"
+        named = {record.file for record in self.catalogue.segments()}
+        removed = []
+        for name in sorted(os.listdir(place)):
+            if name not in named:
+                with suppress(OSError):
+                    (place / name).unlink()
+                    removed.append(name)
+        return removed
+
+    def _merge(self, records: Sequence[SegmentRecord]) -> None:
+        parts = [self._sound(record) for record in records]
+        masks = [
+            part.live_rows(self.catalogue.deleted(record.first_position, record.end_position))
+            for part, record in zip(parts, records, strict=True)
+        ]
+        self._replace(records, merged(list(zip(parts, masks, strict=True))))
+
+    def _sound(self, record: SegmentRecord) -> Segment:
+        """Return a segment, from the catalogue if its file is not what it was."""
+        path = self.folder / "segments" / record.file
+        with suppress(SegmentDamage, OSError):
+            segment = map_segment(path, record)
+            if segment.sha256() == record.sha256:
+                return segment
+        return segment_from_catalogue(self.catalogue, Extent.of(record))
+
+    def _replace(self, old: Sequence[SegmentRecord], segment: Segment) -> None:
+        """Write a segment, name it instead of others, and remove their files."""
+        state = self.catalogue.state()
+        number = state.next_segment
+        place = self.folder / "segments"
+        record = SegmentRecord(number, *segment.extent, segment.rows, segment.entries, 0, "")
+        path = place / record.file
+        written = segment.write(path)
+        record = replace(record, bytes=written.size, sha256=written.sha256)
+        try:
+            with self.catalogue.transaction():
+                state = replace(state, number=state.number + 1, next_segment=number + 1)
+                if not old:
+                    state = replace(
+                        state,
+                        tail_position=segment.extent.end_position,
+                        tail_word=segment.extent.end_word,
+                        tail_bytes=0,
+                    )
+                self.catalogue.executemany(
+                    "DELETE FROM segments WHERE number = ?", [(other.number,) for other in old]
+                )
+                self.catalogue.execute(
+                    "DELETE FROM deleted WHERE position >= ? AND position < ?",
+                    (segment.extent.first_position, segment.extent.end_position),
+                )
+                self.catalogue.add_segment(record)
+                self.catalogue.set_state(state)
+        except BaseException:
+            # Ctrl-C may come when the catalogue names it already; then it stays.
+            with suppress(Exception):
+                self.sweep()
+            raise
+        for other in old:
+            with suppress(OSError):
+                (place / other.file).unlink()

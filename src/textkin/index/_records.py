@@ -1,0 +1,142 @@
+"""From documents to rows of the catalogue and back."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from textkin.text import Document
+from textkin.text.reading._fields import Fields
+from textkin.text.reading._items import items_of
+from textkin.text.reading._rows import Place, Row
+
+__all__ = ["DOCUMENT_COLUMNS", "Content", "content_of", "digest_of", "document_of", "documents_in"]
+
+DOCUMENT_COLUMNS = "id, label, metadata, text"
+_DIGEST = 16  # bytes
+
+
+class Content(NamedTuple):
+    """What the catalogue keeps of a document, as it was given: label and metadata as JSON."""
+
+    id: str
+    label: str
+    metadata: str
+    text: str
+
+    def digest(self) -> bytes:
+        """Return a hash of all of it."""
+        return digest_of(*self)
+
+
+def digest_of(id: str, label: str, metadata: str, text: str) -> bytes:
+    """Return a hash of what the catalogue keeps of a document."""
+    digest = hashlib.blake2b(digest_size=_DIGEST)
+    for part in (id, label, metadata, text):
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.digest()
+
+
+def content_of(document: Document) -> Content:
+    """Return what is kept of a document.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If its label or metadata cannot be kept as JSON; with the reason only.
+    """
+    metadata = "{}"
+    if document.metadata:
+        plain = dict(document.metadata)
+        _check_json(plain, "metadata")
+        metadata = _as_json(plain)
+    label = "null"
+    if document.label is not None:
+        _check_json(document.label, "label")
+        label = _as_json(document.label)
+    return Content(document.id, label, metadata, document.text)
+
+
+def document_of(row: tuple[str, str, str, str]) -> Document:
+    """Return the document of a row of `DOCUMENT_COLUMNS`."""
+    id, label, metadata, text = row
+    return Document(id, text, json.loads(label), json.loads(metadata))
+
+
+def documents_in(source: Iterable[object], first: int) -> Iterator[Document]:
+    """Give the documents of what a user adds: Documents, records, texts, rows of tables.
+
+    Parameters
+    ----------
+    source : iterable
+        As for `textkin.read`, but for paths.
+    first : int
+        The position of the next document of the index; documents without an id are named by the
+        position that they will have.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no document; with the reason only.
+    """
+    if isinstance(source, str):
+        raise TypeError(
+            "documents must be an iterable of documents, records or texts; got a str. For files "
+            "pass what textkin.read(path) returns, for one text a list with it."
+        )
+    if isinstance(source, Document | Mapping):
+        raise TypeError(
+            f"documents must be an iterable of documents; got a single {type(source).__name__}. "
+            "Put it into a list."
+        )
+    items = items_of(source, "documents must be an iterable of documents, records or texts")
+    fields = Fields()
+    for position, item in enumerate(items):
+        if isinstance(item, Document):
+            yield item
+        else:
+            place = Place(unit="position", number=first + position)
+            yield fields.document(Row(place, item, items.fixed))
+
+
+def _as_json(value: object) -> str:
+    try:
+        written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        written.encode()
+    except UnicodeEncodeError:
+        raise ValueError("the metadata hold half of a surrogate pair, which is no text") from None
+    return written
+
+
+def _check_json(value: Any, where: str) -> None:  # noqa: ANN401 (a user's metadata)
+    """Raise unless JSON gives the value back as it is (tuples as lists)."""
+    try:
+        _check_value(value, where)
+    except RecursionError:
+        raise ValueError(f"{where} must not be nested so deep") from None
+
+
+def _check_value(value: Any, where: str) -> None:  # noqa: ANN401
+    if value is None or isinstance(value, str | bool | int):
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{where} must be JSON, which has no {value}; use None")
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            _check_value(item, f"{where}[{place}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"the names in {where} must be strings; got {name!r} ({type(name).__name__})"
+                )
+            _check_value(item, f"{where}[{name!r}]")
+    else:
+        raise TypeError(
+            f"{where} must be JSON (strings, numbers, booleans, None, lists and dicts of them); "
+            f"got {type(value).__name__}: make a string or a number of it"
+        )

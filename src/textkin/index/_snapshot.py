@@ -1,0 +1,286 @@
+"""A snapshot: one state of an index, unchanged by whatever is written meanwhile.
+
+It is a read transaction of SQLite together with the segments that the catalogue named at that
+moment, mapped into memory. Documents that are in no segment yet are read from the catalogue.
+"""
+
+import threading
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from textkin import _core
+from textkin._typing import Bags, BoolArray, Int32Array, Int64Array
+from textkin.exceptions import DamagedIndexError, IndexLockedError, IndexWarning
+from textkin.index._catalogue import (
+    CATALOGUE,
+    Catalogue,
+    SegmentRecord,
+    open_catalogue,
+    plain_errors,
+)
+from textkin.index._records import DOCUMENT_COLUMNS, document_of
+from textkin.index._segment import (
+    Extent,
+    Segment,
+    SegmentDamage,
+    map_segment,
+    segment_from_catalogue,
+)
+from textkin.text import Document
+
+__all__ = ["SEGMENTS", "Part", "Snapshot", "open_snapshot"]
+
+SEGMENTS = "segments"
+_TRIES = 20
+_CHUNK = 512  # documents that are fetched at a time
+
+
+@dataclass(frozen=True)
+class Part:
+    """A segment as a snapshot sees it.
+
+    Attributes
+    ----------
+    segment : Segment
+        The counted documents.
+    live : ndarray of bool
+        Which of its rows are still there.
+    """
+
+    segment: Segment
+    live: BoolArray
+
+
+class Snapshot:
+    """One state of an index.
+
+    Parameters
+    ----------
+    folder : Path
+        The index.
+    catalogue : Catalogue
+        With a read transaction that has begun; closed with the snapshot.
+    segments : list of (SegmentRecord, Segment or SegmentDamage)
+        Those of the catalogue; of one whose file cannot be used, why.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        catalogue: Catalogue,
+        segments: list[tuple[SegmentRecord, Segment | SegmentDamage]],
+    ) -> None:
+        self.folder = folder
+        self.state = catalogue.state()
+        self.segments = segments
+        self._catalogue = catalogue
+        self._mutex = threading.RLock()
+        # A snapshot may be in use by an iteration that was left unfinished.
+        self.close = weakref.finalize(self, catalogue.close)
+
+    def __len__(self) -> int:
+        return self.state.documents
+
+    def __contains__(self, id: str) -> bool:
+        with self.catalogue() as catalogue:
+            found = catalogue.execute("SELECT 1 FROM documents WHERE id = ?", (id,)).fetchone()
+        return found is not None
+
+    def get(self, id: str) -> Document | None:
+        """Return the document with this id, or None."""
+        with self.catalogue() as catalogue:
+            row = catalogue.execute(
+                f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE id = ?", (id,)
+            ).fetchone()
+        return None if row is None else self._document(row)
+
+    def documents(self) -> Iterator[Document]:
+        """Give all documents in the order of their positions."""
+        last = -1
+        while True:
+            with self.catalogue() as catalogue:
+                rows = catalogue.execute(
+                    f"SELECT position, {DOCUMENT_COLUMNS} FROM documents WHERE position > ? "
+                    f"ORDER BY position LIMIT {_CHUNK}",
+                    (last,),
+                ).fetchall()
+            if not rows:
+                return
+            for row in rows:
+                yield self._document(row[1:])
+            last = rows[-1][0]
+
+    def ids(self) -> list[str]:
+        """Return the ids of all documents in the order of their positions."""
+        with self.catalogue() as catalogue:
+            rows = catalogue.execute("SELECT id FROM documents ORDER BY position").fetchall()
+        return [id for (id,) in rows]
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The counted documents: the segments, then what is in none yet."""
+        parts = []
+        with self.catalogue() as catalogue:
+            for record, segment in self.segments:
+                if isinstance(segment, SegmentDamage):
+                    segment = segment_from_catalogue(catalogue, Extent.of(record))
+                parts.append(self._part(catalogue, segment, record))
+            tail = segment_from_catalogue(catalogue, self._tail)
+            parts.append(Part(tail, np.ones(tail.rows, np.bool_)))
+        return parts
+
+    def bags(self) -> Bags:
+        """Return the counts of all documents, a row each in the order of `ids`."""
+        blocks = []
+        for part in self.parts:
+            indptr, indices, counts = part.segment.bags
+            block = sparse.csr_array(
+                (counts, indices, indptr), shape=(part.segment.rows, self.state.words), copy=False
+            )
+            blocks.append(block if part.live.all() else block[np.flatnonzero(part.live)])
+        found = sparse.vstack(blocks, format="csr", dtype=np.float32)
+        found.indices = found.indices.astype(np.int32, copy=False)
+        return found
+
+    def lengths(self) -> Int64Array:
+        """Return how many words each document has."""
+        parts = [part.segment.lengths[part.live] for part in self.parts]
+        return np.concatenate(parts).astype(np.int64)
+
+    @cached_property
+    def frequencies(self) -> Int64Array:
+        """In how many documents each word of the vocabulary occurs."""
+        found = np.zeros(self.state.words, np.int64)
+        for part in self.parts:
+            found += part.segment.frequencies(self.state.words)
+            indptr, indices, _ = part.segment.bags
+            for row in np.flatnonzero(~part.live):
+                found[indices[indptr[row] : indptr[row + 1]]] -= 1
+        return found
+
+    def find(self, words: Sequence[str]) -> Int32Array:
+        """Return the number of each word, -1 where the vocabulary does not have it."""
+        wanted = list(words)
+        found = np.full(len(wanted), -1, np.int32)
+        for first, packed in self._words:
+            here = packed.find(wanted)
+            found[here >= 0] = here[here >= 0] + first
+        return found
+
+    def words(self) -> list[str]:
+        """Return all words by their numbers, those that no document has any more too."""
+        return [word for _, packed in self._words for word in packed.words(0, len(packed))]
+
+    def unusable(self) -> list[SegmentRecord]:
+        """Return the segments whose files are missing or damaged, as far as that was seen."""
+        return [record for record, found in self.segments if isinstance(found, SegmentDamage)]
+
+    @cached_property
+    def _words(self) -> "list[tuple[int, _core.PackedWords]]":
+        """The words of each segment and of the tail, with the number of the first one."""
+        found = []
+        with self.catalogue() as catalogue:
+            for record, segment in self.segments:
+                if isinstance(segment, SegmentDamage):
+                    packed = _packed(catalogue, Extent.of(record))
+                else:
+                    packed = segment.words
+                found.append((record.first_word, packed))
+            found.append((self._tail.first_word, _packed(catalogue, self._tail)))
+        return found
+
+    @property
+    def _tail(self) -> Extent:
+        state = self.state
+        return Extent(state.tail_position, state.next_position, state.tail_word, state.words)
+
+    def _part(self, catalogue: Catalogue, segment: Segment, record: SegmentRecord) -> Part:
+        try:
+            segment.bags  # noqa: B018 (looks at what is in the file)
+        except SegmentDamage as damage:
+            _warn(self.folder, record, damage)
+            segment = segment_from_catalogue(catalogue, Extent.of(record))
+        deleted = catalogue.deleted(record.first_position, record.end_position)
+        return Part(segment, segment.live_rows(deleted))
+
+    def _document(self, row: tuple[str, str, str, str]) -> Document:
+        try:
+            return document_of(row)
+        except (TypeError, ValueError) as error:
+            raise DamagedIndexError(
+                f"{self.folder / CATALOGUE}: the document {row[0]!r} is damaged ({error}).",
+                [f"{CATALOGUE}: document {row[0]!r}"],
+            ) from error
+
+    @contextmanager
+    def catalogue(self) -> Iterator[Catalogue]:
+        """Give the catalogue, in the transaction of the snapshot, to one thread at a time."""
+        with self._mutex, plain_errors(self._catalogue.path):
+            yield self._catalogue
+
+
+def open_snapshot(folder: Path) -> Snapshot:
+    """Take a snapshot of an index.
+
+    A segment that is gone may have been merged by a writer meanwhile: then there is a newer state,
+    and that one is taken. If there is none, the file is lost; what was in it is read from the
+    catalogue, which is slower, and the snapshot tells in `unusable`.
+    """
+    path = folder / CATALOGUE
+    catalogue = open_catalogue(path)
+    try:
+        with plain_errors(path):
+            seen = -1
+            for _ in range(_TRIES):
+                catalogue.execute("BEGIN")
+                number = catalogue.state().number
+                segments, whole = _mapped(folder, catalogue.segments())
+                if whole or number == seen:
+                    return Snapshot(folder, catalogue, segments)
+                seen = number
+                catalogue.execute("ROLLBACK")
+        raise IndexLockedError(
+            f"{folder} changes too fast to be read; try again when less is written to it."
+        )
+    except BaseException:
+        catalogue.close()
+        raise
+
+
+def _mapped(
+    folder: Path, records: Sequence[SegmentRecord]
+) -> tuple[list[tuple[SegmentRecord, Segment | SegmentDamage]], bool]:
+    """Map segments, and say whether all could be."""
+    found: list[tuple[SegmentRecord, Segment | SegmentDamage]] = []
+    for record in records:
+        try:
+            found.append((record, map_segment(folder / SEGMENTS / record.file, record)))
+        except SegmentDamage as damage:
+            found.append((record, damage))
+        except OSError as error:
+            found.append((record, SegmentDamage(f"cannot be read ({error.strerror})")))
+    return found, not any(isinstance(segment, SegmentDamage) for _, segment in found)
+
+
+def _packed(catalogue: Catalogue, extent: Extent) -> "_core.PackedWords":
+    table = _core.WordTable()
+    table.read_words([catalogue.words(extent.first_word, extent.end_word)])
+    packed, offsets = table.packed(0)
+    return _core.PackedWords(packed, offsets, _core.PackedWords.slots_of(packed, offsets))
+
+
+def _warn(folder: Path, record: SegmentRecord, damage: SegmentDamage) -> None:
+    warnings.warn(
+        f"{folder / SEGMENTS / record.file} is damaged ({damage}); what was in it is read from the "
+        "catalogue. index.verify(repair=True) makes it again.",
+        IndexWarning,
+        stacklevel=2,
+    )
