@@ -81,10 +81,13 @@ class Adding:
     def whole(self, documents: Iterable[object]) -> None:
         """Add all documents in one transaction."""
         row = 0
+        last_id = None
         with self.writer.transaction():
             for batch in _batches(self._contents(documents)):
                 self._write(batch, row)
                 row += len(batch)
+                last_id = batch[-1].id
+        self.kept, self.last_id = row, last_id
         self.committed()
 
     def stream(

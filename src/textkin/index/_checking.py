@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -121,9 +122,7 @@ def _unsound_documents(catalogue: Catalogue, tell: Callable[[int, int], object])
     return problems
 
 
-def _unsound_counts(
-    blobs: list[bytes], rows: Sequence[tuple[object, ...]], n_words: int
-) -> list[str]:
+def _unsound_counts(blobs: list[bytes], rows: Sequence[tuple[Any, ...]], n_words: int) -> list[str]:
     try:
         *_, lengths = _core.unpack_counts(blobs, n_words)
     except (TypeError, ValueError) as error:
@@ -160,11 +159,11 @@ def _unsound_tables(catalogue: Catalogue) -> list[str]:
 
 
 def _segment_problem(
-    catalogue: Catalogue, record: SegmentRecord, segment: Segment | SegmentDamage
+    catalogue: Catalogue, record: SegmentRecord, segment: Segment | str
 ) -> str | None:
     """Say what is wrong with a segment, None if nothing is."""
-    if isinstance(segment, SegmentDamage):
-        return str(segment)
+    if isinstance(segment, str):
+        return segment
     try:
         if segment.sha256() != record.sha256:
             return "is not what it was when it was written (its hash differs)"
@@ -183,7 +182,7 @@ def _same(a: Segment, b: Segment) -> bool:
     return all(np.array_equal(a.arrays[name], b.arrays[name]) for name in a.arrays)
 
 
-def _chunks(catalogue: Catalogue) -> Iterator[list[tuple[object, ...]]]:
+def _chunks(catalogue: Catalogue) -> Iterator[list[tuple[Any, ...]]]:
     cursor = catalogue.execute("SELECT * FROM documents ORDER BY position")
     while rows := cursor.fetchmany(_CHUNK):
         yield rows

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from textkin.index._catalogue import CATALOGUE, plain_errors
 from textkin.index._files import new_folder, write_whole
-from textkin.index._segment import Segment
 from textkin.index._settings import VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot
 from textkin.run import ProgressCallback
@@ -32,7 +31,9 @@ def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback |
                 catalogue.connection.backup(copy, pages=_PAGES, progress=tell)
         for record, segment in snapshot.segments:
             # What is damaged stays behind: the copy makes it again when it is opened.
-            if isinstance(segment, Segment) and segment.sha256() == record.sha256:
+            if isinstance(segment, str) or segment.mapped is None:
+                continue
+            if segment.sha256() == record.sha256:
                 write_whole(folder / SEGMENTS / record.file, [memoryview(segment.mapped)])
         vectors = snapshot.folder / VectorSet.FOLDER
         if vectors.is_dir():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from textkin import _core
 from textkin._typing import BoolArray, Float32Array, Int32Array, Int64Array
+from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import Catalogue, SegmentRecord
 from textkin.index._files import Written, write_whole
 
@@ -27,9 +28,13 @@ _FORMAT = "textkin.segment"
 _VERSION = "1"
 _LARGEST_HEADER = 1 << 16
 
-_TYPES = {"I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "U32": np.dtype("<u4")}
-_TYPES |= {"F32": np.dtype("<f4"), "U8": np.dtype("u1")}
-_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "U32": np.dtype("<u4"),
+    "F32": np.dtype("<f4"),
+    "U8": np.dtype("u1"),
+}
 
 # The arrays of a file with their types, the widest first: each lies where its type wants it.
 _ARRAYS = {
@@ -49,6 +54,16 @@ _ARRAYS = {
     "word_slots": "I32",
     "word_bytes": "U8",
 }
+
+_POSTINGS = (
+    "terms",
+    "term_offsets",
+    "posting_rows",
+    "posting_tf",
+    "block_offsets",
+    "block_tf",
+    "block_length",
+)
 
 
 class SegmentDamage(Exception):
@@ -181,7 +196,7 @@ class Segment:
         yield written
         for name in _ARRAYS:
             if len(self.arrays[name]):
-                yield memoryview(np.ascontiguousarray(self.arrays[name])).cast("B")
+                yield np.ascontiguousarray(self.arrays[name]).data.cast("B")
 
 
 def map_segment(path: Path, record: SegmentRecord) -> Segment:
@@ -215,17 +230,28 @@ def map_segment(path: Path, record: SegmentRecord) -> Segment:
 
 
 def segment_from_catalogue(catalogue: Catalogue, extent: Extent) -> Segment:
-    """Make a segment of the documents and words of an extent, from the catalogue."""
+    """Make a segment of the documents and words of an extent, from the catalogue.
+
+    Raises
+    ------
+    DamagedIndexError
+        If what the catalogue holds cannot be read.
+    """
     positions, blobs = [], []
-    for position, counts in catalogue.counts(extent.first_position, extent.end_position):
+    for position, packed in catalogue.counts(extent.first_position, extent.end_position):
         positions.append(position)
-        blobs.append(counts)
+        blobs.append(packed)
     table = _core.WordTable()
     table.read_words([catalogue.words(extent.first_word, extent.end_word)])
-    indptr, indices, counts, lengths = _core.unpack_counts(blobs, extent.end_word)
-    return _made(
-        extent, np.array(positions, np.int64), indptr, indices, counts, lengths, *table.packed(0)
-    )
+    try:
+        rows = _core.unpack_counts(blobs, extent.end_word)
+        return _made(extent, np.array(positions, np.int64), *rows, *table.packed(0))
+    except (SegmentDamage, TypeError, ValueError) as error:
+        raise DamagedIndexError(
+            f"{catalogue.path} is damaged: the counts of its documents from position "
+            f"{extent.first_position} to {extent.end_position} cannot be read ({error}).",
+            [f"{catalogue.path.name}: counts ({error})"],
+        ) from error
 
 
 def merged(segments: Sequence[tuple[Segment, BoolArray]]) -> Segment:
@@ -242,14 +268,16 @@ def merged(segments: Sequence[tuple[Segment, BoolArray]]) -> Segment:
     positions, lengths, sizes, indices, counts = (
         np.concatenate([part[i] for part in parts]) for i in range(5)
     )
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+    indptr = _summed(sizes)
     words = np.concatenate([segment.arrays["word_bytes"] for segment, _ in segments])
-    offsets = [np.zeros(1, np.int64)]
-    for segment, _ in segments:
-        offsets.append(segment.arrays["word_offsets"][1:] + offsets[-1][-1])
-    return _made(
-        extent, positions, indptr, indices, counts, lengths, words, np.concatenate(offsets)
-    )
+    lengths_of_words = [np.diff(segment.arrays["word_offsets"]) for segment, _ in segments]
+    offsets = _summed(np.concatenate(lengths_of_words))
+    return _made(extent, positions, indptr, indices, counts, lengths, words, offsets)
+
+
+def _summed(sizes: Int64Array) -> Int64Array:
+    """Return where parts of these sizes begin and end, one after another."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _rows_of(segment: Segment, live: BoolArray) -> tuple[NDArray[Any], ...]:
@@ -278,8 +306,6 @@ def _made(
         slots = _core.PackedWords.slots_of(word_bytes, word_offsets)
     except ValueError as error:
         raise SegmentDamage(str(error)) from error
-    names = ("terms", "term_offsets", "posting_rows", "posting_tf")
-    names += ("block_offsets", "block_tf", "block_length")
     arrays = {
         "positions": positions,
         "indptr": indptr,
@@ -289,7 +315,7 @@ def _made(
         "word_bytes": word_bytes,
         "word_offsets": word_offsets,
         "word_slots": slots,
-        **dict(zip(names, postings, strict=True)),
+        **dict(zip(_POSTINGS, postings, strict=True)),
     }
     return Segment(extent, arrays)
 
@@ -314,7 +340,7 @@ def _arrays_of(header: dict[str, Any], mapped: mmap.mmap, start: int) -> dict[st
             (count,) = entry["shape"]  # type: ignore[index]
             sound = type(count) is int and count >= 0
             size = count * _TYPES[kind].itemsize if sound else 0
-            sound = sound and entry == {  # type: ignore[comparison-overlap]
+            sound = sound and entry == {
                 "dtype": kind,
                 "shape": [count],
                 "data_offsets": [end, end + size],

@@ -58,7 +58,7 @@ class Reading:
         normalize = None
         if self.normalize is not None:
             made = _NORMALISERS[self.normalize]
-            normalize = made() if self.language is None else made(self.language)  # type: ignore[call-arg]
+            normalize = made() if self.language is None else made(self.language)
         return prepare(lowercase=self.lowercase, stop_words=self.stop_words, normalize=normalize)
 
     def to_json(self) -> str:

@@ -68,7 +68,7 @@ class Snapshot:
         The index.
     catalogue : Catalogue
         With a read transaction that has begun; closed with the snapshot.
-    segments : list of (SegmentRecord, Segment or SegmentDamage)
+    segments : list of (SegmentRecord, Segment or str)
         Those of the catalogue; of one whose file cannot be used, why.
     """
 
@@ -76,7 +76,7 @@ class Snapshot:
         self,
         folder: Path,
         catalogue: Catalogue,
-        segments: list[tuple[SegmentRecord, Segment | SegmentDamage]],
+        segments: list[tuple[SegmentRecord, Segment | str]],
     ) -> None:
         self.folder = folder
         self.state = catalogue.state()
@@ -130,7 +130,7 @@ class Snapshot:
         parts = []
         with self.catalogue() as catalogue:
             for record, segment in self.segments:
-                if isinstance(segment, SegmentDamage):
+                if isinstance(segment, str):
                     segment = segment_from_catalogue(catalogue, Extent.of(record))
                 parts.append(self._part(catalogue, segment, record))
             tail = segment_from_catalogue(catalogue, self._tail)
@@ -181,7 +181,7 @@ class Snapshot:
 
     def unusable(self) -> list[SegmentRecord]:
         """Return the segments whose files are missing or damaged, as far as that was seen."""
-        return [record for record, found in self.segments if isinstance(found, SegmentDamage)]
+        return [record for record, found in self.segments if isinstance(found, str)]
 
     @cached_property
     def _words(self) -> "list[tuple[int, _core.PackedWords]]":
@@ -189,7 +189,7 @@ class Snapshot:
         found = []
         with self.catalogue() as catalogue:
             for record, segment in self.segments:
-                if isinstance(segment, SegmentDamage):
+                if isinstance(segment, str):
                     packed = _packed(catalogue, Extent.of(record))
                 else:
                     packed = segment.words
@@ -257,17 +257,17 @@ def open_snapshot(folder: Path) -> Snapshot:
 
 def _mapped(
     folder: Path, records: Sequence[SegmentRecord]
-) -> tuple[list[tuple[SegmentRecord, Segment | SegmentDamage]], bool]:
+) -> tuple[list[tuple[SegmentRecord, Segment | str]], bool]:
     """Map segments, and say whether all could be."""
-    found: list[tuple[SegmentRecord, Segment | SegmentDamage]] = []
+    found: list[tuple[SegmentRecord, Segment | str]] = []
     for record in records:
         try:
             found.append((record, map_segment(folder / SEGMENTS / record.file, record)))
         except SegmentDamage as damage:
-            found.append((record, damage))
+            found.append((record, str(damage)))
         except OSError as error:
-            found.append((record, SegmentDamage(f"cannot be read ({error.strerror})")))
-    return found, not any(isinstance(segment, SegmentDamage) for _, segment in found)
+            found.append((record, f"cannot be read ({error.strerror})"))
+    return found, not any(isinstance(segment, str) for _, segment in found)
 
 
 def _packed(catalogue: Catalogue, extent: Extent) -> "_core.PackedWords":
