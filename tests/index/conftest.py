@@ -1,0 +1,26 @@
+"""Fixtures for the store: indexes in temporary folders, with segments of a few documents."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from textkin import Index
+from textkin.index import _merging, _writer
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    """An empty index."""
+    with Index.create(tmp_path / "test.kin") as made:
+        yield made
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a few documents make a segment, and a few hundred words a large one."""
+    monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 5)
+    monkeypatch.setattr(_merging, "_SMALLEST", 40)
+    monkeypatch.setattr(_merging, "_TOGETHER", 3)
+    monkeypatch.setattr(_merging, "LARGEST", 400)
+    monkeypatch.setattr(_merging, "_DEAD_ROWS", 3)

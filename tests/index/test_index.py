@@ -1,0 +1,469 @@
+"""What a user does with an index, and what happens when it is done wrongly."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textkin import AddError, BagOfWords, Index, WordVectors, read
+from textkin.text import Document, Stemmer
+
+TEXTS = ["Obama speaks to the media in Illinois", "The president greets the press in Chicago"]
+RECORDS = [
+    {"id": "a", "text": TEXTS[0], "label": "news", "year": 2015, "tags": ["x", {"deep": None}]},
+    {"id": "b", "text": TEXTS[1]},
+]
+
+
+def contents(index: Index) -> dict[str, tuple[str, object, object]]:
+    return {d.id: (d.text, d.label, d.metadata) for d in index}
+
+
+class TestReadingAndWriting:
+    def test_a_document_comes_back_as_it_was_added(self, index: Index) -> None:
+        changes = index.add(RECORDS)
+        assert (changes.added, changes.updated, changes.unchanged, changes.deleted) == (2, 0, 0, 0)
+        found = index["a"]
+        assert found == Document("a", TEXTS[0], "news", {"year": 2015, "tags": ["x", {"deep": None}]})
+        assert index.get("b") == Document("b", TEXTS[1])
+        assert index.get("c") is None
+        assert index.get("c", 7) == 7
+        assert "a" in index
+        assert "c" not in index
+        assert 3 not in index
+        assert len(index) == 2
+        assert index.ids() == ["a", "b"]
+        assert [document.id for document in index] == ["a", "b"]
+
+    def test_it_is_there_after_opening_again(self, index: Index) -> None:
+        index.add(RECORDS)
+        before = contents(index)
+        index.close()
+        with Index.open(index.path) as again:
+            assert contents(again) == before
+            assert repr(again) == f"Index({str(index.path)!r}, 2 documents)"
+        assert repr(again) == f"Index({str(index.path)!r}, closed)"
+
+    def test_an_empty_index_has_an_answer_to_everything(self, index: Index) -> None:
+        assert len(index) == 0
+        assert list(index) == []
+        assert index.bags().shape == (0, 0)
+        assert len(index.vocabulary) == 0
+        assert index.document_frequencies().shape == (0,)
+        assert index.info().documents == 0
+        assert str(index.add([])) == "nothing changed"
+        assert str(index.update(iter([]))) == "nothing changed"
+        index.delete([])
+        index.verify()
+        index.compact()
+        index.verify()
+
+    def test_texts_without_ids_are_numbered_on(self, index: Index) -> None:
+        index.add(["one", "two"])
+        index.delete("0")
+        index.add(iter(["three", Document("x", "four"), "five"]))
+        assert index.ids() == ["1", "2", "x", "4"]
+
+    def test_what_read_returns_can_be_added(self, index: Index, tmp_path: Path) -> None:
+        path = tmp_path / "texts.jsonl"
+        path.write_text("\n".join(json.dumps(record) for record in RECORDS))
+        index.add(read(path))
+        assert index["a"].label == "news"
+        index.add(read([{"id": "c", "body": "A text"}], text="body"))
+        assert index["c"].text == "A text"
+
+    def test_frames_can_be_added(self, index: Index) -> None:
+        pandas = pytest.importorskip("pandas")
+        index.add(pandas.DataFrame({"id": [1, 2], "text": ["a b", "c d"], "n": [0.5, 1.5]}))
+        assert index["1"].metadata == {"n": 0.5}
+
+    def test_update_replaces_inserts_and_leaves_alone(self, index: Index) -> None:
+        index.add(RECORDS)
+        changes = index.update(
+            [RECORDS[0], {"id": "b", "text": TEXTS[1], "year": 2016}, {"id": "c", "text": "new"}]
+        )
+        assert (changes.added, changes.updated, changes.unchanged) == (1, 1, 1)
+        assert str(changes) == "1 added, 1 updated, 1 unchanged"
+        assert index["b"].metadata == {"year": 2016}
+        assert index.ids() == ["a", "b", "c"]
+        index.update([{"id": "a", "text": "moved to the end"}])
+        assert index.ids() == ["b", "c", "a"]
+
+    def test_a_change_of_the_label_alone_is_a_change(self, index: Index) -> None:
+        index.add([{"id": "a", "text": "x", "label": "1"}])
+        assert index.update([{"id": "a", "text": "x", "label": 1}]).updated == 1
+        assert index["a"].label == 1
+
+    def test_of_several_updates_of_one_id_the_last_counts(self, index: Index) -> None:
+        index.update([{"id": "a", "text": "first"}, {"id": "a", "text": "second"}])
+        assert contents(index) == {"a": ("second", None, {})}
+
+    def test_delete_takes_one_or_many(self, index: Index) -> None:
+        index.add(["x"] * 4)
+        assert index.delete("0").deleted == 1
+        assert index.delete(str(i) for i in (1, 2, 2)).deleted == 2
+        assert index.ids() == ["3"]
+        assert index.delete(["3", "nowhere"], missing="ignore").deleted == 1
+
+    def test_mirror_makes_the_index_hold_exactly_these(self, index: Index) -> None:
+        index.add(RECORDS)
+        changes = index.mirror([RECORDS[1], {"id": "c", "text": "new"}])
+        assert str(changes) == "1 added, 1 unchanged, 1 deleted"
+        assert index.ids() == ["b", "c"]
+
+    def test_iteration_goes_on_in_its_own_state(self, index: Index) -> None:
+        index.add(["x"] * 1500)
+        seen = 0
+        for document in index:
+            seen += 1
+            index.delete(document.id) if seen % 500 == 0 else None
+        assert seen == 1500
+        assert len(index) == 1497
+
+    def test_documents_can_be_made_of_those_that_are_there(self, index: Index) -> None:
+        index.add(TEXTS)
+        index.update({"id": d.id, "text": d.text.upper()} for d in index)
+        assert index["0"].text == TEXTS[0].upper()
+
+    def test_progress_tells_how_far_it_is(self, index: Index) -> None:
+        told: list[tuple[int, int]] = []
+        index.add(["x"] * 3, progress=lambda *args: told.append(args))
+        index.update(iter(["y"] * 2), progress=lambda *args: told.append(args))
+        assert told == [(3, 3), (2, 0)]
+
+
+class TestCounts:
+    def test_bags_are_those_of_bag_of_words(self, index: Index) -> None:
+        index.add(TEXTS)
+        bags, vocabulary = index.bags(), index.vocabulary
+        expected = BagOfWords(stop_words=None, vocabulary=vocabulary).transform(TEXTS)
+        assert (bags != expected).nnz == 0
+        assert bags.dtype == np.float32
+        assert bags.indices.dtype == np.int32
+        assert vocabulary.words[:3] == ("obama", "speaks", "to")
+        assert index.document_frequencies()[vocabulary.index("the")] == 2
+        assert index.info().tokens == 14
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [
+            ({"stop_words": "smart"}, {"obama", "speaks", "media", "illinois"}),
+            ({"stop_words": ["Obama", "to"]}, {"speaks", "the", "media", "in", "illinois"}),
+            ({"lowercase": False, "stop_words": "smart"}, {"Obama", "speaks", "media", "Illinois"}),
+            ({"ngram_range": (2, 2)}, {"obama speaks", "speaks to", "to the", "the media",
+                                       "media in", "in illinois"}),
+            ({"normalize": "wordnet", "stop_words": "smart"}, {"obama", "speak", "medium",
+                                                               "illinois"}),
+        ],
+    )  # fmt: skip
+    def test_texts_are_read_as_was_chosen(
+        self, tmp_path: Path, settings: dict[str, object], words: set[str]
+    ) -> None:
+        Index.create(tmp_path / "x.kin", **settings).close()  # type: ignore[arg-type]
+        with Index.open(tmp_path / "x.kin") as index:
+            index.add([TEXTS[0]])
+            frequencies = index.document_frequencies()
+            assert {w for w, n in zip(index.vocabulary, frequencies, strict=True) if n} == words
+            assert index.info().tokens == len(words)
+            index.verify()
+
+    def test_a_stemmer_of_another_language_is_kept(self, tmp_path: Path) -> None:
+        pytest.importorskip("Stemmer")
+        Index.create(tmp_path / "x.kin", normalize=Stemmer("german")).close()
+        with Index.open(tmp_path / "x.kin") as index:
+            index.add(["Häuser laufend"])
+            assert index.vocabulary.words == tuple(map(Stemmer("german"), ("häuser", "laufend")))
+            assert (index.info().normalize, index.info().language) == ("stem", "german")
+
+    def test_a_stop_list_is_kept_with_its_version(self, tmp_path: Path) -> None:
+        file = tmp_path / "stop.txt"
+        file.write_text("press\n")
+        with Index.create(tmp_path / "a.kin", stop_words="smart") as a:
+            assert a.info().stop_words == "smart:1"
+        with Index.create(tmp_path / "b.kin", stop_words=file) as b:
+            file.unlink()
+        with Index.open(b.path) as b:
+            assert b.info().stop_words == ("press",)
+
+    def test_any_number_of_threads_counts_the_same(self, tmp_path: Path) -> None:
+        texts = [f"{a} {b} word{a * b % 97}" for a in range(60) for b in range(60)]
+        with Index.create(tmp_path / "a") as a, Index.create(tmp_path / "b") as b:
+            a.add(texts)
+            b.add(texts, n_jobs=3)
+            assert a.vocabulary == b.vocabulary
+            assert (a.bags() != b.bags()).nnz == 0
+
+    def test_words_of_other_writers_keep_their_numbers(self, index: Index) -> None:
+        other = Index.open(index.path)
+        index.add(["a b"])
+        other.add(["b c"])
+        index.add(["c d"])
+        other.close()
+        assert index.vocabulary.words == ("a", "b", "c", "d")
+        index.verify()
+
+    def test_a_failed_add_leaves_no_words(self, index: Index) -> None:
+        index.add([{"id": "a", "text": "old"}])
+        with pytest.raises(AddError):
+            index.add([{"id": "b", "text": "never"}, {"id": "a", "text": "seen"}])
+        index.add([{"id": "c", "text": "new"}])
+        assert index.vocabulary.words == ("old", "new")
+        index.verify()
+
+
+class TestUnusualText:
+    @pytest.mark.parametrize(
+        "text",
+        ["", " \n", "...", "日本語のテキスト", "ไทย", "🙂 emoji", "a\0b", "e\u0301", "\u202eabc", "x" * 10_000],
+    )
+    def test_any_text_is_kept(self, index: Index, text: str) -> None:
+        index.add([{"id": "é 'quoted' \"id\"; DROP TABLE", "text": text, "ключ": "значение"}])
+        assert next(iter(index)).text == text
+        assert next(iter(index)).metadata == {"ключ": "значение"}
+        index.verify()
+        assert index.bags().shape[0] == 1
+
+    def test_empty_documents_count_as_documents(self, index: Index) -> None:
+        index.add(["", "word", ""])
+        assert index.bags().sum(axis=1).tolist() == [0, 1, 0]
+        assert index.info().tokens == 1
+
+    def test_a_huge_document(self, index: Index) -> None:
+        index.add(["word other " * 500_000])
+        assert index.bags().toarray().tolist() == [[500_000, 500_000]]
+        index.verify()
+
+
+class TestErrors:
+    def test_a_list_is_added_whole_or_not_at_all(self, index: Index) -> None:
+        index.add([{"id": "a", "text": "x"}])
+        with pytest.raises(AddError, match=r"document 1 \(id 'a'\): the id is taken.*Nothing") as e:
+            index.add([{"id": "b", "text": "y"}, {"id": "a", "text": "z"}])
+        assert (e.value.row, e.value.id, e.value.kept, e.value.last_id) == (1, "a", 0, None)
+        assert contents(index) == {"a": ("x", None, {})}
+        with pytest.raises(AddError, match="document 2 .*taken"):
+            index.add([{"id": i, "text": "y"} for i in ("b", "c", "b")])
+        assert len(index) == 1
+
+    def test_a_stream_keeps_the_batches_before(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+
+        def documents() -> Iterator[object]:
+            yield from ({"id": str(i), "text": "x"} for i in range(5))
+            yield {"id": "5"}
+
+        with pytest.raises(AddError, match=r"document 5: .*'text'.*first 4 documents, up to id '3'") as e:
+            index.add(documents())
+        assert (e.value.row, e.value.kept, e.value.last_id) == (5, 4, "3")
+        assert index.ids() == ["0", "1", "2", "3"]
+
+    def test_whatever_a_stream_raises_says_what_was_kept(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+
+        def documents() -> Iterator[object]:
+            yield from ("x", "y", "z")
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            index.add(documents())
+        assert caught.value.__notes__ == ["Kept: the first 2 documents, up to id '1'."]
+        assert len(index) == 2
+        index.verify()
+
+    def test_a_failed_mirror_deletes_nothing(self, index: Index) -> None:
+        index.add(RECORDS)
+        with pytest.raises(AddError):
+            index.mirror(iter([RECORDS[0], {"no": "text"}]))
+        with pytest.raises(ValueError, match="no documents to mirror"):
+            index.mirror([])
+        assert index.ids() == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("documents", "error", "message"),
+        [
+            ("a text", TypeError, "textkin.read"),
+            (Document("a", "x"), TypeError, "Put it into a list"),
+            ({"id": "a", "text": "x"}, TypeError, "Put it into a list"),
+            ({"a", "b"}, TypeError, "no order"),
+            (7, TypeError, "int"),
+            ([7], AddError, "expected a text"),
+            ([["tokens"]], AddError, "join tokens"),
+            ([{"id": "", "text": "x"}], AddError, "id"),
+            ([{"text": None}], AddError, "missing"),
+            ([{"text": "\ud800"}], AddError, "surrogate"),
+            ([{"text": "x", "m": float("inf")}], AddError, r"metadata\['m'\].*None"),
+            ([{"text": "x", "m": {1: 2}}], AddError, "must be strings"),
+            ([{"text": "x", "m": [object()]}], AddError, r"metadata\['m'\]\[0\] must be JSON"),
+            ([{"text": "x", "m": "\ud800"}], AddError, "surrogate"),
+        ],
+    )
+    def test_what_is_no_document_is_named(
+        self, index: Index, documents: object, error: type[Exception], message: str
+    ) -> None:
+        with pytest.raises(error, match=message):
+            index.add(documents)  # type: ignore[arg-type]
+        assert len(index) == 0
+        assert index.info().words == 0
+
+    def test_metadata_may_be_nested_only_so_deep(self, index: Index) -> None:
+        deep: object = None
+        for _ in range(100_000):
+            deep = [deep]
+        with pytest.raises(AddError, match="nested so deep"):
+            index.add([{"text": "x", "m": deep}])
+
+    def test_unknown_ids(self, index: Index) -> None:
+        index.add(RECORDS)
+        with pytest.raises(KeyError, match="no document has the id 'c'"):
+            index["c"]
+        with pytest.raises(KeyError, match=r"'c', 'd', 'e' and 1 more; nothing was deleted"):
+            index.delete(["a", "c", "d", "e", "f"])
+        assert len(index) == 2
+        with pytest.raises(TypeError, match="ids must hold str; got 7"):
+            index.delete([7])  # type: ignore[list-item]
+        with pytest.raises(TypeError, match="id must be a str"):
+            index.get(7)  # type: ignore[call-overload]
+        with pytest.raises(ValueError, match="missing"):
+            index.delete("a", missing="no")  # type: ignore[arg-type]
+
+    def test_a_closed_index_says_so(self, index: Index) -> None:
+        index.close()
+        index.close()
+        for use in (len, list, Index.bags, Index.info, Index.verify, Index.compact):
+            with pytest.raises(ValueError, match="is closed; open it again"):
+                use(index)  # type: ignore[operator]
+
+    def test_an_iteration_outlives_its_index(self, index: Index) -> None:
+        index.add(["x"] * 1000)
+        documents = iter(index)
+        next(documents)
+        index.close()
+        assert sum(1 for _ in documents) == 999
+
+    @pytest.mark.parametrize(
+        ("settings", "error", "message"),
+        [
+            ({"normalize": str.lower}, ValueError, "cannot be kept"),
+            ({"normalize": "soundex"}, ValueError, "normalize must be one of"),
+            ({"stop_words": "klingon"}, ValueError, "klingon"),
+            ({"stop_words": 7}, TypeError, "stop_words"),
+            ({"lowercase": 1}, TypeError, "lowercase"),
+            ({"ngram_range": (2, 1)}, ValueError, "ngram_range"),
+            ({"ngram_range": 2}, ValueError, "ngram_range"),
+            ({"vectors": "glove.txt"}, TypeError, "WordVectors.load"),
+            ({"timeout": -1}, ValueError, "timeout"),
+        ],
+    )
+    def test_settings_that_make_no_sense_make_no_folder(
+        self, tmp_path: Path, settings: dict[str, object], error: type[Exception], message: str
+    ) -> None:
+        with pytest.raises(error, match=message):
+            Index.create(tmp_path / "x.kin", **settings)  # type: ignore[arg-type]
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nothing_is_overwritten(self, index: Index, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("mine")
+        for taken in (index.path, tmp_path, tmp_path / "file"):
+            with pytest.raises(FileExistsError, match="exists already"):
+                Index.create(taken)
+            with pytest.raises(FileExistsError, match="exists already"):
+                index.copy(taken)
+        (tmp_path / "empty").mkdir()
+        Index.create(tmp_path / "empty").close()
+
+    def test_what_is_no_index_is_not_opened(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match=r"no index.*Index.create"):
+            Index.open(tmp_path)
+        with pytest.raises(FileNotFoundError, match="no index"):
+            Index.open(tmp_path / "nowhere")
+
+
+class TestFolder:
+    def test_it_can_be_moved(self, index: Index, tmp_path: Path) -> None:
+        index.add(RECORDS)
+        index.close()
+        (tmp_path / "deep").mkdir()
+        moved = index.path.rename(tmp_path / "deep" / "other.kin")
+        with Index.open(moved) as again:
+            again.verify()
+            assert again.ids() == ["a", "b"]
+
+    def test_a_copy_is_the_state_that_was_seen(self, index: Index, tmp_path: Path) -> None:
+        index.add(RECORDS)
+        with Index.open(index.path) as other:
+            other.add([{"id": "c", "text": "later"}])
+        told: list[tuple[int, int]] = []
+        with index.copy(tmp_path / "copy.kin", progress=lambda *a: told.append(a)) as copy:
+            copy.verify()
+            assert copy.ids() == ["a", "b"]
+            copy.add([{"id": "d", "text": "only here"}])
+        assert "d" not in index
+        assert told
+        assert told[-1][0] == told[-1][1]
+
+    def test_own_vectors_belong_to_the_folder(self, tmp_path: Path) -> None:
+        vectors = WordVectors(["king", "queen"], np.eye(2, 3))
+        with Index.create(tmp_path / "a.kin", vectors=vectors) as index:
+            copy = index.copy(tmp_path / "b.kin")
+        with copy:
+            assert copy.vectors.words == ("king", "queen")
+            assert np.array_equal(copy.vectors.matrix, vectors.matrix)
+            assert copy.info().vectors == "own"
+            assert copy.info().bytes["vectors"] > 0
+            copy.verify()
+
+    def test_built_in_vectors_are_named_with_their_hash(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        assert index.vectors is WordVectors.builtin()
+        assert index.info().vectors == "built-in"
+        other = tmp_path / "other.npz"
+        other.write_bytes(b"another release")
+        monkeypatch.setattr("textkin.index._settings.BUILTIN_PATH", other)
+        with Index.open(index.path) as again, pytest.raises(ValueError, match="hashes differ"):
+            again.vectors  # noqa: B018
+
+    def test_info_has_all_numbers_and_settings(self, index: Index) -> None:
+        index.add(RECORDS)
+        index.delete("a")
+        info = index.info()
+        assert (info.documents, info.tokens, info.words) == (1, 7, 11)
+        assert (info.segments, info.recent, info.deleted, info.format) == (0, 1, 0, 1)
+        assert info.bytes["total"] == sum(info.bytes[k] for k in ("catalogue", "segments", "vectors"))
+        assert json.loads(json.dumps(info.as_dict()))["ngram_range"] == [1, 1]
+
+    def test_an_index_travels_by_its_path(self, index: Index) -> None:
+        index.add(RECORDS)
+        with pickle.loads(pickle.dumps(index)) as again:
+            assert again.ids() == ["a", "b"]
+
+    def test_a_child_process_has_its_own_view(self, index: Index) -> None:
+        index.add(RECORDS)
+        child = os.fork()
+        if child == 0:
+            try:
+                ok = index.ids() == ["a", "b"] and index.add(["from the child"]).added == 1
+            finally:
+                os._exit(0 if ok else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        index.refresh()
+        assert len(index) == 3
+        index.verify()
+
+    def test_other_processes_can_open_it(self, index: Index) -> None:
+        index.add(RECORDS)
+        code = "import sys, textkin; print(textkin.Index.open(sys.argv[1]).ids())"
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(index.path)], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "['a', 'b']"
