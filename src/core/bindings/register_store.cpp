@@ -2,6 +2,7 @@
 
 #include "textkin/packed_counts.h"
 #include "textkin/packed_words.h"
+#include "textkin/postings.h"
 
 #include <algorithm>
 #include <limits>
@@ -49,6 +50,29 @@ nb::tuple unpack_counts(const nb::list& blobs, std::int64_t n_words) {
     return nb::make_tuple(
         to_numpy(std::move(all.offsets), rows + 1), to_numpy(std::move(all.keys), entries),
         to_numpy(std::move(all.counts), entries), to_numpy(std::move(all.lengths), rows));
+}
+
+template <class Number> auto whole(FilledLater<Number>&& numbers) {
+    const std::size_t size = numbers.size();
+    return to_numpy(std::move(numbers), size);
+}
+
+nb::tuple inverted(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                   const Array1<float>& counts, const Array1<std::int64_t>& lengths,
+                   std::int64_t n_words) {
+    const SortedRows rows{view(indptr), view(indices), checked_count(n_words, "n_words")};
+    Postings all;
+    run(0, nb::none(), [&](Stop& stop) { all = invert(rows, view(counts), view(lengths), stop); });
+    return nb::make_tuple(whole(std::move(all.terms)), whole(std::move(all.offsets)),
+                          whole(std::move(all.rows)), whole(std::move(all.counts)),
+                          whole(std::move(all.block_offsets)), whole(std::move(all.block_counts)),
+                          whole(std::move(all.block_lengths)));
+}
+
+void check_rows(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                std::int64_t n_columns) {
+    const SortedRows rows{view(indptr), view(indices), checked_count(n_columns, "n_columns")};
+    run(0, nb::none(), [&](Stop& stop) { rows.check(stop); });
 }
 
 // Keeps the arrays whose words it finds.
@@ -102,6 +126,26 @@ void register_store(nb::module_& module) {
         nb::sig("def unpack_counts(blobs: list[bytes], n_words: int) -> tuple["
                 "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
                 "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int64]]"));
+
+    module.attr("POSTING_BLOCK") = kPostingBlock;
+    module.def("check_rows", &check_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+               "n_columns"_a,
+               "Refuse CSR arrays whose `indptr` decreases or does not go from 0 to the number of "
+               "indices, or whose indices do not ascend in a row or are not below `n_columns`.");
+    module.def(
+        "invert", &inverted, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "counts"_a.noconvert(), "lengths"_a.noconvert(), "n_words"_a,
+        "Postings of CSR rows: terms (those that occur), offsets, rows, tf; and of each term's "
+        "blocks of POSTING_BLOCK postings the offsets, the largest tf and the smallest length of "
+        "a document (2^32 - 1 where it is more).",
+        nb::sig("def invert(indptr: numpy.typing.NDArray[numpy.int64], "
+                "indices: numpy.typing.NDArray[numpy.int32], "
+                "counts: numpy.typing.NDArray[numpy.float32], "
+                "lengths: numpy.typing.NDArray[numpy.int64], n_words: int) -> tuple["
+                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64], "
+                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.uint32], "
+                "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint32], "
+                "numpy.typing.NDArray[numpy.uint32]]"));
 
     nb::class_<MappedWords>(module, "PackedWords",
                             "Distinct words that lie in arrays, which may be mapped files.\n\n"

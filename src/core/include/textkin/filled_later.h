@@ -1,17 +1,46 @@
 // Vectors whose new elements are left as they are, for memory that several threads fill.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace textkin {
 
+// Large memory is asked for in large pages, as NumPy does: arrays of millions of numbers that are
+// filled out of order wait for page tables otherwise, and often longer than for the memory itself.
 template <class Number> struct LeavesUnset : std::allocator<Number> {
     template <class Other> struct rebind {
         using other = LeavesUnset<Other>;
     };
+
+    static constexpr std::size_t kLargePage = std::size_t{1} << 21;
+    static constexpr bool is_large(std::size_t count) {
+        return count >= 2 * kLargePage / sizeof(Number);
+    }
+
+    [[nodiscard]] Number* allocate(std::size_t count) {
+        if (!is_large(count)) return std::allocator<Number>::allocate(count);
+        if (count > static_cast<std::size_t>(-1) / 2 / sizeof(Number))
+            throw std::bad_array_new_length();
+        void* const memory = ::operator new(count * sizeof(Number), std::align_val_t{kLargePage});
+#ifdef __linux__
+        madvise(memory, count * sizeof(Number), MADV_HUGEPAGE); // a wish: it may fail
+#endif
+        return static_cast<Number*>(memory);
+    }
+    void deallocate(Number* memory, std::size_t count) {
+        if (!is_large(count))
+            std::allocator<Number>::deallocate(memory, count);
+        else
+            ::operator delete(memory, std::align_val_t{kLargePage});
+    }
 
     template <class Other> void construct(Other* place) noexcept { ::new (place) Other; }
     template <class Other, class... Arguments>
