@@ -22,5 +22,6 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 5)
     monkeypatch.setattr(_merging, "_SMALLEST", 40)
     monkeypatch.setattr(_merging, "_TOGETHER", 3)
+    monkeypatch.setattr(_merging, "_GROWTH", 3)
     monkeypatch.setattr(_merging, "LARGEST", 400)
     monkeypatch.setattr(_merging, "_DEAD_ROWS", 3)

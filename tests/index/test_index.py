@@ -30,7 +30,9 @@ class TestReadingAndWriting:
         changes = index.add(RECORDS)
         assert (changes.added, changes.updated, changes.unchanged, changes.deleted) == (2, 0, 0, 0)
         found = index["a"]
-        assert found == Document("a", TEXTS[0], "news", {"year": 2015, "tags": ["x", {"deep": None}]})
+        assert found == Document(
+            "a", TEXTS[0], "news", {"year": 2015, "tags": ["x", {"deep": None}]}
+        )
         assert index.get("b") == Document("b", TEXTS[1])
         assert index.get("c") is None
         assert index.get("c", 7) == 7
@@ -220,7 +222,18 @@ class TestCounts:
 class TestUnusualText:
     @pytest.mark.parametrize(
         "text",
-        ["", " \n", "...", "日本語のテキスト", "ไทย", "🙂 emoji", "a\0b", "e\u0301", "\u202eabc", "x" * 10_000],
+        [
+            "",
+            " \n",
+            "...",
+            "日本語のテキスト",
+            "ไทย",
+            "🙂 emoji",
+            "a\0b",
+            "e\u0301",
+            "\u202eabc",
+            "x" * 10_000,
+        ],
     )
     def test_any_text_is_kept(self, index: Index, text: str) -> None:
         index.add([{"id": "é 'quoted' \"id\"; DROP TABLE", "text": text, "ключ": "значение"}])
@@ -247,7 +260,7 @@ class TestErrors:
             index.add([{"id": "b", "text": "y"}, {"id": "a", "text": "z"}])
         assert (e.value.row, e.value.id, e.value.kept, e.value.last_id) == (1, "a", 0, None)
         assert contents(index) == {"a": ("x", None, {})}
-        with pytest.raises(AddError, match="document 2 .*taken"):
+        with pytest.raises(AddError, match=r"document 2 .*taken"):
             index.add([{"id": i, "text": "y"} for i in ("b", "c", "b")])
         assert len(index) == 1
 
@@ -260,7 +273,9 @@ class TestErrors:
             yield from ({"id": str(i), "text": "x"} for i in range(5))
             yield {"id": "5"}
 
-        with pytest.raises(AddError, match=r"document 5: .*'text'.*first 4 documents, up to id '3'") as e:
+        with pytest.raises(
+            AddError, match=r"document 5: .*'text'.*first 4 documents, up to id '3'"
+        ) as e:
             index.add(documents())
         assert (e.value.row, e.value.kept, e.value.last_id) == (5, 4, "3")
         assert index.ids() == ["0", "1", "2", "3"]
@@ -439,7 +454,9 @@ class TestFolder:
         info = index.info()
         assert (info.documents, info.tokens, info.words) == (1, 7, 11)
         assert (info.segments, info.recent, info.deleted, info.format) == (0, 1, 0, 1)
-        assert info.bytes["total"] == sum(info.bytes[k] for k in ("catalogue", "segments", "vectors"))
+        assert info.bytes["total"] == sum(
+            info.bytes[k] for k in ("catalogue", "segments", "vectors")
+        )
         assert json.loads(json.dumps(info.as_dict()))["ngram_range"] == [1, 1]
 
     def test_an_index_travels_by_its_path(self, index: Index) -> None:
@@ -464,6 +481,9 @@ class TestFolder:
         index.add(RECORDS)
         code = "import sys, textkin; print(textkin.Index.open(sys.argv[1]).ids())"
         done = subprocess.run(
-            [sys.executable, "-c", code, str(index.path)], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code, str(index.path)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert done.stdout.strip() == "['a', 'b']"

@@ -1,6 +1,6 @@
 """Documents from a user to the writer, batch by batch; and what to say when one is wrong."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -9,6 +9,7 @@ from textkin.index._records import Content, content_of, documents_in
 from textkin.index._writer import Outcome, Writer
 from textkin.run import ProgressCallback
 from textkin.text.reading._document import counted, shortened
+from textkin.text.reading._items import Items
 
 __all__ = ["Adding", "Changes", "add_all"]
 
@@ -78,7 +79,7 @@ class Adding:
     kept: int = 0
     last_id: str | None = None
 
-    def whole(self, documents: Iterable[object]) -> None:
+    def whole(self, documents: Items) -> None:
         """Add all documents in one transaction."""
         row = 0
         last_id = None
@@ -90,9 +91,7 @@ class Adding:
         self.kept, self.last_id = row, last_id
         self.committed()
 
-    def stream(
-        self, documents: Iterable[object], progress: ProgressCallback | None, total: int
-    ) -> None:
+    def stream(self, documents: Items, progress: ProgressCallback | None, total: int) -> None:
         """Add documents batch by batch, a transaction each."""
         for batch in _batches(self._contents(documents)):
             with self.writer.transaction():
@@ -117,7 +116,7 @@ class Adding:
         self.committed()
         return deleted
 
-    def _contents(self, documents: Iterable[object]) -> Iterator[Content]:
+    def _contents(self, documents: Items) -> Iterator[Content]:
         row = 0
         found = documents_in(documents, self.writer.state.next_position)
         while True:
@@ -175,13 +174,11 @@ class Adding:
         )
 
 
-def add_all(
-    adding: Adding, documents: Iterable[object], progress: ProgressCallback | None
-) -> Outcome:
+def add_all(adding: Adding, documents: Items, progress: ProgressCallback | None) -> Outcome:
     """Add a list whole or not at all, anything else batch by batch."""
-    total = len(documents) if isinstance(documents, Sized) else 0
+    total = documents.total() or 0
     with _told(adding):
-        if isinstance(documents, list | tuple):
+        if isinstance(documents.source, list | tuple):
             adding.whole(documents)
             if progress is not None:
                 progress(total, total)

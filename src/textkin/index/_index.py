@@ -26,6 +26,7 @@ from textkin.index._checking import check_snapshot
 from textkin.index._copying import copy_snapshot
 from textkin.index._files import new_folder, writer_lock
 from textkin.index._info import IndexInfo, info_of
+from textkin.index._records import items_to_add
 from textkin.index._settings import Normalize, Reading, VectorSet, reading_of
 from textkin.index._snapshot import SEGMENTS, Snapshot, open_snapshot
 from textkin.index._writer import Writer
@@ -317,8 +318,7 @@ class Index:
     def refresh(self) -> None:
         """See what others have written since the index was opened, or last refreshed."""
         self._check_usable()
-        with self._mutex:
-            self._current = None
+        self._current = open_snapshot(self.path)
 
     # Writing
 
@@ -579,14 +579,16 @@ class Index:
         try:
             with writer_lock(self.path / _LOCK, self._timeout):
                 # SQLite folds its log into the file only if nobody reads an older state.
-                self.refresh()
+                self._current = None
                 if self._writer is None:
                     self._writer = Writer(self.path, self._reading)
                 self._writer.refresh()
-                yield self._writer
+                try:
+                    yield self._writer
+                finally:
+                    self._current = None  # the next to read sees what was written
+                self._current = open_snapshot(self.path)  # and nothing that others write later
         finally:
-            with self._mutex:
-                self._current = None
             self._write_mutex.release()
 
     def _write(
@@ -599,15 +601,15 @@ class Index:
         seen: set[str] | None = None,
     ) -> Changes:
         n_threads = effective_jobs(n_jobs)
+        items = items_to_add(documents)
         with self._writing() as writer:
 
             def committed() -> None:
                 self._tidy(writer)
-                with self._mutex:
-                    self._current = None
+                self._current = None
 
             adding = Adding(writer, replace, n_threads, committed, seen)
-            counts = add_all(adding, documents, progress)
+            counts = add_all(adding, items, progress)
             deleted = 0
             if seen is not None:
                 deleted = adding.delete_others()

@@ -18,9 +18,11 @@ from textkin.index._segment import (
 
 __all__ = ["LARGEST", "Segments", "run_to_merge"]
 
-LARGEST = 1 << 24  # entries; two of its files are about 300 MB each
+LARGEST = 1 << 24  # entries; a file of some 300 MB
 _SMALLEST = 1 << 17
-_TOGETHER = 8  # segments of one size that are merged
+_GROWTH = 8
+_TOGETHER = 8  # of the smallest that are merged, however small they are
+_PIECE = 32 << 20  # bytes of packed counts that become a segment at once: about LARGEST
 _DEAD_SHARE = 0.3
 _DEAD_ROWS = 256
 
@@ -28,9 +30,9 @@ _DEAD_ROWS = 256
 def run_to_merge(entries: Sequence[int]) -> slice | None:
     """Return which segments to merge now, None if none.
 
-    Sizes are told apart by powers of eight. As soon as the last eight segments are of one size or
-    smaller, they are merged: a document is copied once for each power of eight, and never again
-    once its segment is large. The cost of a merge is bounded by that of the largest segment.
+    Sizes are told apart by powers of eight. As soon as the last segments that are below such a
+    size reach it together, they are merged: a document is copied once for each power, and never
+    again once its segment is large. The cost of one merge is bounded by the largest size.
 
     Parameters
     ----------
@@ -43,15 +45,19 @@ def run_to_merge(entries: Sequence[int]) -> slice | None:
     (None, slice(0, 8, None))
     >>> run_to_merge([LARGEST, *[10] * 8])
     slice(1, 9, None)
+    >>> run_to_merge([LARGEST // 16] * 7), run_to_merge([LARGEST // 16] * 8)
+    (None, slice(0, 8, None))
     """
     size = _SMALLEST
-    while size <= LARGEST:
-        start = len(entries)
+    while size < LARGEST:
+        start, together = len(entries), 0
         while start > 0 and entries[start - 1] < size:
             start -= 1
-        if len(entries) - start >= _TOGETHER:
+            together += entries[start]
+        count = len(entries) - start
+        if count > 1 and (together >= size or (size == _SMALLEST and count >= _TOGETHER)):
             return slice(start, len(entries))
-        size *= _TOGETHER
+        size *= _GROWTH
     return None
 
 
@@ -71,12 +77,26 @@ class Segments:
     catalogue: Catalogue
 
     def add_tail(self) -> None:
-        """Make a segment of the documents that are in none."""
-        state = self.catalogue.state()
-        extent = Extent(state.tail_position, state.next_position, state.tail_word, state.words)
-        if extent.first_position == extent.end_position and extent.first_word == extent.end_word:
-            return
-        self._replace([], segment_from_catalogue(self.catalogue, extent))
+        """Make segments of the documents that are in none; one, unless they are very many."""
+        while True:
+            state = self.catalogue.state()
+            end = self._piece_end(state.tail_position)
+            extent = Extent(state.tail_position, end, state.tail_word, state.words)
+            if extent.first_position == end and extent.first_word == extent.end_word:
+                return
+            self._replace([], segment_from_catalogue(self.catalogue, extent))
+
+    def _piece_end(self, first: int) -> int:
+        """Return the end of the documents from `first` on that make a segment of a good size."""
+        size = 0
+        for position, length in self.catalogue.execute(
+            "SELECT position, length(counts) FROM documents WHERE position >= ? ORDER BY position",
+            (first,),
+        ):
+            size += length
+            if size >= _PIECE:
+                return int(position) + 1
+        return self.catalogue.state().next_position
 
     def merge_small(self) -> None:
         """Merge segments where it is time to."""

@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 
 from textkin.text import Document
 from textkin.text.reading._fields import Fields
-from textkin.text.reading._items import items_of
+from textkin.text.reading._items import Items, items_of
 from textkin.text.reading._rows import Place, Row
 
-__all__ = ["DOCUMENT_COLUMNS", "Content", "content_of", "digest_of", "document_of", "documents_in"]
+__all__ = [
+    "DOCUMENT_COLUMNS",
+    "Content",
+    "content_of",
+    "digest_of",
+    "document_of",
+    "documents_in",
+    "items_to_add",
+]
 
 DOCUMENT_COLUMNS = "id, label, metadata, text"
 _DIGEST = 16  # bytes
@@ -63,13 +71,32 @@ def document_of(row: tuple[str, str, str, str]) -> Document:
     return Document(id, text, json.loads(label), json.loads(metadata))
 
 
-def documents_in(source: Iterable[object], first: int) -> Iterator[Document]:
-    """Give the documents of what a user adds: Documents, records, texts, rows of tables.
+def items_to_add(source: Iterable[object]) -> Items:
+    """Return what a user adds as items: Documents, records, texts, rows of tables.
+
+    Raises
+    ------
+    TypeError
+        For what is no iterable, or a single document.
+    """
+    expected = "documents must be an iterable of documents, records or texts"
+    if isinstance(source, str):
+        raise TypeError(
+            f"{expected}; got a str. For files pass what textkin.read(path) returns, for one text "
+            "a list with it."
+        )
+    if isinstance(source, Document | Mapping):
+        raise TypeError(f"{expected}; got a single {type(source).__name__}. Put it into a list.")
+    return items_of(source, expected)
+
+
+def documents_in(items: Items, first: int) -> Iterator[Document]:
+    """Give the documents of what a user adds.
 
     Parameters
     ----------
-    source : iterable
-        As for `textkin.read`, but for paths.
+    items : Items
+        What is added.
     first : int
         The position of the next document of the index; documents without an id are named by the
         position that they will have.
@@ -79,17 +106,6 @@ def documents_in(source: Iterable[object], first: int) -> Iterator[Document]:
     TypeError, ValueError
         For what is no document; with the reason only.
     """
-    if isinstance(source, str):
-        raise TypeError(
-            "documents must be an iterable of documents, records or texts; got a str. For files "
-            "pass what textkin.read(path) returns, for one text a list with it."
-        )
-    if isinstance(source, Document | Mapping):
-        raise TypeError(
-            f"documents must be an iterable of documents; got a single {type(source).__name__}. "
-            "Put it into a list."
-        )
-    items = items_of(source, "documents must be an iterable of documents, records or texts")
     fields = Fields()
     for position, item in enumerate(items):
         if isinstance(item, Document):

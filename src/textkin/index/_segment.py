@@ -300,13 +300,12 @@ def _made(
     word_bytes: NDArray[np.uint8],
     word_offsets: Int64Array,
 ) -> Segment:
-    lengths = lengths.astype(np.int64)
     try:
-        postings = _core.invert(indptr, indices, counts, lengths, extent.end_word)
+        postings = _core.invert(indptr, indices, counts, lengths.astype(np.int64), extent.end_word)
         slots = _core.PackedWords.slots_of(word_bytes, word_offsets)
     except ValueError as error:
         raise SegmentDamage(str(error)) from error
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "positions": positions,
         "indptr": indptr,
         "indices": indices,
