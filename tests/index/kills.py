@@ -21,6 +21,7 @@ from store_model import (
     any_call,
     check,
     check_agreement,
+    create,
     ended,
     fork,
     perform,
@@ -68,7 +69,7 @@ def may_be(documents: Documents, told: list[dict[str, object]]) -> list[Document
 def kills(folder: Path, seed: int, times: int) -> None:
     rng = Random(seed)
     path = folder / "killed.kin"
-    Index.create(path).close()
+    create(path).close()
     documents: Documents = {}
     calls = cut = 0
     for step in range(times):
@@ -133,7 +134,7 @@ def open_again_and_again(path: Path, stop: int, telling: Telling) -> None:
 def readers(folder: Path, seed: int, calls: int) -> None:
     path = folder / "read.kin"
     stop, stopping = os.pipe()
-    with Index.create(path) as index:
+    with create(path) as index:
         index.add(records(Random(seed), ["a", "b", "c"]))
     pids = []
     for reader in (keep_one_state, open_again_and_again):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from textkin import AddError, Index
+from textkin import AddError, Index, WordVectors
 from textkin.index import _adding, _merging, _writer
 from textkin.text import Document
 
@@ -29,10 +29,15 @@ def small_limits() -> None:
     """Let a few documents make a batch, a segment, a merge; for the rest of the process."""
     _adding._BATCH_DOCUMENTS = BATCH
     _writer._TAIL_DOCUMENTS = 5
-    _merging._SMALLEST = 40
+    _merging._SMALLEST = 120
     _merging._TOGETHER = 3
     _merging.LARGEST = 600
     _merging._DEAD_ROWS = 3
+
+
+def create(path: Path) -> Index:
+    """Make an index with two vectors of its own: the built-in ones take long to check."""
+    return Index.create(path, vectors=WordVectors(["abc", "def"], np.eye(2, dtype=np.float32)))
 
 
 def records(rng: Random, ids: Sequence[str]) -> list[Record]:
