@@ -54,7 +54,7 @@ def real_texts(most: int | None) -> list[str]:
 def word_of(rank: int) -> str:
     """Return a made-up word, the shorter the more frequent."""
     letters = []
-    rank += len(LETTERS)  # no word of one letter
+    rank += len(LETTERS) + len(LETTERS) ** 2  # no words of one or two letters
     while rank >= 0:
         letters.append(LETTERS[rank % len(LETTERS)])
         rank = rank // len(LETTERS) - 1
@@ -241,6 +241,7 @@ def main() -> None:
     if "real" in wanted and not (DATA / "text").is_dir():
         print("real is left out: the shared data sets are not here.", file=sys.stderr)
         wanted.remove("real")
+    where = describe("textkin", "bm25s", "tantivy", "numpy", "scipy")
     load = round(os.getloadavg()[0], 2)
     measured = {}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
@@ -257,7 +258,7 @@ def main() -> None:
         "measure": "seconds to add all documents, one core; ratios taken within rounds; peak "
         "resident memory of the process; milliseconds to open in a fresh process, without the "
         "import of textkin",
-        **describe("textkin", "bm25s", "tantivy", "numpy", "scipy"),
+        **where,
         "load_average_before": load,
         "rounds": rounds,
         "collections": measured,

@@ -187,6 +187,8 @@ def add(
     """
     from textkin.run import stream_bar, working
 
+    if jobs == 0:
+        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
     _check_alone(("--id", id), ("--no-id", no_id))
     _check_alone(("--label", label), ("--no-label", no_label))
     with working("Loading"):

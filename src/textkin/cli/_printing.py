@@ -20,7 +20,7 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print at once, as JSON is: a reader who leaves makes no difference between the two."""
-    typer.echo("\n".join(lines))
+    typer.echo("\n".join(lines), color=True)  # in a pipe too, texts are what they are
 
 
 def note(message: str) -> None:

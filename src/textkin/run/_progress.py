@@ -14,6 +14,10 @@ ProgressCallback: TypeAlias = Callable[[int, int], object]
 """Called now and then with (done, total); raising from it stops the work."""
 
 
+_WIDE = 40
+_NARROW = 12  # so that the rates fit beside it on 80 columns
+
+
 class StreamProgress(NamedTuple):
     """Two callbacks of one bar; both None where there is no terminal.
 
@@ -43,7 +47,7 @@ def progress_bar(label: str, unit: str = "") -> Iterator[ProgressCallback | None
     if not _on_terminal():
         yield None
         return
-    with _bar() as bar:
+    with _bar(_NARROW if unit else _WIDE) as bar:
         task = bar.add_task(label, total=None, told="")
 
         def tell(done: int, total: int) -> None:
@@ -67,7 +71,7 @@ def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
     if not _on_terminal():
         yield StreamProgress()
         return
-    with _bar() as bar:
+    with _bar(_NARROW) as bar:
         task = bar.add_task(label, total=None, told="")
         items = size = 0
 
@@ -108,7 +112,7 @@ def working(label: str) -> Iterator[None]:
         yield
 
 
-def _bar() -> "Progress":
+def _bar(width: int) -> "Progress":
     """Return a bar that vanishes when it is done: label, bar, percent, what is told, time left."""
     from rich.console import Console
     from rich.progress import (
@@ -121,10 +125,11 @@ def _bar() -> "Progress":
 
     return Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=width),
         TaskProgressColumn(),
         TextColumn("{task.fields[told]}", markup=False),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
+        TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
     )
