@@ -1,10 +1,12 @@
 """Threads are counted as scikit-learn counts them; progress is silent unless asked for."""
 
 import io
+import re
+import sys
 
 import pytest
 
-from textkin.run import effective_jobs, progress_bar, working
+from textkin.run import effective_jobs, progress_bar, stream_bar, working
 from textkin.run._jobs import usable_cores
 
 
@@ -33,16 +35,58 @@ def test_no_bar_in_a_pipe(monkeypatch):
         assert callback is None
 
 
-def test_a_bar_on_a_terminal(monkeypatch):
+def on_terminal(monkeypatch):
+    """Make standard error a wide terminal; in the test itself, for pytest puts its own there."""
+
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", Terminal())
+    return sys.stderr
+
+
+def shown_on(terminal):
+    """Return what a terminal shows, without colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    terminal = on_terminal(monkeypatch)
     with progress_bar("working") as callback:
         callback(1, 2)
-    assert "working" in terminal.getvalue()
+    told = shown_on(terminal)
+    assert "working" in told
+    assert "50%" in told
+    assert "/s" not in told
+
+
+def test_a_bar_may_tell_how_many_a_second(monkeypatch):
+    terminal = on_terminal(monkeypatch)
+    with progress_bar("[checking]", "documents") as callback:
+        callback(0, 0)  # nobody knows how many there are
+        callback(1500, 3000)
+    told = shown_on(terminal)
+    assert "[checking]" in told
+    assert re.search(r"50% 1,500 documents  [\d,]+/s", told)
+
+
+def test_a_stream_tells_items_and_megabytes_a_second_and_the_time_left(monkeypatch):
+    terminal = on_terminal(monkeypatch)
+    with stream_bar("adding", "documents") as (read, made):
+        read(1_000_000, 4_000_000)
+        made(20_000, 0)
+        read(2_000_000, 4_000_000)
+    told = shown_on(terminal)
+    assert re.search(r"50% 20,000 documents  [\d,]+/s  [\d,.]+ MB/s [-\d:]+ left", told)
+
+
+def test_no_stream_in_a_pipe(monkeypatch):
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    with stream_bar("adding", "documents") as progress:
+        assert progress == (None, None)
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 import textkin
-from textkin.cli import _vectors
+from textkin.cli import _index, _vectors
+from textkin.cli._printing import JsonOption
+from textkin.cli._wording import Interrupted
 
 __all__ = ["app", "main"]
 
@@ -20,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.add_typer(_index.app)
 app.add_typer(_vectors.app)
 
 _INTERRUPTED = 130
@@ -38,9 +41,6 @@ class Cost(StrEnum):
     euclidean = "euclidean"
     cosine = "cosine"
     sqeuclidean = "sqeuclidean"
-
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -135,11 +135,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 2 for bad input (one line on standard error says what is wrong), 130
-        after Ctrl-C.
+        The exit code: 0, 1 where `textkin index verify` finds damage, 2 for bad input (one line on
+        standard error says what is wrong), 130 after Ctrl-C.
     """
     try:
         result = app(args=arguments, prog_name="textkin", standalone_mode=False)
+    except Interrupted as stopped:
+        _complain(f"interrupted. {stopped}".strip())
+        return _INTERRUPTED
     except (typer.Abort, KeyboardInterrupt):
         result = _INTERRUPTED
     except Exception as error:
@@ -149,9 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(f"{_usage(error.format_message())} Try '{where} --help'.")
         if isinstance(error, OSError) and error.strerror:  # without "[Errno 13]"
             where = f"{error.filename}: " if error.filename else ""
-            return _fail(f"{where}{error.strerror}.")
+            return _fail(f"{where}{error.strerror}.", error)
         if isinstance(error, ValueError | TypeError | OSError | ImportError):
-            return _fail(str(error))
+            return _fail(str(error), error)
         raise
     if result == _INTERRUPTED:  # what Typer itself makes of Ctrl-C
         _complain("interrupted")
@@ -166,8 +169,10 @@ def _usage(message: str) -> str:
     return message if message.endswith(("?", ".")) else f"{message}."
 
 
-def _fail(message: str) -> int:
-    _complain(" ".join(message.split()))
+def _fail(message: str, error: Exception | None = None) -> int:
+    """Say in one line what is wrong, with what the library noted on the error."""
+    notes = getattr(error, "__notes__", ())
+    _complain(" ".join(" ".join((message, *notes)).split()))
     return 2
 
 

@@ -1,11 +1,11 @@
 """``textkin vectors``: what is in a vector file, words near to a word, analogies, conversion."""
 
-import json as json_module
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from textkin.cli._printing import JsonOption, one_line, print_json, print_lines, size
 
 if TYPE_CHECKING:
     from textkin.vectors import WordVectors
@@ -21,7 +21,6 @@ app = typer.Typer(
 
 _SHOWN = 8  # words of a file, as a taste
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 VectorsOption = Annotated[
     Path | None,
     typer.Option(
@@ -60,7 +59,7 @@ def info(
     with working("Looking"):
         facts = _facts(path, vectors)
     if json:
-        _print_json(facts)
+        print_json(facts)
         return
     low, middle, high = facts["lengths"]
     shown = {
@@ -69,11 +68,11 @@ def info(
         "words": f"{facts['words']:,}",
         "dimension": f"{facts['dimension']:,}",
         "lengths": f"{low:.4g} to {high:.4g}, median {middle:.4g}",
-        "first": _one_line(facts["first_words"]),
+        "first": one_line(facts["first_words"]),
         "left out": str(vectors.repairs),
         "cache": facts["cache"] or "none",
     }
-    _print_lines(f"{name:<9} {value}" for name, value in shown.items())
+    print_lines(f"{name:<9} {value}" for name, value in shown.items())
 
 
 @app.command(epilog="Example: textkin vectors nearest paris -n 5")
@@ -137,7 +136,7 @@ def convert(
     with working("Writing"):
         table.save(target)
     if json:
-        _print_json(
+        print_json(
             {
                 "source": str(source),
                 "target": str(target),
@@ -169,17 +168,17 @@ def cache(
     folder = user_cache_folder()
     if json:
         files = [
-            {"file": file.name, "bytes": size, "source": source} for file, size, source in found
+            {"file": file.name, "bytes": taken, "source": source} for file, taken, source in found
         ]
-        _print_json({"folder": str(folder), "files": files, "cleared": clear})
+        print_json({"folder": str(folder), "files": files, "cleared": clear})
         return
     lines = []
-    for file, size, source in found:
-        made_from = _one_line([source], 200) if source is not None else "no cache that can be read"
-        lines.append(f"{_size(size):>9}  {file.name}  {made_from}")
-    total = _size(sum(size for _, size, _ in found))
+    for file, taken, source in found:
+        made_from = one_line([source], 200) if source is not None else "no cache that can be read"
+        lines.append(f"{size(taken):>9}  {file.name}  {made_from}")
+    total = size(sum(taken for _, taken, _ in found))
     count = "1 file" if len(found) == 1 else f"{len(found)} files"
-    _print_lines([*lines, f"{'deleted ' if clear else ''}{count}, {total}, in {folder}"])
+    print_lines([*lines, f"{'deleted ' if clear else ''}{count}, {total}, in {folder}"])
 
 
 def _facts(path: Path | None, vectors: "WordVectors") -> dict[str, Any]:
@@ -203,9 +202,9 @@ def _facts(path: Path | None, vectors: "WordVectors") -> dict[str, Any]:
 def _show(asked: dict[str, str], found: list[tuple[str, float]], *, as_json: bool) -> None:
     if as_json:
         words = [{"word": word, "cosine": cosine} for word, cosine in found]
-        _print_json({**asked, "words": words})
+        print_json({**asked, "words": words})
         return
-    _print_lines(f"{cosine:7.4f}  {_one_line([word])}" for word, cosine in found)
+    print_lines(f"{cosine:7.4f}  {one_line([word])}" for word, cosine in found)
 
 
 def _table(
@@ -220,27 +219,3 @@ def _table(
     except ValueError as error:
         said = str(error).replace('encoding_errors="replace", or ', "")
         raise ValueError(said.replace('errors="skip"', "--skip-errors")) from error
-
-
-def _one_line(words: list[str], longest: int = 40) -> str:
-    """Return words as a terminal may show them."""
-    from textkin.explain import shortened
-
-    return "  ".join(shortened(word, longest) for word in words)
-
-
-def _size(number: float) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}"
-        number /= 1000
-    return f"{number:.1f} GB"
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    """Print at once, as JSON is: a reader who leaves makes no difference between the two."""
-    typer.echo("\n".join(lines))
-
-
-def _print_json(record: dict[str, Any]) -> None:
-    typer.echo(json_module.dumps(record, indent=2, ensure_ascii=False))

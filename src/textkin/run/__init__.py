@@ -2,6 +2,20 @@
 
 from textkin.run._jobs import effective_jobs
 from textkin.run._memory import memory_in_bytes
-from textkin.run._progress import ProgressCallback, progress_bar, working
+from textkin.run._progress import (
+    ProgressCallback,
+    StreamProgress,
+    progress_bar,
+    stream_bar,
+    working,
+)
 
-__all__ = ["ProgressCallback", "effective_jobs", "memory_in_bytes", "progress_bar", "working"]
+__all__ = [
+    "ProgressCallback",
+    "StreamProgress",
+    "effective_jobs",
+    "memory_in_bytes",
+    "progress_bar",
+    "stream_bar",
+    "working",
+]

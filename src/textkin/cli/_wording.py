@@ -1,0 +1,77 @@
+"""What the library says of an index, in the words of the command line."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from textkin.cli._printing import note
+
+__all__ = ["Interrupted", "in_words", "reworded"]
+
+# What messages name, and what a user of the command line types for it; the first that fits.
+_OPTIONS = (
+    (r"^document [\d,]+: ", ""),  # where it was found says more
+    (r" A string is taken for a path; to read texts, pass a list of them\.", ""),
+    (r"errors='skip'", "--skip-errors"),
+    (r"\b(id|label)=False", r"--no-\1"),
+    (r"\bquoted=True", "--quoted"),
+    (r"\bquoted=False", "--unquoted"),
+    (r"pass reader= for other formats, encoding= for", "for other formats, pass --encoding for"),
+    (r"Rename the file, or pass reader= for another format", "Rename the file"),
+    (r"\bencoding='cp1252' or 'latin-1'", "--encoding cp1252"),
+    (r"\bmax_bytes=?", "--max-bytes "),
+    (r"\bmissing='ignore'", "--ignore-missing"),
+    (r"open it with a longer timeout=", "pass a longer --timeout"),
+    (r"\bngram_range\b", "--ngrams"),
+    (r"two whole numbers from 1 to 16, the smaller first, such as \(1, 2\)", "such as 2 or 1-3"),
+    (r"\b(text|id|label|pattern|encoding|delimiter|split|language|vectors)=(?=['\"(])", r"--\1 "),
+    (r"\b(text|id|label|pattern|encoding|delimiter|split)=", r"--\1"),
+    (r"^(text|id|label|pattern|encoding|delimiter|split|language) must", r"--\1 must"),
+    (r"another pattern\b", "another --pattern"),
+    (r"Make one with Index\.create\(path\)", "Make one with textkin index create"),
+    (r"(?:index\.)?verify\(repair=True\)", "textkin index verify --repair"),
+    (r"index\.delete\(index\.ids\(\)\) does it", "textkin index delete does it"),
+)
+
+
+class Interrupted(Exception):
+    """Ctrl-C; says what was kept."""
+
+
+@contextmanager
+def in_words(kept: str = "") -> Iterator[None]:
+    """Let errors name options, warnings be notes, and Ctrl-C say what it left.
+
+    Parameters
+    ----------
+    kept : str, default=""
+        What to say after Ctrl-C where the library says nothing.
+    """
+    from textkin.exceptions import IndexWarning
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", IndexWarning)
+            warnings.showwarning = _show
+            yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(" ".join(getattr(error, "__notes__", [kept]))) from error
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        if isinstance(error, OSError) and error.strerror:  # names a file, and no option
+            raise
+        said = ValueError(reworded(str(error.args[0]) if error.args else str(error)))
+        for told in getattr(error, "__notes__", ()):
+            said.add_note(told)
+        raise said from error
+
+
+def reworded(message: str) -> str:
+    """Return a message of the library with options in place of parameters."""
+    for pattern, replacement in _OPTIONS:
+        message = re.sub(pattern, replacement, message)
+    return message
+
+
+def _show(message: Warning | str, category: type[Warning], *_: object) -> None:
+    note(reworded(str(message)))

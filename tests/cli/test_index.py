@@ -1,0 +1,443 @@
+"""``textkin index`` as a person types it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+
+from textkin import Index
+from textkin.cli import main
+from textkin.exceptions import IndexWarning
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of documents and a file of records, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs" / "sub").mkdir(parents=True)
+    (tmp_path / "docs" / "a.txt").write_text("Cats purr.\n")
+    (tmp_path / "docs" / "sub" / "b.md").write_text("Dogs bark at cats.\n")
+    (tmp_path / "records.jsonl").write_text(
+        '{"id": "r1", "text": "Stocks fell.", "label": "money", "year": 2020}\n'
+        '{"id": "r2", "text": "Rain fell.", "label": "weather"}\n'
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def run(here, capsys):
+    """Run a command that must end well; returns what it prints."""
+
+    def run(*arguments, code=0):
+        assert main(["index", *arguments]) == code
+        return capsys.readouterr().out
+
+    return run
+
+
+def ids(path="p.kin"):
+    with Index.open(path) as index:
+        return index.ids()
+
+
+def test_a_folder_is_added_once_and_then_only_what_changed(run, here, capsys):
+    assert main(["index", "add", "p.kin", "docs"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "2 added; p.kin has 2 documents\n"
+    assert said.err == "textkin: note: p.kin did not exist; it was made with default settings.\n"
+    assert run("add", "p.kin", "docs") == "2 unchanged; p.kin has 2 documents\n"
+    (here / "docs" / "a.txt").write_text("Cats sleep.\n")
+    assert run("add", "p.kin", "docs") == "1 updated, 1 unchanged; p.kin has 2 documents\n"
+    assert ids() == ["sub/b.md", "a.txt"]
+
+
+def test_a_mirror_deletes_what_the_sources_do_not_have(run, here):
+    run("add", "p.kin", "docs", "records.jsonl")
+    (here / "docs" / "a.txt").unlink()
+    told = run("add", "p.kin", "docs", "records.jsonl", "--mirror")
+    assert told == "3 unchanged, 1 deleted; p.kin has 3 documents\n"
+    assert run("add", "p.kin", "docs", "--mirror", "--json")
+    assert ids() == ["sub/b.md"]
+
+
+def test_a_mirror_of_something_unreadable_deletes_nothing(run, here, capsys):
+    run("add", "p.kin", "docs")
+    (here / "broken.jsonl").write_text('{"id": "x", "text": "fine"}\n{"id"\n')
+    assert main(["index", "add", "p.kin", "broken.jsonl", "--mirror"]) == 2
+    assert "broken.jsonl, line 2: is not valid JSON" in capsys.readouterr().err
+    assert ids() == ["a.txt", "sub/b.md"]
+
+
+def test_what_add_says_as_json(run, here):
+    (here / "records.jsonl").write_text('{"id": "r1", "body": "x"}\n{"id": "r2", "body": 2}\n')
+    found = json.loads(
+        run("add", "p.kin", "records.jsonl", "--text", "body", "--skip-errors", "--json")
+    )
+    [reason] = found["skipped"].pop("reasons")
+    assert reason.startswith("records.jsonl, line 2: the text (field 'body') must be a string")
+    assert found == {
+        "index": "p.kin",
+        "created": True,
+        "added": 1,
+        "updated": 0,
+        "unchanged": 0,
+        "deleted": 0,
+        "documents": 1,
+        "skipped": {"count": 1, "hidden": 0},
+    }
+
+
+def test_skipped_records_are_told(run, here, capsys):
+    lines = [f'{{"id": "{number}", "text": {number}}}\n' for number in range(5)]
+    (here / "many.jsonl").write_text("".join(lines) + '{"id": "good", "text": "x"}\n')
+    assert main(["index", "add", "p.kin", "many.jsonl", "--skip-errors"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "1 added; p.kin has 1 document\n"
+    told = said.err.splitlines()[-1]
+    assert told.startswith("textkin: note: left out 5: many.jsonl, line 1: the text")
+    assert told.endswith("; and 2 more")
+
+
+def test_one_of_several_files_may_be_skipped_as_a_whole(run, here, capsys):
+    (here / "bad.txt").write_bytes(b"\xff\xfe\x00")
+    arguments = ["index", "add", "p.kin", "bad.txt", "docs", "--skip-errors"]
+    assert main(arguments) == 0
+    assert "left out 1: bad.txt" in capsys.readouterr().err
+    assert ids() == ["a.txt", "sub/b.md"]
+    assert main(["index", "add", "q.kin", "bad.txt", "--skip-errors"]) == 2
+    assert "all was skipped" in capsys.readouterr().err
+    assert not (here / "q.kin").exists()
+
+
+def test_two_sources_with_one_id_are_no_silent_update(run, here, capsys):
+    (here / "other").mkdir()
+    (here / "other" / "a.txt").write_text("Another one.\n")
+    assert main(["index", "add", "p.kin", "docs", "other"]) == 2
+    said = capsys.readouterr().err
+    assert "other: the id 'a.txt' is taken by a document of docs; ids must differ" in said
+    assert "--skip-errors" in said
+    assert main(["index", "add", "p.kin", "docs", "other", "--skip-errors"]) == 0
+    assert "left out 1: other: the id 'a.txt' is taken" in capsys.readouterr().err
+    with Index.open("p.kin") as index:
+        assert index["a.txt"].text == "Cats purr.\n"
+
+
+def test_options_of_reading(run, here):
+    (here / "t.csv").write_text('key;body;kind\n1;one "two;k\n')
+    told = run(
+        "add", "p.kin", "t.csv", "--text", "body", "--id", "key", "--label", "kind",
+        "--delimiter", ";", "--unquoted", "--jobs", "1", "--timeout", "1", "--max-bytes", "99",
+    )  # fmt: skip
+    assert told == "1 added; p.kin has 1 document\n"
+    with Index.open("p.kin") as index:
+        assert index["1"].to_dict() == {"id": "1", "text": 'one "two', "label": "k"}
+    run("add", "q.kin", "records.jsonl", "--no-id", "--no-label")
+    with Index.open("q.kin") as index:
+        assert index.ids() == ["records.jsonl:1", "records.jsonl:2"]
+        assert index["records.jsonl:2"].metadata == {"id": "r2", "label": "weather"}
+    (here / "docs" / "c.txt").write_bytes("one\n\ntwo é\n".encode("latin-1"))
+    run(
+        "add", "r.kin", "docs", "records.jsonl",
+        "--pattern", "*.txt", "--pattern", "c*", "--encoding", "latin-1", "--split", "paragraph",
+    )  # fmt: skip
+    assert ids("r.kin") == ["a.txt#1", "c.txt#1", "c.txt#2", "r1#1", "r2#1"]
+
+
+def test_create_settles_how_texts_are_read(run, here, capsys):
+    told = run("create", "p.kin", "--stop-words", "smart", "--keep-case", "--ngrams", "1-2")
+    assert told == "made p.kin: case kept, stop words: smart:1, runs of 1 to 2 words\n"
+    (here / "own.txt").write_text("the\nof\n")
+    told = run("create", "q.kin", "--stop-words", "own.txt", "--ngrams", "2")
+    assert told == "made q.kin: lower case, stop words: 2 of its own, runs of 2 words\n"
+    found = json.loads(run("create", "r.kin", "--normalize", "wordnet", "--json"))
+    assert (found["normalize"], found["documents"], found["vectors"]) == ("wordnet", 0, "built-in")
+
+
+def test_create_with_a_language(run):
+    pytest.importorskip("Stemmer")
+    told = run("create", "p.kin", "--normalize", "stem", "--language", "german")
+    assert told == "made p.kin: lower case, stop words: none, stem german\n"
+
+
+def test_create_with_a_language_of_lemmas(run):
+    pytest.importorskip("simplemma")
+    found = json.loads(run("create", "p.kin", "--normalize", "lemma", "--language", "de", "--json"))
+    assert (found["normalize"], found["language"]) == ("lemma", "de")
+
+
+def test_create_with_vectors_of_ones_own(run, here):
+    (here / "glove.txt").write_text("cat 1 0.5\ndog 0.2 0.9\n")
+    run("create", "p.kin", "--vectors", "glove.txt")
+    assert "vectors   own\n" in run("info", "p.kin")
+    with Index.open("p.kin") as index:
+        assert index.vectors.words == ("cat", "dog")
+
+
+def test_info(run):
+    run("add", "p.kin", "docs")
+    told = run("info", "p.kin")
+    assert "documents 2\nwords     6 in all, 5 different\n" in told
+    assert "texts     lower case, stop words: none\nvectors   built-in\n" in told
+    found = json.loads(run("info", "p.kin", "--json"))
+    assert (found["documents"], found["recent"], found["segments"]) == (2, 2, 0)
+
+
+def test_get_and_list(run, here):
+    run("add", "p.kin", "records.jsonl")
+    assert run("get", "p.kin", "r1") == (
+        "id        r1\nlabel     money\nyear      2020\n\nStocks fell.\n"
+    )
+    first = {"year": 2020, "id": "r1", "text": "Stocks fell.", "label": "money"}
+    assert json.loads(run("get", "p.kin", "r1", "--json")) == first
+    assert run("list", "p.kin") == "r1\nr2\n"
+    lines = run("list", "p.kin", "--json")
+    assert json.loads(lines.splitlines()[0]) == first
+    (here / "again.jsonl").write_text(lines)
+    assert run("add", "p.kin", "again.jsonl") == "2 unchanged; p.kin has 2 documents\n"
+    assert run("create", "empty.kin")
+    assert run("list", "empty.kin") == ""
+
+
+def test_many_ids_are_listed(run, here):
+    (here / "many.jsonl").write_text("".join(f'{{"text": "{n}"}}\n' for n in range(2345)))
+    run("add", "p.kin", "many.jsonl")
+    assert run("list", "p.kin").splitlines() == [f"many.jsonl:{n}" for n in range(1, 2346)]
+
+
+def test_a_terminal_is_not_driven_by_a_document(run, here, monkeypatch):
+    (here / "evil.jsonl").write_text(json.dumps({"id": "e\x1b[2J", "text": "a\x1b[31m\r\tb\nc"}))
+    run("add", "p.kin", "evil.jsonl")
+    assert "\x1b" in run("list", "p.kin")  # a pipe gets what there is
+    monkeypatch.setattr("textkin.cli._printing.sys.stdout.isatty", lambda: True, raising=False)
+    for command in (["list", "p.kin"], ["get", "p.kin", "e\x1b[2J"]):
+        told = run(*command)
+        assert "\x1b" not in told
+        assert "\r" not in told
+    assert told.endswith(" \tb\nc\n")
+
+
+def test_delete(run, monkeypatch, capsys):
+    run("add", "p.kin", "docs", "records.jsonl")
+    assert main(["index", "delete", "p.kin", "r1", "nothing"]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        "textkin: no document has the id 'nothing'; nothing was deleted. --ignore-missing passes "
+        "over such ids.\n"
+    )
+    told = run("delete", "p.kin", "r1", "nothing", "--ignore-missing")
+    assert told == "1 deleted; p.kin has 3 documents\n"
+    lines = io.TextIOWrapper(io.BytesIO(b"a.txt\r\n\nsub/b.md\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", lines)
+    found = json.loads(run("delete", "p.kin", "-", "--json"))
+    assert found == {"index": "p.kin", "deleted": 2, "documents": 1}
+    assert ids() == ["r2"]
+
+
+def test_compact_and_copy(run, here):
+    run("add", "p.kin", "docs")
+    assert run("compact", "p.kin").startswith("compacted p.kin: ")
+    assert json.loads(run("compact", "p.kin", "--json"))["bytes"] > 0
+    assert run("copy", "p.kin", "q.kin").startswith("copied 2 documents, ")
+    assert ids("q.kin") == ids()
+    assert json.loads(run("copy", "p.kin", "r.kin", "--json"))["documents"] == 2
+
+
+# ---------------------------------------------------------------------- damage
+
+
+@pytest.fixture
+def segment(run, here):
+    """The file of the only segment of an index."""
+    run("add", "p.kin", "docs")
+    run("compact", "p.kin")
+    [path] = (here / "p.kin" / "segments").iterdir()
+    return path
+
+
+def flip(path, place):
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+def test_verify(run, segment, capsys):
+    assert run("verify", "p.kin") == "sound: 2 documents, 1 segment\n"
+    flip(segment, -1)
+    assert main(["index", "verify", "p.kin"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith(f"damaged: segments/{segment.name} is not what it was")
+    assert said.err == (
+        "textkin: p.kin is damaged. Nothing is lost: textkin index verify --repair makes them "
+        "again.\n"
+    )
+    found = json.loads(run("verify", "p.kin", "--json", code=1))
+    assert (found["sound"], len(found["problems"]), found["repaired"]) == (False, 1, [])
+    told = run("verify", "p.kin", "--repair").splitlines()
+    assert told[0].startswith(f"repaired: segments/{segment.name}")
+    assert told[1:] == ["sound: 2 documents, 1 segment"]
+    assert json.loads(run("verify", "p.kin", "--json"))["sound"] is True
+
+
+def test_damage_that_cannot_be_repaired(run, segment, here, capsys):
+    catalogue = here / "p.kin" / "catalogue.sqlite"
+    data = catalogue.read_bytes()
+    assert data.count(b"Cats purr.") == 1
+    catalogue.write_bytes(data.replace(b"Cats purr.", b"Cats hiss."))
+    assert main(["index", "verify", "p.kin", "--repair"]) == 1
+    said = capsys.readouterr()
+    assert "the document 'a.txt' is not what it was when it was added" in said.out
+    assert "take a copy from a backup" in said.err
+    catalogue.write_bytes(b"nonsense" * 1000)
+    assert main(["index", "info", "p.kin"]) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_a_segment_that_is_gone_is_a_note_and_no_warning_of_python(run, segment, capsys):
+    segment.unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IndexWarning)
+        assert main(["index", "info", "p.kin"]) == 0
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("textkin: note: p.kin/segments: missing or damaged")
+    assert line.endswith("nothing is lost.")
+
+
+# ---------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "nothing"], "nothing is no index: it has no catalogue.sqlite. Make one with"),
+        (["add", "docs", "records.jsonl"], "docs is no index"),
+        (["add", "p.kin", "nothing.txt"], "There is no file or folder 'nothing.txt'."),
+        (["add", "p.kin"], "Missing argument"),
+        (["add", "p.kin", "records.jsonl", "--text", "x"], "there is no field 'x'; there are"),
+        (["add", "p.kin", "records.jsonl", "--text", "x"], "as in --text 'body'. Repair it, or"),
+        (["add", "p.kin", "records.jsonl", "--pattern", "*"], "--pattern chooses among the files"),
+        (["add", "p.kin", "records.jsonl", "--id", "a", "--no-id"], "--id and --no-id exclude"),
+        (["add", "p.kin", "docs", "--pattern", "*.pdf"], "Pass another --pattern, such as"),
+        (["add", "p.kin", "docs", "--encoding", "klingon"], "encoding"),
+        (["add", "p.kin", "docs", "--jobs", "0"], "--jobs must be a number"),
+        (["add", "p.kin", "docs", "--split", "word"], "'paragraph'"),
+        (["create", "docs"], "docs exists already and is kept"),
+        (["create", "p.kin", "--stop-words", "smrt"], "there is no 'smrt'. There are glasgow,"),
+        (["create", "p.kin", "--ngrams", "2-1"], "--ngrams must be such as 2 or 1-3; got (2, 1)"),
+        (["create", "p.kin", "--ngrams", "two"], "--ngrams must be"),
+        (["create", "p.kin", "--language", "german"], "--language goes with --normalize"),
+        (["create", "p.kin", "--vectors", "nothing"], "There is no file or folder 'nothing'."),
+        (["get", "p.kin"], "Missing argument"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_mistakes_are_one_clear_line_and_make_nothing(here, capsys, arguments, message):
+    assert main(["index", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    assert line.startswith("textkin: ")
+    assert message in line
+    assert "errors=" not in line
+    assert sorted(os.listdir()) == ["docs", "records.jsonl"]
+
+
+def test_an_unknown_id_is_one_clear_line(run, capsys):
+    run("create", "p.kin")
+    assert main(["index", "get", "p.kin", "x"]) == 2
+    assert capsys.readouterr().err == (
+        "textkin: No document of p.kin has the id 'x'; textkin index list p.kin prints all ids.\n"
+    )
+
+
+def test_a_second_writer_is_told_how_to_wait(run, capsys):
+    run("create", "p.kin")
+    with Index.open("p.kin") as index, index._writing():
+        assert main(["index", "add", "p.kin", "docs", "--timeout", "0"]) == 2
+    said = capsys.readouterr().err
+    assert f"p.kin is being written by process {os.getpid()}" in said
+    assert "pass a longer --timeout" in said
+
+
+def test_an_error_says_what_was_kept(run, here, monkeypatch, capsys):
+    monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+    lines = [f'{{"id": "{number}", "text": "x"}}\n' for number in range(5)]
+    (here / "five.jsonl").write_text("".join(lines) + "broken\n")
+    assert main(["index", "add", "p.kin", "five.jsonl"]) == 2
+    assert "Kept: the first 4 documents, up to id '3'." in capsys.readouterr().err
+    assert ids() == ["0", "1", "2", "3"]
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "p.kin")
+
+    monkeypatch.setattr("textkin.index._writer.Writer.add", full)
+    assert main(["index", "add", "p.kin", "docs"]) == 2
+    assert capsys.readouterr().err == (
+        "textkin: p.kin: No space left on device. Nothing was added.\n"
+    )
+
+
+def test_ctrl_c_says_what_was_kept(run, here, monkeypatch, capsys):
+    monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+
+    def documents(_):
+        yield from ({"id": str(number), "text": "x"} for number in range(3))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("textkin.cli._sources.Sources.__iter__", documents)
+    assert main(["index", "add", "p.kin", "docs"]) == 130
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == "textkin: interrupted. Kept: the first 2 documents, up to id '1'."
+    assert ids() == ["0", "1"]
+
+
+def test_ctrl_c_elsewhere(run, monkeypatch, capsys):
+    run("add", "p.kin", "docs")
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "delete", stop)
+    assert main(["index", "delete", "p.kin", "a.txt"]) == 130
+    assert capsys.readouterr().err == ("textkin: interrupted. All of them were deleted, or none.\n")
+    monkeypatch.setattr(Index, "info", stop)
+    assert main(["index", "info", "p.kin"]) == 130
+    assert capsys.readouterr().err == "textkin: interrupted.\n"
+
+
+@pytest.mark.slow
+def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
+    """A process of its own, interrupted once it has acknowledged something."""
+    with (here / "many.jsonl").open("w") as file:
+        for number in range(300_000):
+            file.write(f'{{"id": "{number}", "text": "word{number} and more"}}\n')
+    process = subprocess.Popen(
+        [sys.executable, "-m", "textkin", "index", "add", "p.kin", "many.jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None:
+        time.sleep(0.05)
+        if (here / "p.kin" / "catalogue.sqlite").exists():
+            with Index.open("p.kin") as index:
+                if len(index):
+                    break
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    kept = len(ids())
+    assert 0 < kept < 300_000
+    assert f"textkin: interrupted. Kept: the first {kept} documents, up to id '{kept - 1}'" in said
+
+
+def test_help_without_a_command(capsys):
+    assert main(["index"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"  {name} " in told for name in ("create", "add", "delete", "verify", "copy"))
+    assert "..." not in told.split("Commands:")[1]
