@@ -100,7 +100,7 @@ template <class Number> Number any_number(std::mt19937_64& random, std::int64_t 
         return random() % 2 == 0 ? std::numeric_limits<Number>::min()
                                  : std::numeric_limits<Number>::max();
     default:
-        return static_cast<Number>(near + static_cast<std::int64_t>(random() % 5) - 2);
+        return static_cast<Number>(static_cast<std::uint64_t>(near) + random() % 5 - 2);
     }
 }
 
