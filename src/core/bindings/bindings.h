@@ -79,6 +79,7 @@ void register_mover(nb::module_& module);
 void register_rankings(nb::module_& module);
 void register_search(nb::module_& module);
 void register_text(nb::module_& module);
+void register_topics(nb::module_& module);
 void register_transport(nb::module_& module);
 void register_vectors(nb::module_& module);
 

@@ -32,5 +32,6 @@ NB_MODULE(_core, module) {
     register_mover(module);
     register_rankings(module);
     register_search(module);
+    register_topics(module);
     register_vectors(module);
 }
