@@ -29,9 +29,11 @@ void add_shared(const SparseRows& rows, const SparseRows& postings, std::size_t 
         for (auto at = static_cast<std::size_t>(rows.starts[row]); at < end; ++at) {
             const double value = rows.values[at];
             const auto word = static_cast<std::size_t>(rows.columns[at]);
-            const auto last = static_cast<std::size_t>(postings.starts[word + 1]);
-            for (auto p = static_cast<std::size_t>(postings.starts[word]); p < last; ++p)
-                sums[postings.columns[p]] += share(value, postings.values[p]);
+            const std::int32_t* const documents = postings.columns.data();
+            const double* const values = postings.values.data();
+            const std::int64_t last = postings.starts[word + 1];
+            for (std::int64_t p = postings.starts[word]; p < last; ++p)
+                sums[documents[p]] += share(value, values[p]);
         }
     }
 }

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 _HOMES = {
+    "BM25": "textkin.weighting",
     "BagOfWords": "textkin.text",
     "CertificateError": "textkin.exceptions",
     "EmptyDocumentError": "textkin.exceptions",
@@ -18,12 +19,25 @@ _HOMES = {
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
+    "distances": "textkin.distance",
     "read": "textkin.text",
+    "similarities": "textkin.distance",
 }
 
-_ROOMS = ("exceptions", "explain", "run", "text", "transport", "vectors", "weighting")
+_ROOMS = (
+    "distance",
+    "exceptions",
+    "explain",
+    "models",
+    "run",
+    "text",
+    "transport",
+    "vectors",
+    "weighting",
+)
 
 __all__ = [
+    "BM25",
     "SIF",
     "BagOfWords",
     "CertificateError",
@@ -36,7 +50,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 try:

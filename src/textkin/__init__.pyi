@@ -1,3 +1,4 @@
+from textkin.distance import distances, similarities
 from textkin.exceptions import (
     CertificateError,
     EmptyDocumentError,
@@ -7,9 +8,10 @@ from textkin.exceptions import (
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
-from textkin.weighting import SIF, TfIdf
+from textkin.weighting import BM25, SIF, TfIdf
 
 __all__ = [
+    "BM25",
     "SIF",
     "BagOfWords",
     "CertificateError",
@@ -22,7 +24,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 __version__: str

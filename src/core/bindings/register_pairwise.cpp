@@ -2,8 +2,10 @@
 
 #include "textkin/pairwise.h"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
-#include <string_view>
+#include <string>
 
 namespace textkin::bindings {
 namespace {
@@ -47,7 +49,7 @@ class Postings {
     }
 
     void sums(const Starts& starts, const Numbers& words, const Values& values,
-              std::string_view sharing, Block out, const nb::object& progress) const {
+              const std::string& sharing, Block out, const nb::object& progress) const {
         check_starts(starts, words.size());
         if (values.size() != words.size())
             throw nb::value_error("There must be one value for each word.");
@@ -92,13 +94,12 @@ void register_pairwise(nb::module_& module) {
         .def(nb::init<Starts, Numbers, Values, std::size_t>(), "starts"_a.noconvert(),
              "documents"_a.noconvert(), "values"_a.noconvert(), "n_documents"_a)
         .def("sums", &Postings::sums, "starts"_a.noconvert(), "words"_a.noconvert(),
-             "values"_a.noconvert(), "sharing"_a, "out"_a.noconvert(),
-             "progress"_a.none() = nb::none(),
+             "values"_a.noconvert(), "sharing"_a, "out"_a.noconvert(), "progress"_a.none(),
              "Fill out with sums over the words that each row shares with each document: of "
              "products, or of overlaps |a| + |b| - |a - b|.");
     module.def("edit_distances", &edits, "a_starts"_a.noconvert(), "a"_a.noconvert(),
                "b_starts"_a.noconvert(), "b"_a.noconvert(), "n_symbols"_a, "out"_a.noconvert(),
-               "progress"_a.none() = nb::none(),
+               "progress"_a.none(),
                "Fill out with the edit distances of all pairs of sequences of symbols.");
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from textkin._typing import Bags
 from textkin._validation import Constraint, check_params, one_of, real
-from textkin.weighting._formulas import B, K1, bm25_saturation, inverse_document_frequency
+from textkin.weighting._formulas import K1, B, bm25_saturation, inverse_document_frequency
 from textkin.weighting._rows import (
     BagsLike,
     BagWeighting,

@@ -20,6 +20,7 @@ __all__ = [
     "checked_bags",
     "normalised",
     "rows_of",
+    "two_dimensional",
     "with_values",
 ]
 
@@ -40,17 +41,17 @@ class BagWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def _bags_to_fit(self, X: BagsLike) -> Bags:
-        return _canonical(validate_data(self, _two_dimensional(X), **_BAGS))
+        return _canonical(validate_data(self, two_dimensional(X), **_BAGS))
 
     def _bags_to_transform(self, X: BagsLike) -> Bags:
         check_is_fitted(self)
-        X = _two_dimensional(X)
+        X = two_dimensional(X)
         return _canonical(validate_data(self, X, reset=False, ensure_min_samples=0, **_BAGS))
 
 
 def checked_bags(bags: BagsLike) -> Bags:
     """Return `bags` as a CSR copy: finite, not negative, sorted, no explicit zeros."""
-    return _canonical(check_array(_two_dimensional(bags), ensure_min_samples=0, **_BAGS))
+    return _canonical(check_array(two_dimensional(bags), ensure_min_samples=0, **_BAGS))
 
 
 def rows_of(bags: Bags) -> IntpArray:
@@ -80,7 +81,7 @@ def with_values(bags: Bags, values: Float64Array) -> Bags:
     return weighted
 
 
-def _two_dimensional(bags: Any) -> Any:  # noqa: ANN401 (stubs know no sparse vectors)
+def two_dimensional(bags: Any) -> Any:  # noqa: ANN401 (stubs know no sparse vectors)
     """Turn a one-row slice, which SciPy makes one-dimensional, into a row."""
     is_slice = sparse.issparse(bags) and getattr(bags, "ndim", 2) == 1
     return bags.reshape((1, -1)) if is_slice else bags

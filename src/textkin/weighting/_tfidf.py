@@ -161,9 +161,7 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
         bags = self._bags_to_fit(X)
         n_documents, n_words = bags.shape
         df = np.bincount(bags.indices, minlength=n_words)
-        self.idf_ = inverse_document_frequency(
-            df, n_documents, variant=self.variant, idf=self.idf
-        )
+        self.idf_ = inverse_document_frequency(df, n_documents, variant=self.variant, idf=self.idf)
         return self
 
     def transform(self, X: BagsLike) -> Bags:
