@@ -11,6 +11,8 @@ _HOMES = {
     "BagOfWords": "textkin.text",
     "CertificateError": "textkin.exceptions",
     "EmptyDocumentError": "textkin.exceptions",
+    "LDA": "textkin.models",
+    "LSI": "textkin.models",
     "SIF": "textkin.weighting",
     "TfIdf": "textkin.weighting",
     "VectorFileWarning": "textkin.exceptions",
@@ -38,6 +40,8 @@ _ROOMS = (
 
 __all__ = [
     "BM25",
+    "LDA",
+    "LSI",
     "SIF",
     "BagOfWords",
     "CertificateError",

@@ -5,6 +5,7 @@ from textkin.exceptions import (
     VectorFileWarning,
     VocabularyWarning,
 )
+from textkin.models import LDA, LSI
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -12,6 +13,8 @@ from textkin.weighting import BM25, SIF, TfIdf
 
 __all__ = [
     "BM25",
+    "LDA",
+    "LSI",
     "SIF",
     "BagOfWords",
     "CertificateError",

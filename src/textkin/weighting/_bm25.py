@@ -19,7 +19,7 @@ from textkin.weighting._rows import (
 __all__ = ["BM25"]
 
 
-class BM25(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class BM25(BagWeighting, auto_wrap_output_keys=None):
     """Weigh words by Okapi BM25: rare words more, repeated words and long documents less.
 
     The inner product of a query's counts and a document's weights is the BM25 score of the
@@ -171,3 +171,6 @@ class BM25(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
         if self.k3 is not None:
             counts = (self.k3 + 1) * counts / (self.k3 + counts)
         return with_values(bags, counts)
+
+    def _check_loaded(self) -> None:
+        self._check_shapes(idf_=(self.n_features_in_,), average_length_=())

@@ -29,7 +29,7 @@ from textkin.weighting._rows import (
 __all__ = ["TfIdf"]
 
 
-class TfIdf(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     """Weigh words by how often they occur here and in how few documents they occur at all.
 
     Parameters
@@ -180,6 +180,9 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
         bags = self._bags_to_transform(X)
         values = self._term_frequencies(bags) * self.idf_[bags.indices]
         return with_values(bags, normalised(bags, values, self.norm))
+
+    def _check_loaded(self) -> None:
+        self._check_shapes(idf_=(self.n_features_in_,))
 
     def _term_frequencies(self, bags: Bags) -> Float64Array:
         tf: Tf = "log" if self.sublinear else self.tf or parts_of(self.variant)[0]
