@@ -7,9 +7,12 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 _HOMES = {
+    "BM25": "textkin.weighting",
     "BagOfWords": "textkin.text",
     "CertificateError": "textkin.exceptions",
     "EmptyDocumentError": "textkin.exceptions",
+    "LDA": "textkin.models",
+    "LSI": "textkin.models",
     "SIF": "textkin.weighting",
     "TfIdf": "textkin.weighting",
     "VectorFileWarning": "textkin.exceptions",
@@ -18,12 +21,27 @@ _HOMES = {
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
+    "distances": "textkin.distance",
     "read": "textkin.text",
+    "similarities": "textkin.distance",
 }
 
-_ROOMS = ("exceptions", "explain", "run", "text", "transport", "vectors", "weighting")
+_ROOMS = (
+    "distance",
+    "exceptions",
+    "explain",
+    "models",
+    "run",
+    "text",
+    "transport",
+    "vectors",
+    "weighting",
+)
 
 __all__ = [
+    "BM25",
+    "LDA",
+    "LSI",
     "SIF",
     "BagOfWords",
     "CertificateError",
@@ -36,7 +54,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 try:

@@ -1,15 +1,20 @@
+from textkin.distance import distances, similarities
 from textkin.exceptions import (
     CertificateError,
     EmptyDocumentError,
     VectorFileWarning,
     VocabularyWarning,
 )
+from textkin.models import LDA, LSI
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
-from textkin.weighting import SIF, TfIdf
+from textkin.weighting import BM25, SIF, TfIdf
 
 __all__ = [
+    "BM25",
+    "LDA",
+    "LSI",
     "SIF",
     "BagOfWords",
     "CertificateError",
@@ -22,7 +27,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 __version__: str

@@ -76,6 +76,7 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
 
 void register_documents(nb::module_& module);
 void register_mover(nb::module_& module);
+void register_pairwise(nb::module_& module);
 void register_rankings(nb::module_& module);
 void register_search(nb::module_& module);
 void register_text(nb::module_& module);

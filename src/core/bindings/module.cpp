@@ -30,6 +30,7 @@ NB_MODULE(_core, module) {
     register_text(module);
     register_transport(module);
     register_mover(module);
+    register_pairwise(module);
     register_rankings(module);
     register_search(module);
     register_topics(module);

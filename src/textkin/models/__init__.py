@@ -1,5 +1,7 @@
 """Models over bags: documents become vectors in a space of topics."""
 
 from textkin._saving import load_estimator
+from textkin.models.lda import LDA
+from textkin.models.lsi import LSI
 
-__all__ = ["load_estimator"]
+__all__ = ["LDA", "LSI", "load_estimator"]
