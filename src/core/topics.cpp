@@ -109,6 +109,10 @@ double em_step(const Counts<Number>& counts, const Columns& columns, std::size_t
                          columns.places.data() + begin, count, columns.documents.size() - begin,
                          sums.data());
             Number* row = words + w * width;
+            if (count == 0) { // a word that no document has is none of the model
+                std::fill_n(row, n_topics, Number{0});
+                continue;
+            }
             for (std::size_t k = 0; k < n_topics; ++k) {
                 const double value =
                     static_cast<double>(row[k]) * scale[k] * static_cast<double>(sums[k]);

@@ -3,5 +3,6 @@
 from textkin._saving import load_estimator
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
+from textkin.models.plsa import PLSA
 
-__all__ = ["LDA", "LSI", "load_estimator"]
+__all__ = ["LDA", "LSI", "PLSA", "load_estimator"]
