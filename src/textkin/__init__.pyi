@@ -5,7 +5,7 @@ from textkin.exceptions import (
     VectorFileWarning,
     VocabularyWarning,
 )
-from textkin.models import LDA, LSI
+from textkin.models import LDA, LSI, PLSA, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -15,10 +15,12 @@ __all__ = [
     "BM25",
     "LDA",
     "LSI",
+    "PLSA",
     "SIF",
     "BagOfWords",
     "CertificateError",
     "EmptyDocumentError",
+    "FisherKernel",
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",

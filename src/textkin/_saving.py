@@ -245,8 +245,9 @@ class _Decoder:
             setattr(made, key, self.value(item, depth + 1))
         try:
             check_params(made)
-            check_is_fitted(made)
-            made._check_loaded()
+            if node["fitted"] or depth == 0:  # a parameter may be an estimator that is not
+                check_is_fitted(made)
+                made._check_loaded()
         except (ValueError, TypeError, AttributeError) as error:
             raise self.folder.damaged(
                 f"the {kind.__name__} in it is not whole ({error})"

@@ -205,9 +205,7 @@ class Topics(Sequence[Topic]):
             sizes = [max(map(columns, column)) for column in block]
             rows = max(map(len, block))
             full = [column + [""] * (rows - len(column)) for column in block]
-            yield [
-                "  ".join(map(padded, row, sizes)).rstrip() for row in zip(*full, strict=True)
-            ]
+            yield ["  ".join(map(padded, row, sizes)).rstrip() for row in zip(*full, strict=True)]
 
 
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:

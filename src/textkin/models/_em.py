@@ -153,7 +153,7 @@ class _Mixture:
         return np.ascontiguousarray((self.words[:, :n] * self.scale).T)
 
     def topic_probabilities(self) -> Float64Array:
-        return self.topics[:, : self.settings.n_components].astype(np.float64)
+        return np.array(self.topics[:, : self.settings.n_components], dtype=np.float64)
 
 
 def fit_mixture(

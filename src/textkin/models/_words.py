@@ -17,10 +17,10 @@ def words_of_columns(
     if words is None:
         known = getattr(estimator, "feature_names_in_", None)
         return [f"#{at}" for at in range(columns)] if known is None else list(known)
-    found: Sequence[str] = getattr(words, "words", words)
+    found: Any = getattr(words, "words", words)
     if isinstance(found, str) or len(found) != columns:
         raise ValueError(
             f"words must be {columns:,}, one for each column of the bags of fit; got "
             f"{len(found):,}."
         )
-    return found
+    return list(found)

@@ -228,9 +228,7 @@ class PLSA(BagModel):
             )
         return self
 
-    def transform(
-        self, X: BagsLike, *, progress: ProgressCallback | None = None
-    ) -> Float64Array:
+    def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
         """Return P(z|d) of documents, which are folded in one by one.
 
         Parameters
@@ -300,9 +298,7 @@ class PLSA(BagModel):
             raise ValueError("probabilities must not be negative")
 
 
-def _reports(
-    progress: ProgressCallback | None, max_iter: int, n_init: int
-) -> "Iterator[_Report]":
+def _reports(progress: ProgressCallback | None, max_iter: int, n_init: int) -> "Iterator[_Report]":
     for start in range(n_init):
         yield _Report(progress, start * max_iter, n_init * max_iter)
 
