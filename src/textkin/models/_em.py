@@ -19,10 +19,12 @@ __all__ = [
     "EmSettings",
     "Held",
     "MixtureFit",
+    "entries_of",
     "fit_held_out",
     "fit_mixture",
     "fold_in",
     "hold_out",
+    "table_of",
 ]
 
 _SMALL = 2**20  # numbers of a model that is fitted in double, which costs nothing then
@@ -82,7 +84,7 @@ class _Mixture:
         self.dtype: Any = np.float32 if single else np.float64
         self.settings = settings
         self.least = 1e-15 * min(1.0, float(bags.data.max()))
-        self.entries = _entries(bags, self.dtype)
+        self.entries = entries_of(bags, self.dtype)
         by_word = sparse.csr_array(
             (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
         ).tocsc()
@@ -94,10 +96,8 @@ class _Mixture:
             by_word.data,
         )
         # Dirichlet(1) of both; all topics alike would be a fixed point.
-        self.topics = _table(n_documents, n_topics, self.dtype)
-        self.topics[:, :n_topics] = _dirichlet(random, n_documents, n_topics)
-        self.words = _table(n_words, n_topics, self.dtype)
-        self.words[:, :n_topics] = random.standard_exponential((n_words, n_topics))
+        self.topics = table_of(_dirichlet(random, n_documents, n_topics), self.dtype)
+        self.words = table_of(random.standard_exponential((n_words, n_topics)), self.dtype)
         self.seen = np.diff(by_word.indptr) > 0
         self.words[~self.seen] = 0
         self.scale = 1 / self.words[:, :n_topics].sum(axis=0, dtype=np.float64)
@@ -108,11 +108,9 @@ class _Mixture:
         n, s = self.settings.n_components, self.settings
         if power < 1:
             before, _ = self.log_likelihood(self.entries)
-            topics = _table(len(self.topics), n, self.dtype)
-            topics[:, :n] = self.topics[:, :n] ** power
-            words = _table(len(self.words), n, self.dtype)
-            words[:, :n] = (self.words[:, :n] * self.scale) ** power
-            self.topics, self.words, self.scale = topics, words, np.ones(n)
+            self.topics = table_of(self.topics[:, :n] ** power, self.dtype)
+            self.words = table_of((self.words[:, :n] * self.scale) ** power, self.dtype)
+            self.scale = np.ones(n)
         found = self.core.step(
             self.topics,
             self.spare,
@@ -190,7 +188,7 @@ def fit_held_out(
 ) -> MixtureFit:
     """Fit by tempered EM: stop early by held-out tokens, cool down while that helps them."""
     mixture = _Mixture(parts.train, settings, random)
-    held = _entries(parts.held, mixture.dtype)
+    held = entries_of(parts.held, mixture.dtype)
     likelihoods: list[float] = []
     scores: list[float] = []
 
@@ -258,13 +256,9 @@ def fold_in(
     """Return P(z|d) of documents under fixed P(w|z), from equal parts; rows do not interact."""
     n_topics = words.shape[0]
     used, columns = np.unique(bags.indices, return_inverse=True)
-    table = _table(used.size, n_topics, np.float64)
-    table[:, :n_topics] = words[:, used].T
-    if power < 1:
-        table **= power
-    topics = _table(bags.shape[0], n_topics, np.float64)
-    topics[:, :n_topics] = 1 / n_topics
-    indptr, _, counts = _entries(bags, np.float64)
+    table = table_of(words[:, used].T ** power, np.float64)
+    topics = table_of(np.full((bags.shape[0], n_topics), 1 / n_topics), np.float64)
+    indptr, _, counts = entries_of(bags, np.float64)
     _core.fold_in(
         indptr,
         columns.astype(np.int32),
@@ -282,7 +276,8 @@ def fold_in(
     return np.ascontiguousarray(topics[:, :n_topics])
 
 
-def _entries(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return where rows begin, columns and values, as the core takes them."""
     return (
         bags.indptr.astype(np.int64),
         bags.indices.astype(np.int32),
@@ -290,13 +285,16 @@ def _entries(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
     )
 
 
-def _table(rows: int, n_topics: int, dtype: Any) -> Any:  # noqa: ANN401
-    """Return zeros with rows that begin at multiples of 64 bytes."""
+def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
+    """Return a table of the core: rows that begin at multiples of 64 bytes, padded with zeros."""
+    rows, n_topics = values.shape
     size = np.dtype(dtype).itemsize
     width = -(-n_topics * size // 64) * 64 // size
     memory = np.zeros(rows * width * size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start : start + rows * width * size].view(dtype).reshape(rows, width)
+    table = memory[start : start + rows * width * size].view(dtype).reshape(rows, width)
+    table[:, :n_topics] = values
+    return table
 
 
 def _dirichlet(random: RandomState, rows: int, columns: int) -> Float64Array:
