@@ -19,8 +19,7 @@ from textkin.weighting import TfIdf
 MODELS = [
     LSI(2, random_state=0),
     LSI(1, algorithm="arpack", random_state=0),
-    LDA(2, random_state=0),
-    LDA(2, alpha=3, beta=2.0, tol=0.1, random_state=0),
+    LDA(2, alpha=3, tol=0.1, random_state=0),
 ]
 BAGS = np.array(
     [[2, 1, 0, 0, 0], [0, 1, 3, 0, 0], [0, 0, 0, 0, 0], [5, 1, 0, 1, 0], [0, 0, 2, 2, 0]],

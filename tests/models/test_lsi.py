@@ -59,7 +59,7 @@ def test_an_empty_document_and_words_that_were_never_seen():
     lsi = LSI(4, random_state=0).fit(bags)
     assert_array_equal(lsi.transform(np.zeros((1, 6))), 0)
     assert_array_equal(lsi.components_[:, 4:], 0)
-    with_unseen = bags + [0, 0, 0, 0, 7, 7]
+    with_unseen = bags + np.array([0, 0, 0, 0, 7, 7])
     assert_array_equal(lsi.transform(with_unseen), lsi.transform(bags))
 
 

@@ -138,7 +138,8 @@ class LSI(BagModel):
             power_iteration_normalizer="QR",
             random_state=self.random_state,
         )
-        svd.fit(bags.astype(np.float64))
+        with np.errstate(divide="ignore", invalid="ignore"):  # a share of no variance
+            svd.fit(bags.astype(np.float64))
         self.components_, self.singular_values_ = _settled(
             svd.components_, svd.singular_values_, max(bags.shape)
         )
