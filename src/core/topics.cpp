@@ -41,27 +41,6 @@ void divide(const Number* values, const Number* products, std::size_t count, Num
         shares[j] = products[j] > 0 ? values[j] / products[j] : Number{0};
 }
 
-// What a document's topics become: sums[k] * point[k] and the prior, in parts of 1. Keeps the
-// topics as they are where nothing is known; too small ones become 0.
-template <class Number>
-void renew(const Number* sums, const Number* point, std::size_t n_topics, double prior,
-           const Number* before, Number* after) {
-    double total = 0;
-    for (std::size_t k = 0; k < n_topics; ++k) {
-        const double value = static_cast<double>(sums[k] * point[k]) + prior;
-        after[k] = static_cast<Number>(value);
-        total += value;
-    }
-    if (!(total > 0)) {
-        std::copy_n(before, n_topics, after);
-        return;
-    }
-    for (std::size_t k = 0; k < n_topics; ++k) {
-        const double value = static_cast<double>(after[k]) / total;
-        after[k] = value < 1e-15 ? Number{0} : static_cast<Number>(value);
-    }
-}
-
 template <class Number>
 void scaled(const Number* topics, const double* scale, std::size_t n_topics, Number* out) {
     for (std::size_t k = 0; k < n_topics; ++k)
@@ -91,8 +70,8 @@ double em_step(const Counts<Number>& counts, const Columns& columns, std::size_t
                          products.data());
             divide(own.values, products.data(), own.count, c);
             run.near_sums(words, width, own.rows, c, own.count, sums.data());
-            renew(sums.data(), point.data(), n_topics, priors.topic, topics + d * width,
-                  next_topics + d * width);
+            run.renew_topics(sums.data(), point.data(), n_topics, priors.topic, topics + d * width,
+                             next_topics + d * width);
             logarithms[block] += run.log_sum(own.values, products.data(), own.count);
         }
     });
@@ -113,13 +92,7 @@ double em_step(const Counts<Number>& counts, const Columns& columns, std::size_t
                 std::fill_n(row, n_topics, Number{0});
                 continue;
             }
-            for (std::size_t k = 0; k < n_topics; ++k) {
-                const double value =
-                    static_cast<double>(row[k]) * scale[k] * static_cast<double>(sums[k]);
-                const double kept = value < priors.least ? priors.word : value + priors.word;
-                row[k] = static_cast<Number>(kept);
-                total[k] += kept;
-            }
+            run.renew_words(sums.data(), scale, n_topics, priors.word, priors.least, row, total);
         }
     });
     for (std::size_t k = 0; k < n_topics; ++k) {
@@ -197,7 +170,8 @@ std::size_t fold_in(const Counts<Number>& counts, std::size_t n_topics, std::siz
             divide(own.values, products.data(), own.count, shares.data());
             run.near_sums(table.data(), width, rows.data(), shares.data(), own.count, sums.data());
             if (!std::any_of(shares.begin(), shares.end(), [](Number c) { return c > 0; })) return;
-            renew(sums.data(), point.data(), n_topics, topic_prior, current, next.data());
+            run.renew_topics(sums.data(), point.data(), n_topics, topic_prior, current,
+                             next.data());
             change = 0;
             for (std::size_t k = 0; k < n_topics; ++k)
                 change = std::max(change, static_cast<double>(std::abs(next[k] - current[k])));

@@ -185,6 +185,44 @@ void sums_of_far_rows(const Number* table, std::size_t width, const std::int32_t
     add_rows(table, width, rows, FarWeights<Number>{weights, places, readable}, count, out);
 }
 
+template <class Number>
+void renew_topics(const Number* sums, const Number* point, std::size_t n_topics, double prior,
+                  const Number* before, Number* after) {
+    constexpr std::size_t lanes = 8;
+    double totals[lanes] = {};
+    const auto weigh = [=](std::size_t k) {
+        const double value = static_cast<double>(sums[k] * point[k]) + prior;
+        after[k] = static_cast<Number>(value);
+        return value;
+    };
+    std::size_t k = 0;
+    for (; k + lanes <= n_topics; k += lanes)
+        for (std::size_t l = 0; l < lanes; ++l) totals[l] += weigh(k + l);
+    for (; k < n_topics; ++k) totals[k % lanes] += weigh(k);
+    double total = 0;
+    for (std::size_t l = 0; l < lanes; ++l) total += totals[l];
+    if (!(total > 0)) {
+        for (k = 0; k < n_topics; ++k) after[k] = before[k];
+        return;
+    }
+    const double factor = 1 / total;
+    for (k = 0; k < n_topics; ++k) {
+        const double value = static_cast<double>(after[k]) * factor;
+        after[k] = static_cast<Number>(value < kLeastTopic ? 0 : value);
+    }
+}
+
+template <class Number>
+void renew_words(const Number* sums, const double* scale, std::size_t n_topics, double prior,
+                 double least, Number* row, double* totals) {
+    for (std::size_t k = 0; k < n_topics; ++k) {
+        const double value = static_cast<double>(row[k]) * scale[k] * static_cast<double>(sums[k]);
+        const double kept = (value < least ? 0 : value) + prior;
+        row[k] = static_cast<Number>(kept);
+        totals[k] += kept;
+    }
+}
+
 // log(x) of numbers above 0 that are not subnormal, to about the last bit: x = 2^e m with m from
 // sqrt(1/2) to sqrt(2), and the series of log(m) = 2 artanh((m - 1) / (m + 1)).
 [[gnu::always_inline]] inline Piece<double> log_of(Piece<double> x) {
