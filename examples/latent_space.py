@@ -19,7 +19,7 @@ DOCUMENTS = [
 counter = tk.BagOfWords()
 bags = counter.fit_transform(DOCUMENTS)
 
-lsi = tk.LSI(3, random_state=0).fit(bags)
+lsi = tk.LSI(2, random_state=0).fit(bags)
 query = counter.transform(["doctor"])
 near = tk.similarities(lsi.transform(query), lsi.transform(bags))[0]
 print("Nearest to 'doctor' by LSI, with or without the word:")

@@ -74,3 +74,9 @@ def test_the_baseline_is_that_of_the_paper(shared_data):
         expected = retrieval.PAPER["VSM, raw tf"][name]
         for measure in ("average_precision", "interpolated_at_nine_levels"):
             assert found[measure] == pytest.approx(expected, abs=3)
+
+
+def test_the_edits_of_plain_python_are_edits():
+    peers = load_script("benchmarks/distances.py")
+    assert peers.long_integer_edits(list(b"kitten"), list(b"sitting")) == 3
+    assert set(peers.cases(quick=True)) >= {"sparse L1", "dense L2"}
