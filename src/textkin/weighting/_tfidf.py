@@ -37,14 +37,14 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     variant : str, default="gensim"
         The formula, see Notes: "gensim", "lecture", "wmd", "sklearn", "sklearn-unsmoothed" or
         "wtmf".
-    norm : "l2", "l1" or None, default="l2"
-        What each row is divided by: "l2" for cosines and Euclidean distances, "l1" for masses
-        and L1 distances, None for nothing.
     tf : {"count", "binary", "log", "max"}, optional
         The term frequency, in place of the variant's.
     idf : str, optional
         The idf, in place of the variant's: "one" (no idf), "log", "log2", "inverse", "smooth",
         "unsmoothed", "wtmf", "lucene" or "okapi".
+    norm : "l2", "l1" or None, default="l2"
+        What each row is divided by: "l2" for cosines and Euclidean distances, "l1" for masses
+        and L1 distances, None for nothing.
     sublinear : bool, default=False
         The same as ``tf="log"``, as scikit-learn calls it.
 
