@@ -13,13 +13,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.models import LDA, LSI, load_estimator
+from textkin.models import LDA, LSI, PLSA, FisherKernel, load_estimator
 from textkin.weighting import TfIdf
 
 MODELS = [
     LSI(2, random_state=0),
     LSI(1, algorithm="arpack", random_state=0),
     LDA(2, alpha=3, tol=0.1, random_state=0),
+    PLSA(2, random_state=0),
 ]
 BAGS = np.array(
     [[2, 1, 0, 0, 0], [0, 1, 3, 0, 0], [0, 0, 0, 0, 0], [5, 1, 0, 1, 0], [0, 0, 2, 2, 0]],
@@ -29,7 +30,7 @@ TEXTS = ["cat dog cat", "dog cat", "car bus car", "bus car bus", "dog dog", "bus
 LABELS = [0, 0, 1, 1, 0, 1] * 4
 
 
-@parametrize_with_checks(MODELS)
+@parametrize_with_checks([*MODELS, FisherKernel(2, random_state=0)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -102,7 +103,11 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(fitted, tmp_path):
         type(fitted).load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("model", [LSI(2, random_state=0), LDA(2, random_state=0)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [LSI(2, random_state=0), LDA(2, random_state=0), PLSA(2, random_state=0)],
+    ids=str,
+)
 def test_in_a_pipeline_and_a_grid(model):
     steps = [CountVectorizer(), *([TfIdf()] if isinstance(model, LSI) else []), model]
     pipeline = make_pipeline(*steps, LogisticRegression(C=100))

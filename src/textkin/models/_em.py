@@ -79,8 +79,8 @@ class _Mixture:
         n_documents, n_words = bags.shape
         n_topics = settings.n_components
         small = (n_documents + n_words) * n_topics <= _SMALL
-        total = float(bags.data.sum(dtype=np.float64))
-        single = bags.dtype == np.float32 and not small and total < _LARGEST_FLOAT
+        self.total = float(bags.data.sum(dtype=np.float64))
+        single = bags.dtype == np.float32 and not small and self.total < _LARGEST_FLOAT
         self.dtype: Any = np.float32 if single else np.float64
         self.settings = settings
         self.least = 1e-15 * min(1.0, float(bags.data.max()))
@@ -166,7 +166,7 @@ def fit_mixture(
         prior = mixture.log_prior()
         likelihoods.append(mixture.step())
         objectives.append(likelihoods[-1] + prior)
-        converged = len(objectives) > 1 and _gained(objectives[-2:]) < settings.tol
+        converged = len(objectives) > 1 and _gained(objectives[-2:], mixture.total) < settings.tol
         report()
     n_iter = len(likelihoods)
     likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
@@ -307,6 +307,7 @@ def _log(values: Float64Array) -> Float64Array:
     return np.asarray(np.log(np.maximum(values, np.finfo(np.float64).tiny)))
 
 
-def _gained(objectives: list[float]) -> float:
+def _gained(objectives: list[float], total: float) -> float:
+    """Return the gain of a step, relatively; what a token counts sets where that is nothing."""
     before, after = objectives
-    return (after - before) / max(abs(after), np.finfo(np.float64).tiny)
+    return (after - before) / max(abs(after), 1e-9 * total)

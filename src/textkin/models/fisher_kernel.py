@@ -200,6 +200,9 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         if not parts:
             parts = [sparse.csr_array((0, self._n_features_out))]
         whole: Bags = sparse.vstack(parts, format="csr", dtype=bags.dtype)
+        if max(whole.nnz, *whole.shape) <= np.iinfo(np.int32).max:  # classifiers ask for it
+            whole.indices = whole.indices.astype(np.int32, copy=False)
+            whole.indptr = whole.indptr.astype(np.int32, copy=False)
         return whole
 
     def similarity(self, X: BagsLike, Y: "BagsLike | None" = None) -> Float64Array:

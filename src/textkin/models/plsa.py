@@ -24,6 +24,7 @@ from textkin.models._em import (
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._words import words_of_columns
 from textkin.run import ProgressCallback, effective_jobs
+from textkin.weighting._rows import rows_of
 
 __all__ = ["PLSA"]
 
@@ -192,8 +193,10 @@ class PLSA(BagModel):
         bags = self._bags_to_fit(X)
         if not bags.nnz:
             raise ValueError("X must have words to find factors in; all its documents are empty.")
-        totals = bags.sum(axis=1, dtype=np.float64)
-        if not np.isfinite(totals.sum()):
+        totals = np.bincount(rows_of(bags), bags.data, bags.shape[0])
+        with np.errstate(over="ignore"):
+            total = totals.sum()
+        if not np.isfinite(total):
             raise ValueError("X must have weights with a finite sum; scale them down.")
         random = check_random_state(self.random_state)
         settings = self._settings()
@@ -213,7 +216,7 @@ class PLSA(BagModel):
         self.components_ = best.words
         self.document_topics_ = best.topics
         self.document_topics_[totals == 0] = 1 / self.n_components
-        self.topic_weights_ = totals @ self.document_topics_ / totals.sum()
+        self.topic_weights_ = totals / total @ self.document_topics_
         self.log_likelihoods_ = best.log_likelihoods
         self.objectives_ = best.objectives
         self.held_out_log_likelihoods_ = best.held_out
