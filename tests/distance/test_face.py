@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from threadpoolctl import threadpool_info
 
 import textkin as tk
 from support import interrupted
@@ -225,3 +226,22 @@ def test_tokens_of_another_vocabulary_are_refused():
     with pytest.raises(TypeError, match="both be Tokens"):
         distances(one, [["a"]], "edit")
     assert distances(one, again, "edit").tolist() == [[1]]
+
+
+def test_blas_has_its_threads_back_after_calls_at_a_time():
+    """Calls that overlap must not take each other's limit for the process's own."""
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    X = np.ones((2, 3))
+    distances(X)
+    before, during = threads(), []
+
+    def nested(done, total):
+        distances(X)
+        during.extend(threads())
+
+    distances(X, progress=nested)
+    assert set(during) == {1}
+    assert threads() == before

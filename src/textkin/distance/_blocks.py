@@ -6,9 +6,7 @@ number of threads never changes a bit of the result.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from functools import cache
-from threading import Event
+from threading import Event, Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,7 +56,7 @@ def filled(
         return int(block.stop - block.start)
 
     done = 0
-    with _one_thread_of_blas():
+    with _one_thread_of_blas:
         for rows in _run(blocks, work, min(threads, len(blocks))):
             done += rows
             if progress is not None:
@@ -91,13 +89,32 @@ def _run(blocks: list[slice], work: Callable[[slice, Check], int], threads: int)
             raise
 
 
-@cache
-def _controller() -> Any:  # noqa: ANN401 (threadpoolctl is untyped)
-    return ThreadpoolController()
+class _OneThreadOfBlas:
+    """Keeps threads of BLAS from running under ours, and sums from depending on their number.
+
+    The limit is that of the whole process: the first call of several at a time sets it, the last
+    one takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._controller is None:  # looks through the libraries of the process
+                self._controller = ThreadpoolController()
+            if self._calls == 0:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._calls += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._calls -= 1
+            if self._calls == 0:
+                self._limit.restore_original_limits()
 
 
-@contextmanager
-def _one_thread_of_blas() -> Iterator[None]:
-    """Keep threads of BLAS from running under ours, and sums from depending on their number."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+_one_thread_of_blas = _OneThreadOfBlas()

@@ -37,14 +37,14 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     variant : str, default="gensim"
         The formula, see Notes: "gensim", "lecture", "wmd", "sklearn", "sklearn-unsmoothed" or
         "wtmf".
-    norm : "l2", "l1" or None, default="l2"
-        What each row is divided by: "l2" for cosines and Euclidean distances, "l1" for masses
-        and L1 distances, None for nothing.
     tf : {"count", "binary", "log", "max"}, optional
         The term frequency, in place of the variant's.
     idf : str, optional
         The idf, in place of the variant's: "one" (no idf), "log", "log2", "inverse", "smooth",
         "unsmoothed", "wtmf", "lucene" or "okapi".
+    norm : "l2", "l1" or None, default="l2"
+        What each row is divided by: "l2" for cosines and Euclidean distances, "l1" for masses
+        and L1 distances, None for nothing.
     sublinear : bool, default=False
         The same as ``tf="log"``, as scikit-learn calls it.
 
@@ -75,19 +75,28 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     wtmf                "count"  "wtmf"        None
     ==================  =======  ============  ==================
 
-    ========  ===========      ============  ========================================
-    tf                         idf
-    ========  ===========      ============  ========================================
-    "count"   n                "one"         1
-    "binary"  1                "log"         ln(N / df)
-    "log"     1 + ln n         "log2"        log2(N / df)
-    "max"     n / max_w n      "inverse"     1 / df
-    ..                         "smooth"      ln((1 + N) / (1 + df)) + 1
-    ..                         "unsmoothed"  ln(N / df) + 1
-    ..                         "wtmf"        ln(N / (df + 1))
-    ..                         "lucene"      ln(1 + (N - df + 0.5) / (df + 0.5))
-    ..                         "okapi"       ln((N - df + 0.5) / (df + 0.5))
-    ========  ===========      ============  ========================================
+    ========  ===========
+    tf        formula
+    ========  ===========
+    "count"   n
+    "binary"  1
+    "log"     1 + ln n
+    "max"     n / max_w n
+    ========  ===========
+
+    ============  ===================================
+    idf           formula
+    ============  ===================================
+    "one"         1
+    "log"         ln(N / df)
+    "log2"        log2(N / df)
+    "inverse"     1 / df
+    "smooth"      ln((1 + N) / (1 + df)) + 1
+    "unsmoothed"  ln(N / df) + 1
+    "wtmf"        ln(N / (df + 1))
+    "lucene"      ln(1 + (N - df + 0.5) / (df + 0.5))
+    "okapi"       ln((N - df + 0.5) / (df + 0.5))
+    ============  ===================================
 
     "gensim" is also what Sato et al. use, with norm "l1" or "l2". A word in every document
     weighs 0 in "gensim" and "lecture" and vanishes from the bags; in "wtmf" and "okapi" it weighs
