@@ -28,7 +28,7 @@ void round_to_fixed_total(std::span<const Weight> weights, std::span<std::int64_
     for (const Weight w : weights) sum += static_cast<double>(w) / top;
     const double scale = static_cast<double>(kFixedTotal) / sum;
     for (std::size_t i = 0; i < weights.size(); ++i)
-        masses[i] = std::llround(static_cast<double>(weights[i]) / top * scale);
+        masses[i] = std::llrint(static_cast<double>(weights[i]) / top * scale);
     const auto rest = kFixedTotal - std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
     masses[position] += rest;
 }
