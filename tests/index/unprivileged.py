@@ -18,12 +18,16 @@ from textkin import Index
 NOBODY = 65534
 
 
+def tell(what: str) -> None:
+    os.write(sys.stdout.fileno(), what.encode() + b"\n")
+
+
 def tried(call: Callable[[], object]) -> None:
     """Print what a call raises."""
     try:
         call()
     except PermissionError as error:
-        print(error, flush=True)
+        tell(str(error))
     else:
         raise AssertionError("it could be written")
 
@@ -40,7 +44,7 @@ def read(path: Path, documents: Documents) -> None:
     with Index.open(path) as index:
         check(index, [documents])
         index.verify()
-        print(len(index), "documents", flush=True)
+        tell(f"{len(index)} documents")
         tried(lambda: index.add(["one more"]))
         tried(lambda: index.delete("d3"))
         tried(index.compact)

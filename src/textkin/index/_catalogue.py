@@ -45,7 +45,8 @@ _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, "
     "next_position INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, "
-    "words INTEGER NOT NULL, words_checksum INTEGER NOT NULL, tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
+    "words INTEGER NOT NULL, words_checksum INTEGER NOT NULL, "
+    "tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
     "tail_bytes INTEGER NOT NULL, next_segment INTEGER NOT NULL)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
     "digest BLOB NOT NULL, length INTEGER NOT NULL, checksum INTEGER NOT NULL, "
