@@ -1,6 +1,7 @@
 #include "textkin/packed_words.h"
 
 #include "textkin/characters.h"
+#include "textkin/filled_later.h"
 #include "word_hash.h"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ std::vector<std::int32_t> PackedWords::slots_of(WordArrays words, Stop& stop) {
         std::uint32_t tag;
         std::int32_t number;
     };
-    std::vector<Slot> slots(std::bit_ceil(std::max<std::size_t>(1, 2 * words.size())), Slot{0, -1});
+    FilledLater<Slot> slots(std::bit_ceil(std::max<std::size_t>(1, 2 * words.size())), Slot{0, -1});
     const std::size_t mask = slots.size() - 1;
     std::uint64_t hashes[kAhead];
     const auto prepare = [&](std::size_t number) {

@@ -28,6 +28,11 @@ const std::uint64_t kSeed = [] {
     return static_cast<std::uint64_t>(device()) << 32 | device();
 }();
 
+// A capacity for `wanted`: many small additions must not each move everything.
+std::size_t grown(std::size_t capacity, std::size_t wanted) {
+    return wanted <= capacity ? capacity : std::max(wanted, 2 * capacity);
+}
+
 // The first eight bytes as a number that sorts as they do.
 std::uint64_t leading(std::string_view word) {
     return __builtin_bswap64(load(word.data(), std::min<std::size_t>(word.size(), 8)));
@@ -111,6 +116,9 @@ void WordTable::extend(WordArrays words, Stop& stop) {
     if (words.size() > kMostWords - before) throw std::length_error(kTooManyWords);
     try {
         make_room(words.size());
+        bytes_.reserve(grown(bytes_.capacity(), bytes_.size() + words.bytes.size()));
+        ends_.reserve(grown(ends_.capacity(), before + words.size()));
+        keys_.reserve(grown(keys_.capacity(), before + words.size()));
         std::vector<std::string_view> some;
         FilledLater<std::int32_t> numbers;
         for (std::size_t first = 0; first < words.size(); first += kAtOnce) {

@@ -68,7 +68,7 @@ class WordTable {
     std::string bytes_;
     std::vector<std::size_t> ends_;
     std::vector<Key> keys_;
-    std::vector<Slot> slots_; // a power of two of them, at most half in use
+    FilledLater<Slot> slots_; // a power of two of them, at most half in use
 };
 
 } // namespace textkin
