@@ -1,5 +1,7 @@
 """Fixtures for the store: indexes in temporary folders, with segments of a few documents."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,12 +10,22 @@ import pytest
 from textkin import Index
 from textkin.index import _merging, _writer
 
+SHARED_MEMORY = Path("/dev/shm")
+
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[Index]:
     """An empty index."""
     with Index.create(tmp_path / "test.kin") as made:
         yield made
+
+
+@pytest.fixture
+def quick_folder() -> Iterator[Path]:
+    """A folder in memory, where there is one: a kill does not depend on the disk."""
+    usable = SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if usable else None) as name:
+        yield Path(name)
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-// Stands between a process and the kernel (LD_PRELOAD) and lets one of its file operations go wrong.
+// Stands between a process and the kernel (LD_PRELOAD) and lets one of its file operations go
+// wrong.
 //
 // Only operations that change something in the folder given to faults_watch are counted. Whoever
 // arms it says which one is hit, and how: the process is killed before it, or in the middle of it
@@ -86,7 +87,8 @@ What meets(const char* operation, const char* path, bool space, bool writes = fa
 }
 
 // Half of the bytes, then the end: what a kill leaves of a write that was under way.
-template <class Write> ssize_t writing(const char* operation, int file, std::size_t size, Write write) {
+template <class Write>
+ssize_t writing(const char* operation, int file, std::size_t size, Write write) {
     char name[PATH_MAX];
     switch (meets(operation, name_of(file, name), true, true)) {
     case kHit:
@@ -128,8 +130,7 @@ void faults_arm(int how_, long operation, int error) {
 long faults_seen() { return seen; }
 
 ssize_t write(int file, const void* data, size_t size) {
-    return writing("write", file, size,
-                   [&](size_t part) { return REAL(write)(file, data, part); });
+    return writing("write", file, size, [&](size_t part) { return REAL(write)(file, data, part); });
 }
 
 ssize_t pwrite(int file, const void* data, size_t size, off_t offset) {
@@ -169,14 +170,13 @@ int fdatasync(int file) { return flushing("fsync", file, REAL(fdatasync)); }
 int ftruncate(int file, off_t size) {
     char name[PATH_MAX];
     return meets("truncate", name_of(file, name), size > 0) == kPass ? REAL(ftruncate)(file, size)
-                                                                      : -1;
+                                                                     : -1;
 }
 
 int ftruncate64(int file, off64_t size) {
     char name[PATH_MAX];
-    return meets("truncate", name_of(file, name), size > 0) == kPass
-               ? REAL(ftruncate64)(file, size)
-               : -1;
+    return meets("truncate", name_of(file, name), size > 0) == kPass ? REAL(ftruncate64)(file, size)
+                                                                     : -1;
 }
 
 int posix_fallocate64(int file, off64_t offset, off64_t size) {

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -75,7 +76,7 @@ def kills(folder: Path, seed: int, times: int) -> None:
     for step in range(times):
         telling = Telling()
         child_seed = rng.getrandbits(32)
-        pid = fork(lambda: write_for_ever(path, child_seed, telling))
+        pid = fork(partial(write_for_ever, path, child_seed, telling))
         deadline = time.monotonic() + rng.random() * LONGEST
         told = []
         while (left := deadline - time.monotonic()) > 0:
@@ -101,7 +102,7 @@ def kills(folder: Path, seed: int, times: int) -> None:
         check(index, [documents])
         names = segment_files(path)
         assert len(names) == index.info().segments, f"files are left: {names}"
-    print(f"{times} kills, {calls} calls, {cut} of them cut")
+    sys.stdout.write(f"{times} kills, {calls} calls, {cut} of them cut\n")
     # Of so many kills some must have hit a call; otherwise this has tested nothing.
     assert cut > times // 10
 
@@ -139,7 +140,7 @@ def readers(folder: Path, seed: int, calls: int) -> None:
     pids = []
     for reader in (keep_one_state, open_again_and_again):
         telling = Telling()
-        pids.append(fork(lambda reader=reader, telling=telling: reader(path, stop, telling)))
+        pids.append(fork(partial(reader, path, stop, telling)))
         assert os.read(telling.read_end, 100) == b'"ready"\n'
     telling = Telling()
     with open(os.devnull, "wb") as nowhere:
@@ -147,7 +148,6 @@ def readers(folder: Path, seed: int, calls: int) -> None:
         write_for_ever(path, seed, telling, calls)
     os.write(stopping, b"stop")
     assert [ended(pid) for pid in pids] == [0, 0]
-    print(f"{calls} calls beside two readers")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,12 @@ of the moment are; it changes in the same transaction as what it counts.
 """
 
 import errno
+import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+import weakref
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -26,6 +29,7 @@ __all__ = [
     "open_catalogue",
     "plain_errors",
     "upgrade_catalogue",
+    "words_checksum",
 ]
 
 CATALOGUE = "catalogue.sqlite"
@@ -33,6 +37,7 @@ FORMAT = 1
 _APPLICATION = int.from_bytes(b"tkin", "big")
 _BUSY = 60.0  # seconds; only a checkpoint can be in the way, writers have a lock of their own
 _STEPS = 1_000_000  # of SQLite's machine: some ten milliseconds
+_CHECKSUM = "checksum"  # the name of a setting
 _CACHE = 64 << 10  # KiB that a writer keeps of the file
 
 # The text comes last: SQLite reads a row up to the column that is wanted.
@@ -40,7 +45,8 @@ _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, "
     "next_position INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, "
-    "words INTEGER NOT NULL, tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
+    "words INTEGER NOT NULL, words_checksum INTEGER NOT NULL, "
+    "tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
     "tail_bytes INTEGER NOT NULL, next_segment INTEGER NOT NULL)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
     "digest BLOB NOT NULL, length INTEGER NOT NULL, checksum INTEGER NOT NULL, "
@@ -69,6 +75,8 @@ class State:
         The position of the next document; positions are never used again.
     documents, tokens, words : int
         Documents that are there, the sum of their lengths, words of the vocabulary.
+    words_checksum : int
+        Of all words in their order; a document has a hash of its own.
     tail_position, tail_word : int
         Documents and words from these on are in no segment.
     tail_bytes : int
@@ -82,6 +90,7 @@ class State:
     documents: int = 0
     tokens: int = 0
     words: int = 0
+    words_checksum: int = 0
     tail_position: int = 0
     tail_word: int = 0
     tail_bytes: int = 0
@@ -115,6 +124,9 @@ _RECORD_COLUMNS = ", ".join(field.name for field in fields(SegmentRecord))
 class Catalogue:
     """A connection to the catalogue, with the statements that several parts need.
 
+    SQLite's connections must not be used, or even closed, in a process that was forked from the
+    one that opened them. There they refuse to do anything.
+
     Parameters
     ----------
     connection : sqlite3.Connection
@@ -126,8 +138,10 @@ class Catalogue:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
         self.path = path
-        self.execute = connection.execute
-        self.executemany = connection.executemany
+        self.execute: Callable[..., sqlite3.Cursor] = connection.execute
+        self.executemany: Callable[..., sqlite3.Cursor] = connection.executemany
+        self._ours = True
+        _in_use.add(self)
 
     def state(self) -> State:
         """Return the state row."""
@@ -198,9 +212,42 @@ class Catalogue:
             "SELECT number, word FROM words WHERE number >= ? AND number < ? ORDER BY number",
             (first, end),
         ).fetchall()
-        if [number for number, _ in rows] != list(range(first, end)):
+        sound = len(rows) == end - first and all(
+            number == expected and isinstance(word, str)
+            for expected, (number, word) in enumerate(rows, start=first)
+        )
+        if not sound:
             raise _damaged(self.path, f"words are missing between numbers {first} and {end}")
         return [word for _, word in rows]
+
+    def check_numbers(self) -> None:
+        """Raise unless the numbers of the moment fit to the tables; a look at the ends is enough.
+
+        Whatever is allocated later rests on these numbers.
+        """
+        state = self.state()
+        for table, column, end in (
+            ("words", "number", state.words),
+            ("documents", "position", state.next_position),
+            ("segments", "number", state.next_segment),
+        ):
+            lowest, highest = self.execute(
+                f"SELECT (SELECT min({column}) FROM {table}), (SELECT max({column}) FROM {table})"
+            ).fetchone()
+            if highest is not None and not 0 <= lowest <= highest < end:
+                raise _damaged(self.path, f"its table {table!r} goes beyond what it says")
+            if table == "words" and (-1 if highest is None else highest) != end - 1:
+                raise _damaged(self.path, "its table 'words' does not end where it says")
+        position = word = 0
+        for record in self.segments():
+            follows = (record.first_position, record.first_word) == (position, word)
+            if not follows or record.end_position < position or record.end_word < word:
+                raise _damaged(self.path, f"segment {record.number} does not follow the one before")
+            position, word = record.end_position, record.end_word
+        if (position, word) != (state.tail_position, state.tail_word):
+            raise _damaged(self.path, "its segments do not end where it says")
+        if position > state.next_position or word > state.words:
+            raise _damaged(self.path, "its segments go beyond what it says")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -224,10 +271,36 @@ class Catalogue:
 
     def close(self) -> None:
         """Close the connection; the last one of all folds the log into the file."""
-        self.connection.close()
+        if self._ours:
+            self.connection.close()
+
+    def abandon(self) -> None:
+        """Give up a connection that belongs to another process."""
+        self._ours = False
+        _inherited.append(self.connection)
+        self.execute = self.executemany = _refuse
 
 
-def create_catalogue(path: Path, settings: Iterable[tuple[str, str]]) -> None:
+_in_use: "weakref.WeakSet[Catalogue]" = weakref.WeakSet()
+_inherited: list[sqlite3.Connection] = []  # which keeps them from being closed
+
+
+def _refuse(*_arguments: object) -> sqlite3.Cursor:
+    raise RuntimeError(
+        "What was read from an index before a fork cannot be read on in the new process; begin "
+        "again there."
+    )
+
+
+def _after_fork() -> None:
+    for catalogue in list(_in_use):
+        catalogue.abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def create_catalogue(path: Path, settings: Mapping[str, str]) -> None:
     """Make an empty catalogue."""
     with plain_errors(path):
         connection = sqlite3.connect(path, isolation_level=None)
@@ -240,7 +313,10 @@ def create_catalogue(path: Path, settings: Iterable[tuple[str, str]]) -> None:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
-                connection.executemany("INSERT INTO settings VALUES (?, ?)", settings)
+                connection.executemany(
+                    "INSERT INTO settings VALUES (?, ?)",
+                    [*settings.items(), (_CHECKSUM, _settings_checksum(settings.items()))],
+                )
                 connection.execute(
                     f"INSERT INTO state (one, {_STATE_COLUMNS}) "
                     f"VALUES (1, {', '.join('0' * len(fields(State)))})"
@@ -271,10 +347,17 @@ def open_catalogue(path: Path) -> Catalogue:
             tables = catalogue.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
             if sorted(sql for (sql,) in tables) != sorted(_SCHEMA):
                 raise _damaged(path, "its tables are not those that textkin makes")
+            settings = dict(catalogue.execute("SELECT name, value FROM settings"))
+            if settings.pop(_CHECKSUM, None) != _settings_checksum(settings.items()):
+                raise _damaged(path, "its settings are not what they were")
     except BaseException:
         catalogue.close()
         raise
     return catalogue
+
+
+def _settings_checksum(settings: Iterable[tuple[object, object]]) -> str:
+    return hashlib.sha256(repr(sorted(settings, key=repr)).encode()).hexdigest()
 
 
 def format_of(path: Path) -> int:
@@ -302,20 +385,27 @@ def upgrade_catalogue(path: Path) -> None:
         catalogue.close()
 
 
+def words_checksum(words: Sequence[str], so_far: int) -> int:
+    """Return the checksum of the vocabulary after some words more."""
+    return zlib.crc32("".join(f"{word}\0" for word in words).encode(), so_far)
+
+
 @contextmanager
 def plain_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite complains of into the exceptions that callers know."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in a message of SQLite that has a damaged name
+        raise _damaged(path, str(error)) from error
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
+        if kind in _DAMAGE or str(error).startswith("Could not decode to UTF-8"):
             raise _damaged(path, str(error)) from error
         if kind == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
             raise ValueError(
                 f"a document is too long for the catalogue ({error}); split it into passages."
             ) from error
-        if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
             raise IndexLockedError(
                 f"{path.parent}: another process keeps the catalogue locked ({error})."
             ) from error
@@ -326,6 +416,15 @@ def plain_errors(path: Path) -> Iterator[None]:
             raise
         raise OSError(number, f"{os.strerror(number)} ({error})", str(path)) from error
 
+
+# A constraint, or a type, that what we write never breaks.
+_DAMAGE = (
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_MISMATCH,
+)
 
 _ERRNO = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

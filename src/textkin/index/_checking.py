@@ -4,14 +4,19 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from textkin import _core
 from textkin.exceptions import DamagedIndexError
-from textkin.index._catalogue import CATALOGUE, Catalogue, SegmentRecord, plain_errors
+from textkin.index._catalogue import (
+    CATALOGUE,
+    Catalogue,
+    SegmentRecord,
+    plain_errors,
+    words_checksum,
+)
 from textkin.index._records import digest_of
 from textkin.index._segment import (
     Extent,
@@ -26,6 +31,7 @@ __all__ = ["Findings", "check_snapshot"]
 
 _MOST = 100  # problems that are told of one kind
 _CHUNK = 512
+_TYPES = (str, bytes, int, int, bytes, str, str, str)  # of a document's columns, from the id on
 
 
 @dataclass
@@ -99,7 +105,10 @@ def _unsound_documents(catalogue: Catalogue, tell: Callable[[int, int], object])
         blobs = []
         for position, id, digest, length, checksum, counts, label, metadata, text in rows:
             problem = None
-            if not 0 <= position < state.next_position:
+            types = tuple(map(type, (id, digest, length, checksum, counts, label, metadata, text)))
+            if types != _TYPES:
+                problem = "has columns of wrong types"
+            elif not 0 <= position < state.next_position:
                 problem = f"has the position {position}"
             elif digest_of(id, label, metadata, text) != digest:
                 problem = "is not what it was when it was added"
@@ -111,7 +120,7 @@ def _unsound_documents(catalogue: Catalogue, tell: Callable[[int, int], object])
                 problems.append(f"{CATALOGUE}: the document {id!r} {problem}")
             blobs.append(counts)
             documents += 1
-            tokens += length
+            tokens += length if type(length) is int else 0
         problems += _unsound_counts(blobs, rows, state.words)
         tell(documents, state.documents)
     if documents != state.documents or tokens != state.tokens:
@@ -127,30 +136,17 @@ def _unsound_counts(blobs: list[bytes], rows: Sequence[tuple[Any, ...]], n_words
         *_, lengths = _core.unpack_counts(blobs, n_words)
     except (TypeError, ValueError) as error:
         return [f"{CATALOGUE}: counts of a document cannot be read ({error})"]
-    wrong = np.flatnonzero(lengths != np.array([row[3] for row in rows]))
+    wrong = np.flatnonzero(lengths != np.array([row[3] for row in rows], np.object_))
     return [f"{CATALOGUE}: the document {rows[i][1]!r} has another length" for i in wrong[:_MOST]]
 
 
 def _unsound_tables(catalogue: Catalogue) -> list[str]:
+    catalogue.check_numbers()
     state = catalogue.state()
     problems = []
     words = catalogue.words(0, state.words)
-    if len(set(words)) != len(words):
-        problems.append(f"{CATALOGUE}: the table 'words' has a word twice")
-    (beyond,) = catalogue.execute(
-        "SELECT count(*) FROM words WHERE number < 0 OR number >= ?", (state.words,)
-    ).fetchone()
-    if beyond:
-        problems.append(f"{CATALOGUE}: the table 'words' has {beyond} words too many")
-    edges = [(0, 0)]
-    for record in catalogue.segments():
-        if (record.first_position, record.first_word) != edges[-1]:
-            problems.append(f"{CATALOGUE}: segment {record.number} does not follow the one before")
-        edges.append((record.end_position, record.end_word))
-    if edges[-1] != (state.tail_position, state.tail_word) or any(
-        a > b for a, b in pairwise(edges)
-    ):
-        problems.append(f"{CATALOGUE}: its segments do not end where it says")
+    if words_checksum(words, 0) != state.words_checksum:
+        problems.append(f"{CATALOGUE}: the table 'words' is not what it was")
     for position in catalogue.deleted(-1, state.next_position + 1):
         there = catalogue.execute("SELECT 1 FROM documents WHERE position = ?", (position,))
         if position >= state.tail_position or there.fetchone() is not None:

@@ -37,4 +37,7 @@ def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback |
                 write_whole(folder / SEGMENTS / record.file, [memoryview(segment.mapped)])
         vectors = snapshot.folder / VectorSet.FOLDER
         if vectors.is_dir():
-            shutil.copytree(vectors, folder / VectorSet.FOLDER)
+            (folder / VectorSet.FOLDER).mkdir()
+            for file in vectors.iterdir():
+                if file.is_file() and not file.is_symlink():
+                    shutil.copyfile(file, folder / VectorSet.FOLDER / file.name)

@@ -80,6 +80,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     _check_free(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}"
+    made = temporary
     temporary.mkdir()
     try:
         yield temporary
@@ -88,10 +89,10 @@ def new_folder(path: Path) -> Iterator[Path]:
                 _sync_file(Path(inner) / name)
             sync_folder(Path(inner))
         _check_free(path)
-        temporary.replace(path)
+        made = temporary.replace(path)
         sync_folder(path.parent)
     except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
         raise
 
 
@@ -123,7 +124,8 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
     IndexLockedError
         If another writer still has the lock after `timeout` seconds.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    holding = os.getpid()
     try:
         deadline = time.monotonic() + timeout
         while not _try_lock(handle):
@@ -139,7 +141,11 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
         os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         yield
     finally:
-        os.close(handle)  # which releases the lock
+        # A process that was forked meanwhile has the file too: it must neither keep the lock when
+        # this one is done, nor give it up before.
+        if os.getpid() == holding:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
 
 
 def _try_lock(handle: int) -> bool:

@@ -4,7 +4,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -43,9 +43,6 @@ _TIMEOUT = 10.0
 _SHOWN = 3
 
 _Default = TypeVar("_Default")
-
-# What a process inherits from the one that it was forked from, and must neither use nor close.
-_inherited: list[object] = []
 
 
 class Index:
@@ -203,7 +200,7 @@ class Index:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "textkin": textkin.__version__,
             }
-            create_catalogue(folder / CATALOGUE, settings.items())
+            create_catalogue(folder / CATALOGUE, settings)
         return cls(path, timeout=timeout)
 
     @classmethod
@@ -558,11 +555,7 @@ class Index:
     def _check_usable(self) -> None:
         if self._closed:
             raise ValueError(f"The index {self.path} is closed; open it again with Index.open.")
-        if os.getpid() != self._process:  # SQLite's connections do not survive a fork
-            _inherited.extend((self._current, self._writer))
-            for held in (self._current, self._writer):
-                if held is not None:
-                    held.close.detach()
+        if os.getpid() != self._process:  # what was open is of no use here, see Catalogue
             self._current = self._writer = None
             self._mutex, self._write_mutex = threading.RLock(), threading.Lock()
             self._process = os.getpid()
@@ -589,7 +582,8 @@ class Index:
                     yield self._writer
                 finally:
                     self._current = None  # the next to read sees what was written
-                self._current = open_snapshot(self.path)  # and nothing that others write later
+                with suppress(OSError):  # what was written is kept, whoever can read it now
+                    self._current = open_snapshot(self.path)  # and nothing that others write later
         finally:
             self._write_mutex.release()
 

@@ -137,7 +137,7 @@ class Segments:
 
     def sweep(self) -> list[str]:
         """Remove files that no catalogue names: what a crash, or a reader, has left."""
-        place = self.folder / "segments"
+        place = self._place()
         named = {record.file for record in self.catalogue.segments()}
         removed = []
         for name in sorted(os.listdir(place)):
@@ -164,11 +164,19 @@ class Segments:
                 return segment
         return segment_from_catalogue(self.catalogue, Extent.of(record))
 
+    def _place(self) -> Path:
+        """Return the folder of the segments; it is made again if it is gone, or leads elsewhere."""
+        place = self.folder / "segments"
+        if place.is_symlink():  # of a stranger: whatever lies there is not ours to remove
+            place.unlink()
+        place.mkdir(exist_ok=True)
+        return place
+
     def _replace(self, old: Sequence[SegmentRecord], segment: Segment) -> None:
         """Write a segment, name it instead of others, and remove their files."""
         state = self.catalogue.state()
         number = state.next_segment
-        place = self.folder / "segments"
+        place = self._place()
         record = SegmentRecord(number, *segment.extent, segment.rows, segment.entries, 0, "")
         path = place / record.file
         written = segment.write(path)

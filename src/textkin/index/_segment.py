@@ -158,6 +158,23 @@ class Segment:
         found[self.arrays["terms"]] = np.diff(self.arrays["term_offsets"])
         return found
 
+    def check(self) -> None:
+        """Raise unless the arrays can be used without harm.
+
+        Counts and lengths may still be wrong, which only the hash tells.
+
+        Raises
+        ------
+        SegmentDamage
+            If positions, rows or terms lie outside of what is covered, or are not in order.
+        """
+        extent, terms = self.extent, self.arrays["terms"]
+        if not _ascends(self.positions, extent.first_position, extent.end_position):
+            raise SegmentDamage("has positions that are not in order")
+        if not _ascends(terms, 0, extent.end_word):
+            raise SegmentDamage("has terms that are not in order")
+        self.bags  # noqa: B018 (checks them)
+
     def live_rows(self, deleted: Sequence[int]) -> BoolArray:
         """Return which rows are not among the deleted positions."""
         live = np.ones(self.rows, np.bool_)
@@ -207,7 +224,7 @@ def map_segment(path: Path, record: SegmentRecord) -> Segment:
     SegmentDamage
         If it is not there, or not what the catalogue says. What the arrays hold is not looked at.
     """
-    if path.is_symlink() or not path.is_file():
+    if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
         raise SegmentDamage("is missing")
     extent = Extent.of(record)
     with path.open("rb") as file:
@@ -273,6 +290,13 @@ def merged(segments: Sequence[tuple[Segment, BoolArray]]) -> Segment:
     lengths_of_words = [np.diff(segment.arrays["word_offsets"]) for segment, _ in segments]
     offsets = _summed(np.concatenate(lengths_of_words))
     return _made(extent, positions, indptr, indices, counts, lengths, words, offsets)
+
+
+def _ascends(numbers: NDArray[Any], first: int, end: int) -> bool:
+    """Say whether numbers ascend strictly, from `first` at the least to below `end`."""
+    if len(numbers) == 0:
+        return True
+    return bool(numbers[0] >= first and numbers[-1] < end and (numbers[1:] > numbers[:-1]).all())
 
 
 def _summed(sizes: Int64Array) -> Int64Array:

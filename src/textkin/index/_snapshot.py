@@ -177,7 +177,15 @@ class Snapshot:
 
     def words(self) -> list[str]:
         """Return all words by their numbers, those that no document has any more too."""
-        return [word for _, packed in self._words for word in packed.words(0, len(packed))]
+        found: list[str] = []
+        for _, packed in self._words:
+            try:
+                found += packed.words(0, len(packed))
+            except ValueError:  # bytes that are no text; the catalogue has them
+                with self.catalogue() as catalogue:
+                    end = len(found) + len(packed)
+                    found += catalogue.words(len(found), end)
+        return found
 
     def unusable(self) -> list[SegmentRecord]:
         """Return the segments whose files are missing or damaged, as far as that was seen."""
@@ -189,10 +197,12 @@ class Snapshot:
         found = []
         with self.catalogue() as catalogue:
             for record, segment in self.segments:
-                if isinstance(segment, str):
-                    packed = _packed(catalogue, Extent.of(record))
-                else:
+                try:
+                    if isinstance(segment, str):
+                        raise SegmentDamage(segment)
                     packed = segment.words
+                except SegmentDamage:
+                    packed = _packed(catalogue, Extent.of(record))
                 found.append((record.first_word, packed))
             found.append((self._tail.first_word, _packed(catalogue, self._tail)))
         return found
@@ -204,7 +214,7 @@ class Snapshot:
 
     def _part(self, catalogue: Catalogue, segment: Segment, record: SegmentRecord) -> Part:
         try:
-            segment.bags  # noqa: B018 (looks at what is in the file)
+            segment.check()
         except SegmentDamage as damage:
             _warn(self.folder, record, damage)
             segment = segment_from_catalogue(catalogue, Extent.of(record))
@@ -241,6 +251,7 @@ def open_snapshot(folder: Path) -> Snapshot:
             seen = -1
             for _ in range(_TRIES):
                 catalogue.execute("BEGIN")
+                catalogue.check_numbers()
                 number = catalogue.state().number
                 segments, whole = _mapped(folder, catalogue.segments())
                 if whole or number == seen:

@@ -23,6 +23,7 @@ from textkin.index._catalogue import (
     State,
     open_catalogue,
     plain_errors,
+    words_checksum,
 )
 from textkin.index._merging import Segments
 from textkin.index._records import Content
@@ -116,6 +117,7 @@ class Writer:
             documents=state.documents + len(contents),
             tokens=state.tokens + int(lengths.sum()),
             words=state.words + len(words),
+            words_checksum=words_checksum(words, state.words_checksum),
             tail_bytes=state.tail_bytes + sum(map(len, packed)),
         )
 
