@@ -421,6 +421,8 @@ def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # What is started in the background ignores Ctrl-C; not this one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while process.poll() is None:
         time.sleep(0.05)
