@@ -214,6 +214,14 @@ class Catalogue:
                 self.execute("ROLLBACK")
             raise
 
+    def fold_log(self) -> None:
+        """Fold SQLite's log into the file and empty it, unless somebody reads an older state."""
+        self.execute("PRAGMA busy_timeout = 0")  # a reader may keep its state for hours
+        try:
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY)}")
+
     def close(self) -> None:
         """Close the connection; the last one of all folds the log into the file."""
         self.connection.close()

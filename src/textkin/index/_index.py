@@ -578,10 +578,12 @@ class Index:
             )
         try:
             with writer_lock(self.path / _LOCK, self._timeout):
-                # SQLite folds its log into the file only if nobody reads an older state.
-                self._current = None
+                # The writer's connection comes first: the last one to be closed removes SQLite's
+                # log, and where the disk is full nobody could make it again, not even to read.
                 if self._writer is None:
                     self._writer = Writer(self.path, self._reading)
+                # SQLite folds its log into the file only if nobody reads an older state.
+                self._current = None
                 self._writer.refresh()
                 try:
                     yield self._writer

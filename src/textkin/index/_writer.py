@@ -167,7 +167,7 @@ class Writer:
         with plain_errors(self._catalogue.path):
             self._segments.compact()
             self._catalogue.execute("VACUUM")
-            self._catalogue.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._catalogue.fold_log()
             self._state = self._catalogue.state()
 
     def repair(self, records: Sequence[SegmentRecord]) -> None:

@@ -1,0 +1,212 @@
+"""What an index must hold, kept in plain dictionaries: the oracle of the crash tests.
+
+The scripts that die (`kills.py`, `faults.py`) and the tests beside them import this file.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from textkin import AddError, Index, WordVectors
+from textkin.index import _adding, _merging, _writer
+from textkin.text import Document
+
+Record = dict[str, Any]
+Documents = dict[str, Document]
+
+BATCH = 4
+
+
+def small_limits() -> None:
+    """Let a few documents make a batch, a segment, a merge; for the rest of the process."""
+    _adding._BATCH_DOCUMENTS = BATCH
+    _writer._TAIL_DOCUMENTS = 5
+    _merging._SMALLEST = 120
+    _merging._TOGETHER = 3
+    _merging.LARGEST = 600
+    _merging._DEAD_ROWS = 3
+
+
+def create(path: Path) -> Index:
+    """Make an index with two vectors of its own: the built-in ones take long to check."""
+    return Index.create(path, vectors=WordVectors(["abc", "def"], np.eye(2, dtype=np.float32)))
+
+
+def records(rng: Random, ids: Sequence[str]) -> list[Record]:
+    """Make a document for each id, of words that `str.split` finds again."""
+    return [
+        {
+            "id": id,
+            "text": " ".join("".join(rng.choices("abcdef", k=3)) for _ in range(rng.randrange(12))),
+            "label": rng.choice([None, "x", 3]),
+            "year": rng.randrange(2000, 2030),
+        }
+        for id in ids
+    ]
+
+
+def document(record: Record) -> Document:
+    return Document(record["id"], record["text"], record.get("label"), {"year": record["year"]})
+
+
+def updated(documents: Documents, batch: Sequence[Record]) -> Documents:
+    """Return what `update` makes of these documents: what changes goes to the end."""
+    latest = {record["id"]: document(record) for record in batch}
+    new = {id: made for id, made in latest.items() if documents.get(id) != made}
+    return {id: kept for id, kept in documents.items() if id not in new} | new
+
+
+def states(documents: Documents, call: Record) -> list[Documents]:
+    """Return what is on the disk before a call and after each of its transactions."""
+    found = [documents]
+    if call["what"] in ("add", "update", "mirror"):
+        given = call["records"]
+        for start in range(0, len(given), BATCH):
+            found.append(updated(found[-1], given[start : start + BATCH]))
+        if not call["stream"]:  # the batches of a list are one transaction
+            found = [documents, found[-1]]
+    if call["what"] == "mirror":
+        wanted = {record["id"] for record in call["records"]}
+        found.append({id: kept for id, kept in found[-1].items() if id in wanted})
+    if call["what"] == "delete":
+        found.append({id: kept for id, kept in documents.items() if id not in call["ids"]})
+    return found
+
+
+def perform(index: Index, call: Record, committed: Callable[[int, int], object]) -> None:
+    """Do what a call says."""
+    match call["what"]:
+        case "add" | "update" | "mirror" as what:
+            given = iter(call["records"]) if call["stream"] else call["records"]
+            getattr(index, what)(given, progress=committed)
+        case "refused":
+            try:
+                index.add(call["records"])
+            except AddError:
+                return
+            raise AssertionError("an id that is taken was added again")
+        case "delete":
+            index.delete(call["ids"])
+        case "compact":
+            index.compact()
+
+
+def any_call(rng: Random, documents: Documents) -> Record:
+    """Return a call that makes sense for an index with these documents."""
+    ids = list(documents)
+    fresh = [f"n{rng.getrandbits(40):x}" for _ in range(rng.randrange(1, 12))]
+    some = rng.sample(ids, min(len(ids), rng.randrange(1, 8)))
+    stream = rng.random() < 0.5
+    what = rng.choice(["add"] * 4 + ["update"] * 3 + ["delete"] * 2 + ["refused", "compact"])
+    if len(ids) > 60:
+        what = "mirror"
+    if what in ("delete", "refused") and not ids:
+        what = "add"
+    match what:
+        case "add":
+            return {"what": what, "records": records(rng, fresh), "stream": stream}
+        case "update":
+            mixed = some + fresh[:3]
+            same = [documents[id].to_dict() for id in rng.sample(ids, min(len(ids), 3))]
+            return {"what": what, "records": records(rng, mixed) + same, "stream": stream}
+        case "mirror":
+            left = [documents[id].to_dict() for id in rng.sample(ids, 15)]
+            return {"what": what, "records": left + records(rng, fresh), "stream": stream}
+        case "refused":
+            return {"what": what, "records": records(rng, [*fresh, ids[0]])}
+        case "delete":
+            return {"what": what, "ids": some}
+    return {"what": "compact"}
+
+
+def check(index: Index, allowed: Sequence[Documents], told: object = "") -> Documents:
+    """Compare an index with the states that it may be in; return the one that it is in."""
+    found = {document.id: document for document in index}
+    fits = [list(state.items()) == list(found.items()) for state in allowed]
+    assert any(fits), f"{told}: {describe(found)} is none of {[describe(a) for a in allowed]}"
+    check_agreement(index, list(found.values()), told)
+    return found
+
+
+def check_agreement(index: Index, documents: Sequence[Document], told: object = "") -> None:
+    """Compare all that an index says of its documents with the documents."""
+    ids = [document.id for document in documents]
+    assert index.ids() == ids, told
+    assert len(index) == len(ids), told
+    for id in ids[:3]:
+        assert id in index, told
+        assert index[id] == documents[ids.index(id)], told
+    words = list(index.vocabulary)
+    column = {word: number for number, word in enumerate(words)}
+    assert len(column) == len(words), told
+    expected = np.zeros((len(ids), len(words)), np.float32)
+    for row, kept in enumerate(documents):
+        for word, count in Counter(kept.text.split()).items():
+            expected[row, column[word]] = count
+    bags = index.bags()
+    assert bags.shape == expected.shape, told
+    assert np.array_equal(bags.toarray(), expected), told
+    assert np.array_equal(index.document_frequencies(), (expected > 0).sum(axis=0)), told
+    info = index.info()
+    assert (info.documents, info.tokens) == (len(ids), int(expected.sum())), told
+
+
+def describe(documents: Documents) -> str:
+    return f"{len(documents)} documents {list(documents)[-3:]}"
+
+
+def segment_files(path: Path) -> list[str]:
+    return sorted(os.listdir(path / "segments"))
+
+
+class Telling:
+    """Lines of JSON through a pipe, as long as both ends live."""
+
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        self._left = b""
+
+    def tell(self, what: object) -> None:
+        data = json.dumps(what).encode() + b"\n"
+        while data:
+            data = data[os.write(self.write_end, data) :]
+
+    def lines(self, some: bytes) -> Iterator[Any]:
+        """Give the lines that are whole now; one that was cut by a kill was never told."""
+        *whole, self._left = (self._left + some).split(b"\n")
+        return map(json.loads, whole)
+
+    def rest(self) -> Iterator[Any]:
+        """Give what is left when the other side is dead."""
+        os.close(self.write_end)
+        with open(self.read_end, "rb") as end:
+            yield from self.lines(end.read())
+
+
+def fork(work: Callable[[], object]) -> int:
+    """Do something in a child process; what it raises is printed, and its status is 3."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 3
+    try:
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def ended(pid: int) -> int:
+    """Wait for a child; return its exit status, or the number of the signal less than zero."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

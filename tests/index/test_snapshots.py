@@ -1,0 +1,182 @@
+"""Readers see one state throughout, whatever is written meanwhile."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textkin import Index, IndexLockedError, IndexWarning
+from textkin.index import _snapshot, _writer
+from textkin.index._segment import SegmentDamage, map_segment
+
+
+def numbered(first: int, end: int) -> list[dict[str, str]]:
+    return [{"id": f"d{i}", "text": f"word{i} shared"} for i in range(first, end)]
+
+
+class TestOneState:
+    def test_a_reader_keeps_its_state_until_it_is_refreshed(self, index: Index) -> None:
+        index.add(numbered(0, 3))
+        with Index.open(index.path) as reader:
+            index.add(numbered(3, 6))
+            index.delete("d0")
+            index.compact()
+            assert reader.ids() == ["d0", "d1", "d2"]
+            assert reader["d0"].text == "word0 shared"
+            assert reader.bags().shape == (3, 4)
+            assert reader.info().documents == 3
+            reader.refresh()
+            assert reader.ids() == [f"d{i}" for i in range(1, 6)]
+
+    def test_an_own_write_shows_what_there_was_then(self, index: Index) -> None:
+        with Index.open(index.path) as other:
+            index.add(numbered(0, 1))
+            other.add(numbered(1, 2))
+            assert index.ids() == ["d0"]
+            assert other.ids() == ["d0", "d1"]
+
+    @pytest.mark.usefixtures("small_segments")
+    def test_segments_that_are_merged_away_stay_readable(self, index: Index) -> None:
+        for i in range(0, 40, 5):
+            index.add(numbered(i, i + 5))
+        with Index.open(index.path) as reader:
+            before = set((index.path / "segments").iterdir())
+            for i in range(40, 80, 5):
+                index.add(numbered(i, i + 5))
+            index.compact()
+            assert not before & set((index.path / "segments").iterdir())
+            assert reader.bags().shape[0] == 40
+            assert reader.document_frequencies()[reader.vocabulary.index("shared")] == 40
+            assert len(list(reader)) == 40
+
+    def test_a_segment_that_vanished_meanwhile_means_a_newer_state(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
+        index.add(numbered(0, 2))
+        index.add(numbered(2, 4))
+        tries = 0
+
+        def vanishing(path: Path, record: object) -> object:
+            nonlocal tries
+            tries += 1
+            if tries == 1:  # between reading the catalogue and mapping, a writer merges
+                monkeypatch.setattr(_snapshot, "map_segment", map_segment)
+                index.compact()
+            return map_segment(path, record)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(_snapshot, "map_segment", vanishing)
+        with Index.open(index.path) as reader:  # and no warning
+            assert len(reader._snapshot().segments) == 1
+            assert reader.ids() == ["d0", "d1", "d2", "d3"]
+
+    def test_without_its_segments_an_index_is_only_slower(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
+        index.add(numbered(0, 4))
+        index.delete("d2")
+        bags, words = index.bags(), index.vocabulary
+
+        def unreadable(path: Path, record: object) -> object:
+            raise SegmentDamage("is missing")
+
+        def locked(*args: object) -> object:
+            raise IndexLockedError("busy")
+
+        monkeypatch.setattr(_snapshot, "map_segment", unreadable)
+        monkeypatch.setattr("textkin.index._index.writer_lock", locked)
+        with pytest.warns(IndexWarning, match="read from the catalogue, which is slower"):
+            reader = Index.open(index.path)
+        with reader:
+            assert (reader.bags() != bags).nnz == 0
+            assert reader.vocabulary == words
+            assert reader._snapshot().find(["word1", "nothing"]).tolist() == [1 + 1, -1]
+
+
+class TestThreads:
+    @pytest.mark.usefixtures("small_segments")
+    def test_many_read_while_one_writes(self, index: Index) -> None:
+        index.add(numbered(0, 10))
+        failures: list[BaseException] = []
+        done = threading.Event()
+
+        def read() -> None:
+            try:
+                while not done.is_set():
+                    snapshot = index._snapshot()
+                    ids = snapshot.ids()
+                    assert ids == [f"d{i}" for i in range(len(ids))]
+                    assert snapshot.bags().shape[0] == len(ids) == len(snapshot)
+                    number = snapshot.find(["shared"])[0]
+                    assert snapshot.frequencies[number] == len(ids)
+                    assert index[f"d{len(ids) - 1}"].text == f"word{len(ids) - 1} shared"
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for i in range(10, 130, 4):
+            index.add(numbered(i, i + 4))
+        index.compact()
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        index.verify()
+
+    def test_writers_of_one_process_take_turns(self, index: Index) -> None:
+        failures: list[BaseException] = []
+
+        def write(first: int) -> None:
+            try:
+                for i in range(first, first + 20):
+                    index.add(numbered(i, i + 1))
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=write, args=(100 * k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert len(index) == 80
+        index.verify()
+
+    def test_writing_inside_of_what_is_added_is_told(self, tmp_path: Path) -> None:
+        with Index.create(tmp_path / "x.kin", timeout=0) as index:
+
+            def documents() -> object:
+                yield "one"
+                index.add(["two"])
+
+            with pytest.raises(IndexLockedError, match="by what is iterated over"):
+                index.add(documents())  # type: ignore[arg-type]
+            assert len(index) == 0
+            index.add(["three"])
+
+    def test_a_second_writer_is_told_who_writes(self, tmp_path: Path) -> None:
+        import os
+
+        with (
+            Index.create(tmp_path / "x.kin") as index,
+            Index.open(index.path, timeout=0) as other,
+            index._writing(),
+            pytest.raises(IndexLockedError, match=f"process {os.getpid()}.*timeout="),
+        ):
+            other.add(["x"])
+
+
+class TestFind:
+    @pytest.mark.usefixtures("small_segments")
+    def test_words_are_found_in_every_segment_and_behind_them(self, index: Index) -> None:
+        for i in range(0, 33, 3):
+            index.add(numbered(i, i + 3))
+        snapshot = index._snapshot()
+        words = snapshot.words()
+        assert len(set(words)) == len(words) == 34
+        assert np.array_equal(snapshot.find(words), np.arange(34))
+        assert snapshot.find(["", "Word1", "word33"]).tolist() == [-1, -1, -1]
