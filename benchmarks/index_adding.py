@@ -25,8 +25,6 @@ from typing import Any
 
 import numpy as np
 from environment import DATA, RESULTS, describe
-from pairs import THREAD_VARIABLES, positive
-from search_workloads import COLLECTIONS, read_collection
 
 from textkin.run import progress_bar
 
@@ -46,6 +44,8 @@ LETTERS = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
 
 def real_texts(most: int | None) -> list[str]:
     """Return the texts of all collections in one random order."""
+    from search_workloads import COLLECTIONS, read_collection
+
     texts = [text for name in COLLECTIONS for text in read_collection(name)]
     order = np.random.default_rng([SEED, 41]).permutation(len(texts))
     return [texts[i] for i in order[:most]]
@@ -118,7 +118,6 @@ def in_process(what: str, *arguments: object) -> Any:
     """Let `index_contenders` do something in a fresh process, and return what it prints."""
     done = subprocess.run(
         [sys.executable, str(CONTENDERS), what, *map(str, arguments)],
-        env=os.environ | dict.fromkeys(THREAD_VARIABLES, "1"),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -222,8 +221,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few documents, one round: a try")
     parser.add_argument("--collections", nargs="+", choices=["real", "synthetic"])
     parser.add_argument("--contenders", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--documents", type=positive, help="of each collection; all")
-    parser.add_argument("--rounds", type=positive, help="3")
+    parser.add_argument("--documents", type=int, help="of each collection; all")
+    parser.add_argument("--rounds", type=int, help="3")
     parser.add_argument("--folder", type=Path, help="where to put 2 GB for a while")
     parser.add_argument("--out", type=Path, default=RESULTS / "index_adding.json")
     arguments = parser.parse_args()

@@ -27,10 +27,12 @@ def test_an_example_runs(path, tmp_path):
 
 def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    parts = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     space: dict = {}
-    exec(compile(code, "README.md", "exec"), space)
+    for code in parts:
+        exec(compile(code, "README.md", "exec"), space)
     assert space["near"] < space["far"]
+    assert space["index"].path.is_dir()
 
 
 def test_the_readme_names_the_two_commands():

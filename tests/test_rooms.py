@@ -22,7 +22,7 @@ ROOMS = [
     "cli",
     "web",
 ]
-OUTSIDE = {"_core", "_typing", "_validation", "exceptions"}
+OUTSIDE = {"_core", "_folders", "_saving", "_typing", "_validation", "exceptions"}
 
 
 def imported_names(source: str) -> set[str]:

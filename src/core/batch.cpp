@@ -2,10 +2,46 @@
 
 #include "textkin/parallel.h"
 
+#include <array>
+#include <atomic>
 #include <limits>
 
 namespace textkin {
 namespace {
+
+// Workspaces of threads that have ended, for threads that begin: those of a team live as long as a
+// call, and would take all their memory anew for each. No lock that a process could fork with.
+constexpr std::size_t kMostSpare = 16;
+constexpr std::size_t kBytesSpared = std::size_t{2} << 20; // at most, of each part
+std::array<std::atomic<Workspace*>, kMostSpare> spare{};
+
+struct OfThread {
+    std::unique_ptr<Workspace> workspace;
+    bool taken = false;
+
+    OfThread() {
+        for (auto& slot : spare)
+            if (slot.load(std::memory_order_relaxed) != nullptr && !workspace)
+                workspace.reset(slot.exchange(nullptr, std::memory_order_acq_rel));
+        if (!workspace) workspace = std::make_unique<Workspace>();
+    }
+    OfThread(const OfThread&) = delete;
+    OfThread& operator=(const OfThread&) = delete;
+    ~OfThread() {
+        workspace->trim(kBytesSpared);
+        workspace->transport = {};
+        workspace->solution = {};
+        for (auto& slot : spare) {
+            Workspace* none = nullptr;
+            if (!slot.compare_exchange_strong(none, workspace.get(), std::memory_order_acq_rel))
+                continue;
+            static_cast<void>(workspace.release());
+            return;
+        }
+    }
+};
+
+constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two pairs
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -20,23 +56,26 @@ double distance(const Space& space, const Document& a, const Document& b, const 
 
 } // namespace
 
+void Workspace::trim(std::size_t bytes) {
+    solver.trim(bytes);
+    refiner.trim(2 * bytes);
+}
+
 WorkspaceLease::WorkspaceLease() {
-    static thread_local Workspace kept;
-    static thread_local bool taken = false;
-    if (taken) {
+    static thread_local OfThread own;
+    if (own.taken) {
         own_ = std::make_unique<Workspace>();
         workspace_ = own_.get();
     } else {
-        taken = true;
-        taken_ = &taken;
-        workspace_ = &kept;
+        own.taken = true;
+        taken_ = &own.taken;
+        workspace_ = own.workspace.get();
     }
 }
 
 WorkspaceLease::~WorkspaceLease() {
     if (taken_ == nullptr) return;
-    workspace_->solver.trim();
-    workspace_->refiner.trim();
+    workspace_->trim(kBytesKept);
     *taken_ = false;
 }
 

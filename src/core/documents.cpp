@@ -7,14 +7,17 @@
 namespace textkin {
 namespace {
 
-bool are_counts(std::span<const double> weights) {
-    const auto limit = static_cast<double>(kLargestCountTotal);
-    double sum = 0;
-    for (const double w : weights) {
-        if (w > limit || w != std::floor(w)) return false;
-        sum += w;
+// Takes weights that are counts as they are; returns their sum, or -1 if they are not or too many.
+std::int64_t take_counts(std::span<const double> weights, std::span<std::int64_t> masses) {
+    constexpr auto limit = static_cast<double>(kLargestCountTotal);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        if (!(weights[i] <= limit)) return -1;
+        masses[i] = static_cast<std::int64_t>(weights[i]);
+        if (static_cast<double>(masses[i]) != weights[i]) return -1;
+        total += masses[i];
     }
-    return sum <= limit;
+    return total <= kLargestCountTotal ? total : -1;
 }
 
 // Divides by the largest first: the sum can then neither overflow nor vanish. The masses may lie
@@ -28,7 +31,7 @@ void round_to_fixed_total(std::span<const Weight> weights, std::span<std::int64_
     for (const Weight w : weights) sum += static_cast<double>(w) / top;
     const double scale = static_cast<double>(kFixedTotal) / sum;
     for (std::size_t i = 0; i < weights.size(); ++i)
-        masses[i] = std::llround(static_cast<double>(weights[i]) / top * scale);
+        masses[i] = std::llrint(static_cast<double>(weights[i]) / top * scale);
     const auto rest = kFixedTotal - std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
     masses[position] += rest;
 }
@@ -36,13 +39,7 @@ void round_to_fixed_total(std::span<const Weight> weights, std::span<std::int64_
 } // namespace
 
 std::int64_t whole_masses(std::span<const double> weights, std::span<std::int64_t> masses) {
-    const auto largest = std::max_element(weights.begin(), weights.end());
-    if (largest == weights.end() || *largest <= 0) return 0;
-    if (are_counts(weights)) {
-        std::transform(weights.begin(), weights.end(), masses.begin(),
-                       [](double w) { return static_cast<std::int64_t>(w); });
-        return std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-    }
+    if (const std::int64_t total = take_counts(weights, masses); total >= 0) return total;
     round_to_fixed_total<double>(weights, masses);
     return kFixedTotal;
 }
@@ -77,22 +74,24 @@ Documents::Documents(std::span<const std::int64_t> indptr, std::span<const std::
     const std::size_t rows = indptr.size() - 1;
     starts_.reserve(rows + 1);
     totals_.reserve(rows);
-    words_.reserve(indices.size());
-    masses_.reserve(indices.size());
+    words_.resize(indices.size());
+    masses_.resize(indices.size());
     starts_.push_back(0);
-    std::vector<std::int64_t> row;
+    std::size_t kept = 0;
     for (std::size_t r = 0; r < rows; ++r) {
         const auto begin = static_cast<std::size_t>(indptr[r]);
         const auto length = static_cast<std::size_t>(indptr[r + 1]) - begin;
-        row.resize(length);
+        const auto row = std::span(masses_).subspan(begin, length);
         totals_.push_back(whole_masses(weights.subspan(begin, length), row));
         for (std::size_t i = 0; i < length && totals_.back() > 0; ++i) {
-            if (row[i] == 0) continue;
-            words_.push_back(indices[begin + i]);
-            masses_.push_back(row[i]);
+            words_[kept] = indices[begin + i];
+            masses_[kept] = row[i]; // not behind what is still to be read
+            kept += masses_[kept] != 0 ? 1 : 0;
         }
-        starts_.push_back(words_.size());
+        starts_.push_back(kept);
     }
+    words_.resize(kept);
+    masses_.resize(kept);
 }
 
 Document Documents::operator[](std::size_t row) const {

@@ -9,8 +9,6 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two pairs
-
 // Which document gives the rows: the shorter one, and of two equally long ones the same one
 // whichever way round they come.
 bool goes_first(const Document& a, const Document& b) {
@@ -274,8 +272,8 @@ Bounds PairSolver::bounds(const VectorTable& table, Cost cost, const Document& a
     return out;
 }
 
-void PairSolver::trim() {
-    if (held_ > kBytesKept) *this = PairSolver{};
+void PairSolver::trim(std::size_t bytes) {
+    if (held_ > bytes) *this = PairSolver{};
 }
 
 } // namespace textkin

@@ -9,7 +9,6 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kPanelsOfAPart = 64;
-constexpr std::size_t kBytesKept = std::size_t{64} << 20;
 
 double weighed(const std::vector<double>& masses, const std::int16_t* values) {
     double sum = 0;
@@ -153,10 +152,10 @@ double Refiner::bound(std::size_t row, double enough) {
     return as_cost(std::max(first, second));
 }
 
-void Refiner::trim() {
+void Refiner::trim(std::size_t bytes) {
     if (parts_.size() * kPanelsOfAPart * kPanelWords * width_ * sizeof(std::int16_t) +
             (position_.size() + turned_.size()) * sizeof(std::int32_t) >
-        kBytesKept)
+        bytes)
         *this = Refiner{};
 }
 

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 _HOMES = {
     "AddError": "textkin.exceptions",
+    "BM25": "textkin.weighting",
     "BagOfWords": "textkin.text",
     "CertificateError": "textkin.exceptions",
     "DamagedIndexError": "textkin.exceptions",
@@ -15,6 +16,10 @@ _HOMES = {
     "Index": "textkin.index",
     "IndexLockedError": "textkin.exceptions",
     "IndexWarning": "textkin.exceptions",
+    "FisherKernel": "textkin.models",
+    "LDA": "textkin.models",
+    "LSI": "textkin.models",
+    "PLSA": "textkin.models",
     "SIF": "textkin.weighting",
     "TfIdf": "textkin.weighting",
     "VectorFileWarning": "textkin.exceptions",
@@ -23,18 +28,36 @@ _HOMES = {
     "WordMover": "textkin.transport",
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
+    "distances": "textkin.distance",
     "read": "textkin.text",
+    "similarities": "textkin.distance",
 }
 
-_ROOMS = ("exceptions", "explain", "index", "run", "text", "transport", "vectors", "weighting")
+_ROOMS = (
+    "distance",
+    "exceptions",
+    "explain",
+    "index",
+    "models",
+    "run",
+    "text",
+    "transport",
+    "vectors",
+    "weighting",
+)
 
 __all__ = [
+    "BM25",
+    "LDA",
+    "LSI",
+    "PLSA",
     "SIF",
     "AddError",
     "BagOfWords",
     "CertificateError",
     "DamagedIndexError",
     "EmptyDocumentError",
+    "FisherKernel",
     "Index",
     "IndexLockedError",
     "IndexWarning",
@@ -46,7 +69,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 try:

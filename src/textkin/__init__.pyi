@@ -1,3 +1,4 @@
+from textkin.distance import distances, similarities
 from textkin.exceptions import (
     AddError,
     CertificateError,
@@ -9,18 +10,24 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
+from textkin.models import LDA, LSI, PLSA, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
-from textkin.weighting import SIF, TfIdf
+from textkin.weighting import BM25, SIF, TfIdf
 
 __all__ = [
+    "BM25",
+    "LDA",
+    "LSI",
+    "PLSA",
     "SIF",
     "AddError",
     "BagOfWords",
     "CertificateError",
     "DamagedIndexError",
     "EmptyDocumentError",
+    "FisherKernel",
     "Index",
     "IndexLockedError",
     "IndexWarning",
@@ -32,7 +39,9 @@ __all__ = [
     "WordVectors",
     "__version__",
     "compare",
+    "distances",
     "read",
+    "similarities",
 ]
 
 __version__: str

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import warnings
+from datetime import datetime
+from decimal import Decimal
 
 import pytest
 
@@ -147,6 +149,19 @@ def test_options_of_reading(run, here):
         "--pattern", "*.txt", "--pattern", "c*", "--encoding", "latin-1", "--split", "paragraph",
     )  # fmt: skip
     assert ids("r.kin") == ["a.txt#1", "c.txt#1", "c.txt#2", "r1#1", "r2#1"]
+
+
+def test_dates_of_parquet_are_kept_as_texts(run, here):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    when = [datetime(2015, 7, 6, 12, 30), None]
+    price = [Decimal("1.50"), Decimal("2.00")]
+    table = pa.table({"id": ["a", "b"], "text": ["x", "y"], "when": when, "price": price})
+    parquet.write_table(table, here / "t.parquet")
+    run("add", "p.kin", "t.parquet")
+    with Index.open("p.kin") as index:
+        assert index["a"].metadata == {"when": "2015-07-06T12:30:00", "price": "1.50"}
+        assert index["b"].metadata == {"when": None, "price": "2.00"}
 
 
 def test_create_settles_how_texts_are_read(run, here, capsys):
@@ -421,6 +436,8 @@ def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # What is started in the background ignores Ctrl-C; not this one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while process.poll() is None:
         time.sleep(0.05)

@@ -301,3 +301,32 @@ TEST(a_poll_that_solves_another_pair_disturbs_nothing) {
     CHECK(same_bits(solve(nested), expected));
     CHECK(polls > 16); // in the middle of pairs too
 }
+
+TEST(a_thread_takes_over_the_workspace_of_one_that_has_ended) {
+    const auto used_by_a_thread = [] {
+        Workspace* used = nullptr;
+        std::thread([&] { used = &*WorkspaceLease(); }).join();
+        return used;
+    };
+    Workspace* const first = used_by_a_thread();
+    CHECK(used_by_a_thread() == first);
+    // Never that of one that still runs.
+    std::thread([&] {
+        WorkspaceLease mine;
+        CHECK(&*mine == first);
+        CHECK(used_by_a_thread() != first);
+    }).join();
+}
+
+TEST(more_threads_end_than_workspaces_are_kept) {
+    std::atomic<int> here{0};
+    std::vector<std::jthread> team;
+    for (int i = 0; i < 40; ++i)
+        team.emplace_back([&] {
+            const WorkspaceLease mine;
+            ++here;
+            while (here < 40) std::this_thread::yield();
+        });
+    team.clear(); // all end at about the same time; the sanitizers see what is left
+    CHECK(here == 40);
+}

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.weighting import SIF, TfIdf, nbow
+from textkin.models import load_estimator
+from textkin.weighting import BM25, SIF, TfIdf, binary, nbow, normalize
 
 ESTIMATORS = [
     SIF(),
@@ -19,7 +24,11 @@ ESTIMATORS = [
     TfIdf("sklearn", sublinear=True),
     TfIdf("sklearn-unsmoothed"),
     TfIdf("wtmf"),
+    TfIdf(tf="max", idf="okapi", norm="l1"),
+    BM25(),
+    BM25(0, 0, idf="okapi", norm="l2"),
 ]
+FUNCTIONS = [nbow, normalize, binary]
 BAGS = np.array([[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 0], [5, 1, 0, 1]])
 
 
@@ -28,10 +37,13 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(params=[*ESTIMATORS, nbow], ids=str)
+@pytest.fixture(
+    params=[*ESTIMATORS, *FUNCTIONS], ids=lambda way: getattr(way, "__name__", str(way))
+)
 def weigh(request):
     """Each weighting as a function from bags to bags."""
-    return nbow if request.param is nbow else request.param.fit(BAGS).transform
+    way = request.param
+    return way if way in FUNCTIONS else clone(way).fit(BAGS).transform
 
 
 @pytest.mark.parametrize(
@@ -105,7 +117,33 @@ def test_what_is_not_finite_is_refused(weigh, value):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_pickle(estimator):
-    fitted = estimator.fit(BAGS)
-    again = pickle.loads(pickle.dumps(fitted))
-    assert_array_equal(again.transform(BAGS).toarray(), fitted.transform(BAGS).toarray())
+def test_pickle_and_save(estimator, tmp_path):
+    fitted = clone(estimator).fit(BAGS)
+    expected = fitted.transform(BAGS).toarray()
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(BAGS).toarray(), expected)
+    fitted.save(tmp_path / "weights")
+    for loaded in (type(fitted).load(tmp_path / "weights"), load_estimator(tmp_path / "weights")):
+        assert loaded.get_params() == fitted.get_params()
+        assert_array_equal(loaded.transform(BAGS).toarray(), expected)
+
+
+@pytest.mark.parametrize("estimator", [TfIdf(), BM25(), SIF()], ids=str)
+def test_saved_weights_that_do_not_fit_together_are_refused(estimator, tmp_path):
+    fitted = clone(estimator).fit(BAGS)
+    fitted.n_features_in_ = 9
+    fitted.save(tmp_path / "weights")
+    with pytest.raises(ValueError, match=r"not whole.*in the shape \(9,\)"):
+        type(fitted).load(tmp_path / "weights")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [(TfIdf(), {"norm": ["l1", "l2"]}), (BM25(), {"b": [0.0, 1.0]}), (SIF(), {"a": [0.1, 1.0]})],
+    ids=str,
+)
+def test_in_a_pipeline_and_a_grid(estimator, grid):
+    bags = np.array([[3, 0, 1], [2, 0, 0], [0, 2, 0], [0, 4, 1]] * 3)
+    name = type(estimator).__name__.lower()
+    pipeline = make_pipeline(estimator, LogisticRegression(C=100))
+    search = GridSearchCV(pipeline, {f"{name}__{key}": value for key, value in grid.items()}, cv=3)
+    assert search.fit(bags, [0, 0, 1, 1] * 3).best_score_ == 1

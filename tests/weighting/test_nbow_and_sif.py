@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from textkin.weighting import SIF, nbow, sif_weights, zipf_probabilities
+from textkin.weighting import SIF, binary, nbow, normalize, sif_weights, zipf_probabilities
 
 COUNTS = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)
@@ -25,6 +25,22 @@ def test_nbow_equals_the_division(bags):
 def test_nbow_of_the_reference():
     """METHODS 2.1 and 1.3."""
     assert_allclose(nbow([[2, 1], [3, 2]]).toarray(), [[2 / 3, 1 / 3], [0.6, 0.4]], rtol=1e-7)
+
+
+@settings(max_examples=40)
+@given(COUNTS)
+def test_norms_equal_those_of_numpy(bags):
+    for norm, order in (("l1", 1), ("l2", 2)):
+        sizes = np.linalg.norm(bags, order, axis=1, keepdims=True)
+        expected = bags / np.where(sizes == 0, 1, sizes)
+        assert_allclose(normalize(bags, norm).toarray(), expected, rtol=1e-14)
+    assert_array_equal(normalize(bags, None).toarray(), bags)
+    assert_array_equal(binary(bags).toarray(), bags > 0)
+
+
+def test_an_unknown_norm_is_refused():
+    with pytest.raises(ValueError, match="norm must be one of 'l1', 'l2', None; got 'max'"):
+        normalize([[1]], "max")
 
 
 @settings(max_examples=60)

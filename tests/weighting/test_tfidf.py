@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from textkin.weighting import TfIdf, inverse_document_frequency
+from textkin.weighting import TfIdf, inverse_document_frequency, term_frequency
 
 COUNTS = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 4)
@@ -66,7 +66,10 @@ def test_the_lecture_example():
     estimator.idf_ = idf
     weights = estimator.transform([[3.0, 2.0, 1.0]]).toarray()
     assert_allclose(weights, [[7.6439, 1.9623, 1.7740]], atol=5e-5)
-    assert_allclose(idf * np.log(2), [5.2983, 2.0402, 3.6889], atol=5e-5)  # as the slide prints
+    natural = inverse_document_frequency([50, 1300, 250], 10_000, idf="log")  # as the slide prints
+    assert_allclose(natural, [5.2983, 2.0402, 3.6889], atol=5e-5)
+    tf = term_frequency([3, 2, 1], "max", largest=3)
+    assert_allclose(tf * natural, [5.2983, 1.3601, 1.2296], atol=5e-5)
 
 
 def test_the_scikit_learn_numbers():
@@ -108,7 +111,64 @@ def test_impossible_document_frequencies_are_refused(df):
         inverse_document_frequency(df, 4)
 
 
+TF_PARTS = {
+    "count": lambda n, largest: n,
+    "binary": lambda n, largest: 1,
+    "log": lambda n, largest: 1 + np.log(n),
+    "max": lambda n, largest: n / largest,
+}
+IDF_PARTS = {
+    "one": lambda df, n: 1,
+    "log": lambda df, n: np.log(n / df),
+    "log2": lambda df, n: np.log2(n / df),
+    "inverse": lambda df, n: 1 / df,
+    "smooth": lambda df, n: np.log((n + 1) / (df + 1)) + 1,
+    "unsmoothed": lambda df, n: np.log(n / df) + 1,
+    "wtmf": lambda df, n: np.log(n / (df + 1)),
+    "lucene": lambda df, n: np.log(1 + (n - df + 0.5) / (df + 0.5)),
+    "okapi": lambda df, n: np.log((n - df + 0.5) / (df + 0.5)),
+}
+
+
+@settings(max_examples=60)
+@given(COUNTS, st.sampled_from(list(TF_PARTS)), st.sampled_from(list(IDF_PARTS)))
+def test_by_parts(bags, tf, idf):
+    expected = np.zeros(bags.shape)
+    for d, w in zip(*np.nonzero(bags), strict=True):
+        df = np.count_nonzero(bags[:, w])
+        expected[d, w] = TF_PARTS[tf](bags[d, w], bags[d].max()) * IDF_PARTS[idf](df, len(bags))
+    weighted = TfIdf(tf=tf, idf=idf, norm=None).fit_transform(bags)
+    assert_allclose(weighted.toarray(), expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("variant", list(IDF))
+def test_parts_take_the_place_of_the_variants(variant):
+    bags = np.array([[1.0, 2, 0], [0, 3, 1]])
+    whole = TfIdf(variant, tf="binary", idf="one", norm=None).fit_transform(bags)
+    assert_array_equal(whole.toarray(), bags > 0)
+    assert_array_equal(
+        TfIdf(variant, tf="log").fit_transform(bags).toarray(),
+        TfIdf(variant, sublinear=True).fit_transform(bags).toarray(),
+    )
+
+
+@pytest.mark.parametrize("counts", [[0], [-1], [np.nan], [np.inf]])
+def test_counts_that_are_none_are_refused(counts):
+    with pytest.raises(ValueError, match="counts must be finite and above 0"):
+        term_frequency(counts)
+
+
+def test_the_largest_count_must_be_given():
+    with pytest.raises(ValueError, match="largest must be given for tf='max'"):
+        term_frequency([1], "max")
+    with pytest.raises(ValueError, match="tf must be one of"):
+        term_frequency([1], "half")
+    with pytest.raises(ValueError, match="idf must be one of"):
+        inverse_document_frequency([1], 2, idf="none")
+
+
 def test_no_words():
+    assert term_frequency([]).shape == (0,)
     assert inverse_document_frequency([], 4).shape == (0,)
 
 
@@ -118,6 +178,9 @@ def test_no_words():
         ({"variant": "bm25"}, "variant must be one of 'gensim', 'lecture'.*got 'bm25'"),
         ({"norm": "max"}, "norm must be one of 'l1', 'l2', None; got 'max'"),
         ({"sublinear": 1}, "sublinear must be one of True, False; got 1"),
+        ({"tf": "half"}, "tf must be None or one of 'count', 'binary', 'log', 'max'; got 'half'"),
+        ({"idf": "none"}, "idf must be None or one of 'one', 'log'.*got 'none'"),
+        ({"tf": "max", "sublinear": True}, "tf must be None or 'log' with sublinear=True"),
     ],
 )
 def test_wrong_parameters_are_refused(params, message):

@@ -30,8 +30,10 @@ NB_MODULE(_core, module) {
     register_text(module);
     register_transport(module);
     register_mover(module);
+    register_pairwise(module);
     register_rankings(module);
     register_search(module);
     register_store(module);
+    register_topics(module);
     register_vectors(module);
 }

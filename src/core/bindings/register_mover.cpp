@@ -1,4 +1,4 @@
-#include "bindings.h"
+#include "views.h"
 
 #include "textkin/batch.h"
 #include "textkin/kernels.h"
@@ -17,7 +17,7 @@ namespace {
 using namespace nb::literals;
 using Table = Array2<float>;
 
-Space space(const Table& table, std::string_view cost) {
+template <class Vectors> Space space(const Vectors& table, std::string_view cost) {
     static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
 }
@@ -63,40 +63,30 @@ auto pairs(const Table& table, const Documents& a, const Array1<std::int64_t>& a
     return to_numpy(std::move(out), count);
 }
 
-using AnyArray1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class Number> bool holds(const AnyArray1& array) {
-    return array.dtype() == nb::dtype<Number>();
-}
-
 // Takes a bag of one row as SciPy holds it; false for anything out of the ordinary.
-bool read_bag(const AnyArray1& indptr, const AnyArray1& indices, const AnyArray1& weights,
-              std::size_t rows, OwnedDocument& out) {
+bool read_bag(nb::handle indptr, nb::handle indices, nb::handle weights, std::size_t rows,
+              OwnedDocument& out) {
     const auto with_indices = [&]<class Index>(Index) {
-        const auto* starts = static_cast<const Index*>(indptr.data());
-        if (indptr.size() != 2 || starts[0] != 0 || starts[1] < 0) return false;
-        const auto count = static_cast<std::size_t>(starts[1]);
-        if (indices.size() < count || weights.size() < count) return false;
-        const std::span words(static_cast<const Index*>(indices.data()), count);
+        View<Index, 1> starts;
+        View<Index, 1> words;
+        if (!starts.look_at(indptr) || !words.look_at(indices)) return false;
+        if (starts.shape(0) != 2 || starts.data()[0] != 0 || starts.data()[1] < 0) return false;
+        const auto count = static_cast<std::size_t>(starts.data()[1]);
         const auto with_weights = [&]<class Weight>(Weight) {
-            const std::span values(static_cast<const Weight*>(weights.data()), count);
-            return out.assign(words, values, rows);
+            View<Weight, 1> values;
+            if (!values.look_at(weights)) return false;
+            if (words.shape(0) < count || values.shape(0) < count) return false;
+            return out.assign(words.numbers().first(count), values.numbers().first(count), rows);
         };
-        if (holds<double>(weights)) return with_weights(double{});
-        if (holds<float>(weights)) return with_weights(float{});
-        return false;
+        return with_weights(double{}) || with_weights(float{});
     };
-    if (holds<std::int32_t>(indptr) && holds<std::int32_t>(indices))
-        return with_indices(std::int32_t{});
-    if (holds<std::int64_t>(indptr) && holds<std::int64_t>(indices))
-        return with_indices(std::int64_t{});
-    return false;
+    return with_indices(std::int32_t{}) || with_indices(std::int64_t{});
 }
 
-std::optional<double> distance_of_bags(const Table& table, const AnyArray1& a_indptr,
-                                       const AnyArray1& a_indices, const AnyArray1& a_weights,
-                                       const AnyArray1& b_indptr, const AnyArray1& b_indices,
-                                       const AnyArray1& b_weights, const std::string& cost) {
+std::optional<double> distance_of_bags(const View<float, 2>& table, nb::handle a_indptr,
+                                       nb::handle a_indices, nb::handle a_weights,
+                                       nb::handle b_indptr, nb::handle b_indices,
+                                       nb::handle b_weights, const std::string& cost) {
     const Space where = space(table, cost);
     WorkspaceLease workspace;
     if (!read_bag(a_indptr, a_indices, a_weights, table.shape(0), workspace->a) ||

@@ -1,4 +1,4 @@
-#include "bindings.h"
+#include "views.h"
 
 #include "textkin/batch.h"
 
@@ -14,6 +14,8 @@ namespace textkin::bindings {
 namespace {
 
 using namespace nb::literals;
+using Masses = View<double, 1>;
+using Costs = View<double, 2>;
 
 // Problems of so many costs are solved, in microseconds, with the interpreter lock held: to give it
 // back and take it again would be a good part of their time.
@@ -54,20 +56,20 @@ struct Solved {
     double cost = 0; // of the plan, for a total mass of one
     double unit = 1; // of the potentials
 
-    Solved(const Array1<double>& source, const Array1<double>& target, const Array2<double>& cost,
+    Solved(const Masses& source, const Masses& target, const Costs& costs,
            const TransportLimits& limits, Workspace& workspace);
 };
 
-Solved::Solved(const Array1<double>& source, const Array1<double>& target,
-               const Array2<double>& costs, const TransportLimits& limits, Workspace& workspace)
+Solved::Solved(const Masses& source, const Masses& target, const Costs& costs,
+               const TransportLimits& limits, Workspace& workspace)
     : rows(workspace.sources), columns(workspace.targets) {
-    if (source.size() != costs.shape(0) || target.size() != costs.shape(1))
+    if (source.shape(0) != costs.shape(0) || target.shape(0) != costs.shape(1))
         throw nb::value_error(
             "The costs must have a row for each source and a column for each target.");
-    rows.masses.resize(source.size());
-    columns.masses.resize(target.size());
-    const std::int64_t row_total = whole_masses(view(source), rows.masses);
-    const std::int64_t column_total = whole_masses(view(target), columns.masses);
+    rows.masses.resize(source.shape(0));
+    columns.masses.resize(target.shape(0));
+    const std::int64_t row_total = whole_masses(source.numbers(), rows.masses);
+    const std::int64_t column_total = whole_masses(target.numbers(), columns.masses);
     if (row_total == 0 || column_total == 0)
         throw nb::value_error("Some mass must be positive on both sides.");
     total = to_common_total(rows.masses, row_total, columns.masses, column_total);
@@ -120,16 +122,15 @@ void trim(const Solved& solved, Workspace& workspace) {
     workspace.solution = Solution{};
 }
 
-double transport_cost(const Array1<double>& source, const Array1<double>& target,
-                      const Array2<double>& cost) {
+double transport_cost(const Masses& source, const Masses& target, const Costs& cost) {
     WorkspaceLease workspace;
     const Solved solved(source, target, cost, {}, *workspace);
     trim(solved, *workspace);
     return solved.cost;
 }
 
-auto solve(const Array1<double>& source, const Array1<double>& target, const Array2<double>& cost,
-           std::int64_t pivot_limit, std::int64_t potential_limit) {
+auto solve(const Masses& source, const Masses& target, const Costs& cost, std::int64_t pivot_limit,
+           std::int64_t potential_limit) {
     TransportLimits limits;
     limits.pivots = pivot_limit;
     if (potential_limit >= 0)
@@ -153,8 +154,8 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     }
     // Potentials for the given costs: u as found, then v as large as every cost allows, for the
     // sources and targets without mass too.
-    std::vector<double> u(source.size(), std::numeric_limits<double>::infinity());
-    std::vector<double> v(target.size(), std::numeric_limits<double>::infinity());
+    std::vector<double> u(source.shape(0), std::numeric_limits<double>::infinity());
+    std::vector<double> v(target.shape(0), std::numeric_limits<double>::infinity());
     for (std::size_t j = 0; j < solved.columns.positions.size(); ++j)
         v[solved.columns.positions[j]] =
             workspace.transport.column_potential(solution, j) * solved.unit;
@@ -170,8 +171,8 @@ auto solve(const Array1<double>& source, const Array1<double>& target, const Arr
     const Method method = solution.method;
     trim(solved, workspace);
     return std::tuple(to_numpy(std::move(from), count), to_numpy(std::move(to), count),
-                      to_numpy(std::move(mass), count), to_numpy(std::move(u), source.size()),
-                      to_numpy(std::move(v), target.size()), pivots, method);
+                      to_numpy(std::move(mass), count), to_numpy(std::move(u), source.shape(0)),
+                      to_numpy(std::move(v), target.shape(0)), pivots, method);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Kernels for AVX2 with FMA. See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
 
 #include <immintrin.h>
@@ -131,6 +132,10 @@ inline std::int16_t least_of(Shorts value) {
 #include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
+
+#include "kernels/topic_loops.h"
+
+#include "kernels/gibbs_loops.h"
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // Kernels for AVX-512 (F, BW, DQ, VL). See loops.h for what may be included here.
 #include "kernels/tables.h"
+#include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
 
 #include <immintrin.h>
@@ -125,6 +126,10 @@ inline std::int16_t least_of(Shorts value) {
 #include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
+
+#include "kernels/topic_loops.h"
+
+#include "kernels/gibbs_loops.h"
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
 #include "kernels/tables.h"
+#include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
 
 namespace textkin {
@@ -112,6 +113,10 @@ inline std::int16_t least_of(Shorts value) {
 #include "kernels/search_loops.h"
 
 #include "kernels/bound_loops.h"
+
+#include "kernels/topic_loops.h"
+
+#include "kernels/gibbs_loops.h"
 
 } // namespace
 

@@ -1,6 +1,9 @@
 """The documents of several sources as one stream."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +87,7 @@ class Sources:
                     self._add(Skipped(1, (problem,)))
                     continue
                 found += 1
-                yield document
+                yield _kept(document)
             self._before += self._size
         if found == 0 and self._skip and self.skipped.count:
             raise ValueError(
@@ -118,3 +121,15 @@ class Sources:
         assert self._progress is not None
         self._size = total
         self._progress(self._before + done, self._total)
+
+
+def _kept(document: Document) -> Document:
+    """Return a document whose dates, times and decimal numbers, as Parquet has them, are texts."""
+    told = {
+        name: value.isoformat() if isinstance(value, date | time) else str(value)
+        for name, value in document.metadata.items()
+        if isinstance(value, date | time | Decimal)
+    }
+    if not told:
+        return document
+    return replace(document, metadata={**document.metadata, **told})

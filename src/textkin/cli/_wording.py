@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from textkin.cli._printing import note
 
@@ -73,5 +74,12 @@ def reworded(message: str) -> str:
     return message
 
 
-def _show(message: Warning | str, category: type[Warning], *_: object) -> None:
+def _show(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     note(reworded(str(message)))

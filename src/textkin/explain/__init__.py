@@ -4,6 +4,17 @@ from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
 from textkin.explain._text import flow_text
+from textkin.explain._topics import Topic, Topics
 from textkin.explain._words import shortened
 
-__all__ = ["Flow", "Move", "Rest", "flow_html", "flow_svg", "flow_text", "shortened"]
+__all__ = [
+    "Flow",
+    "Move",
+    "Rest",
+    "Topic",
+    "Topics",
+    "flow_html",
+    "flow_svg",
+    "flow_text",
+    "shortened",
+]

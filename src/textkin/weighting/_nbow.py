@@ -1,11 +1,14 @@
-"""The normalised bag of words."""
+"""Bags without idf: rows divided by their norm, nBOW, and presence alone."""
 
 import numpy as np
 
 from textkin._typing import Bags
-from textkin.weighting._rows import BagsLike, checked_bags, normalised, with_values
+from textkin._validation import one_of
+from textkin.weighting._rows import BagsLike, Norm, checked_bags, normalised, with_values
 
-__all__ = ["nbow"]
+__all__ = ["binary", "nbow", "normalize"]
+
+_NORM = one_of("l1", "l2", None)
 
 
 def nbow(bags: BagsLike) -> Bags:
@@ -47,5 +50,64 @@ def nbow(bags: BagsLike) -> Bags:
     array([[0.75, 0.25],
            [0.  , 0.  ]], dtype=float32)
     """
+    return normalize(bags, "l1")
+
+
+def normalize(bags: BagsLike, norm: Norm = "l2") -> Bags:
+    """Divide each row by its norm.
+
+    Parameters
+    ----------
+    bags : sparse or dense array of shape (n_documents, n_words)
+        Counts, or other weights of at least 0; a one-row slice is one document.
+    norm : "l2", "l1" or None, default="l2"
+        The Euclidean norm, the sum, or 1.
+
+    Returns
+    -------
+    csr_array of shape (n_documents, n_words)
+        Rows of norm 1; empty rows stay empty. float32, or float64 if `bags` is.
+
+    See Also
+    --------
+    nbow : The same with the sum.
+
+    Examples
+    --------
+    >>> normalize([[3, 4], [0, 0]]).toarray()
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    _NORM.check("norm", norm)
     counts = checked_bags(bags)
-    return with_values(counts, normalised(counts, counts.data.astype(np.float64), "l1"))
+    return with_values(counts, normalised(counts, counts.data.astype(np.float64), norm))
+
+
+def binary(bags: BagsLike) -> Bags:
+    """Put 1 for every word that a document has, however often.
+
+    Parameters
+    ----------
+    bags : sparse or dense array of shape (n_documents, n_words)
+        Counts, or other weights of at least 0; a one-row slice is one document.
+
+    Returns
+    -------
+    csr_array of shape (n_documents, n_words)
+        Ones where `bags` is above 0. float32, or float64 if `bags` is.
+
+    See Also
+    --------
+    TfIdf : With ``tf="binary"``, presence times idf.
+
+    Notes
+    -----
+    The inner product of two such rows is the number of different words that both have.
+
+    Examples
+    --------
+    >>> binary([[3, 0, 1]]).toarray()
+    array([[1., 0., 1.]], dtype=float32)
+    """
+    counts = checked_bags(bags)
+    return with_values(counts, np.ones(counts.nnz))

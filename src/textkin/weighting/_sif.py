@@ -105,7 +105,7 @@ def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
     return np.asarray(a / (a + p))
 
 
-class SIF(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class SIF(BagWeighting, auto_wrap_output_keys=None):
     """Weigh words by smooth inverse frequency and let each row sum to 1.
 
     Parameters
@@ -190,6 +190,10 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):  # type: ignore[call-arg]
         """
         bags = self._bags_to_transform(X)
         return with_values(bags, normalised(bags, bags.data * self.weights_[bags.indices], "l1"))
+
+    def _check_loaded(self) -> None:
+        shape = (self.n_features_in_,)
+        self._check_shapes(probabilities_=shape, weights_=shape)
 
 
 def _probabilities(probabilities: Probabilities, bags: Bags) -> Float64Array:

@@ -42,11 +42,14 @@ struct Workspace {
     Side sources, targets;
     RoundedSolver transport;
     Solution solution;
+
+    // Gives back memory of parts that hold more than so many bytes.
+    void trim(std::size_t bytes);
 };
 
-// The workspace of this thread, with the memory of its earlier pairs. A poll may run Python, and
-// that may call textkin again on the same thread, in the middle of a pair: it gets a workspace of
-// its own.
+// The workspace of this thread, with the memory of its earlier pairs, or of a thread that has
+// ended. A poll may run Python, and that may call textkin again on the same thread, in the middle
+// of a pair: it gets a workspace of its own.
 class WorkspaceLease {
   public:
     WorkspaceLease();

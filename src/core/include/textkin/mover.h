@@ -47,8 +47,8 @@ class PairSolver {
     // computed. Changes no result.
     void expect(const VectorTable& table, const Document& a, const Document& b);
 
-    // Gives back memory that an unusually large pair took.
-    void trim();
+    // Gives back its memory if an unusually large pair took more than so many bytes.
+    void trim(std::size_t bytes);
 
   private:
     // Words of one side that still have mass to move, with their positions in the document.

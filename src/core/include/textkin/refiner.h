@@ -30,8 +30,8 @@ class Refiner {
     // Asks for the costs that bound() will read of a document.
     void fetch(std::size_t row) const;
 
-    // Gives back memory that an unusually large query took.
-    void trim();
+    // Gives back its memory if an unusually large query took more than so many bytes.
+    void trim(std::size_t bytes);
 
   private:
     const Corpus* corpus_ = nullptr;

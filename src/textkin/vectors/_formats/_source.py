@@ -26,7 +26,6 @@ __all__ = [
     "check_inflation",
     "fill",
     "inside",
-    "read_small",
     "room_for_words",
 ]
 
@@ -175,18 +174,6 @@ class Blocks:
         full = self._size == BLOCK
         self._size = min(BLOCK, 2 * self._size)
         return count > 0 or not full
-
-
-def read_small(file: Path, most: int) -> bytes:
-    """Return the content of a file that must not be large; raise before a large one is read."""
-    with file.open("rb") as opened:
-        size = os.fstat(opened.fileno()).st_size
-        data = opened.read(most + 1) if size <= most else b""
-    if size > most or len(data) > most:
-        raise ValueError(
-            f"{file} has {max(size, len(data)):,} bytes; what it is for takes {most:,} at most."
-        )
-    return data
 
 
 def room_for_words(count: int) -> int:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textkin._folders import read_small
 from textkin._typing import Float32Array, Float64Array, Int64Array
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._safetensors import TensorFile, read_tensors
-from textkin.vectors._formats._source import inside, read_small, room_for_words
+from textkin.vectors._formats._source import inside, room_for_words
 from textkin.vectors._formats._words import parse_json
 
 __all__ = ["is_static", "read_static"]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textkin.vectors._formats._source import inside, read_small, room_for_words
+from textkin._folders import read_small
+from textkin.vectors._formats._source import inside, room_for_words
 
 __all__ = ["find_words", "parse_json", "words_of_array", "words_of_json"]
 

@@ -1,0 +1,249 @@
+#include "bindings.h"
+
+#include "textkin/gibbs.h"
+#include "textkin/topics.h"
+
+#include <nanobind/stl/pair.h>
+
+#include <string>
+#include <utility>
+
+namespace textkin::bindings {
+namespace {
+
+using namespace nb::literals;
+
+template <class Number>
+using Table = nb::ndarray<Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Number>
+using Values = nb::ndarray<Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+// Rows of entries: `starts` from 0 to their number, never falling; numbers from 0 to below `below`.
+void check_rows(std::span<const std::int64_t> starts, std::span<const std::int32_t> numbers,
+                std::size_t below, const char* name) {
+    if (starts.empty() || starts.front() != 0 ||
+        starts.back() != static_cast<std::int64_t>(numbers.size()))
+        refuse(std::string(name) + " must start at 0 and end at the number of entries, " +
+               std::to_string(numbers.size()) + ".");
+    for (std::size_t row = 0; row + 1 < starts.size(); ++row)
+        if (starts[row] > starts[row + 1])
+            refuse(std::string(name) + " must not decrease; it does after row " +
+                   std::to_string(row) + ".");
+    for (const std::int32_t number : numbers)
+        if (number < 0 || static_cast<std::size_t>(number) >= below)
+            refuse("Entries must be at least 0 and below " + std::to_string(below) + "; got " +
+                   std::to_string(number) + ".");
+}
+
+void check(bool holds, const char* what) {
+    if (!holds) refuse(std::string(what) + ".");
+}
+
+template <class Number>
+Counts<Number> checked(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                       const Array1<Number>& counts, std::size_t n_words) {
+    check_rows(view(indptr), view(indices), n_words, "indptr");
+    check(counts.size() == indices.size(), "counts must be as many as indices");
+    return {view(indptr), view(indices), view(counts)};
+}
+
+// Tables of so many rows, padded to 64 bytes.
+template <class Number, class Any>
+void check_table(const Any& table, std::size_t rows, std::size_t width) {
+    check(table.shape(0) == rows && table.shape(1) == width,
+          "tables must have a row for each document or word, all of one width");
+    check(width > 0 && width % (64 / sizeof(Number)) == 0,
+          "rows of tables must be padded to a multiple of 64 bytes");
+}
+
+// Bags, by document and by word, that many steps go over.
+template <class Number> class Mixture {
+  public:
+    Mixture(Array1<std::int64_t> indptr, Array1<std::int32_t> indices, Array1<Number> counts,
+            Array1<std::int64_t> word_indptr, Array1<std::int32_t> documents,
+            Array1<std::int64_t> places)
+        : indptr_(std::move(indptr)), indices_(std::move(indices)), counts_(std::move(counts)),
+          word_indptr_(std::move(word_indptr)), documents_(std::move(documents)),
+          places_(std::move(places)) {
+        check(word_indptr_.size() > 0, "word_indptr must not be empty");
+        const std::size_t n_words = word_indptr_.size() - 1;
+        static_cast<void>(checked(indptr_, indices_, counts_, n_words));
+        check_rows(view(word_indptr_), view(documents_), indptr_.size() - 1, "word_indptr");
+        check(documents_.size() == indices_.size() && places_.size() == indices_.size(),
+              "documents and places must be as many as indices");
+        for (const std::int64_t place : view(places_))
+            check(place >= 0 && static_cast<std::size_t>(place) < indices_.size(),
+                  "places must be places of counts");
+        shares_.resize(indices_.size());
+    }
+
+    double step(const Table<const Number>& topics, const Table<Number>& next_topics,
+                const Table<Number>& words, const Values<double>& scale, double topic_prior,
+                double word_prior, double least, unsigned threads) {
+        const std::size_t width = words.shape(1);
+        check_table<Number>(topics, counts().size(), width);
+        check_table<Number>(next_topics, counts().size(), width);
+        check_table<Number>(words, columns().size(), width);
+        check(scale.size() > 0 && scale.size() <= width, "scale must have a number for each topic");
+        double logarithm = 0;
+        run(counts().size(), nb::none(), [&](Stop& stop) {
+            logarithm = em_step(counts(), columns(), scale.size(), width, topics.data(),
+                                next_topics.data(), words.data(), scale.data(), shares_.data(),
+                                Priors{topic_prior, word_prior, least}, threads, stop);
+        });
+        return logarithm;
+    }
+
+  private:
+    [[nodiscard]] Counts<Number> counts() const {
+        return {view(indptr_), view(indices_), view(counts_)};
+    }
+    [[nodiscard]] Columns columns() const {
+        return {view(word_indptr_), view(documents_), view(places_)};
+    }
+
+    Array1<std::int64_t> indptr_;
+    Array1<std::int32_t> indices_;
+    Array1<Number> counts_;
+    Array1<std::int64_t> word_indptr_;
+    Array1<std::int32_t> documents_;
+    Array1<std::int64_t> places_;
+    std::vector<Number> shares_;
+};
+
+template <class Number> void register_mixture(nb::module_& module, const char* name) {
+    nb::class_<Mixture<Number>>(module, name, "Counts that a mixture of topics is fitted to.")
+        .def(nb::init<Array1<std::int64_t>, Array1<std::int32_t>, Array1<Number>,
+                      Array1<std::int64_t>, Array1<std::int32_t>, Array1<std::int64_t>>(),
+             "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(),
+             "word_indptr"_a.noconvert(), "documents"_a.noconvert(), "places"_a.noconvert())
+        .def("step", &Mixture<Number>::step, "topics"_a.noconvert(), "next_topics"_a.noconvert(),
+             "words"_a.noconvert(), "scale"_a.noconvert(), "topic_prior"_a, "word_prior"_a,
+             "least"_a, "threads"_a,
+             "One step of expectation maximisation; returns the log-likelihood before it.");
+    module.def(
+        "log_likelihood",
+        [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+           const Array1<Number>& counts, const Table<const Number>& topics,
+           const Table<const Number>& words, const Array1<double>& scale, unsigned threads) {
+            const Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
+            const std::size_t width = words.shape(1);
+            check_table<Number>(topics, own.size(), width);
+            check_table<Number>(words, words.shape(0), width);
+            check(scale.size() == width, "scale must have a number for each topic and the padding");
+            Likelihood found;
+            run(own.size(), nb::none(), [&](Stop& stop) {
+                found = log_likelihood(own, width, topics.data(), words.data(), scale.data(),
+                                       threads, stop);
+            });
+            return std::pair(found.logarithm, found.impossible);
+        },
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(),
+        "topics"_a.noconvert(), "words"_a.noconvert(), "scale"_a.noconvert(), "threads"_a,
+        "The sum of n log P(w|d), and the counts with P(w|d) = 0, which it leaves out.");
+    module.def(
+        "fold_in",
+        [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+           const Array1<Number>& counts, const Table<Number>& topics,
+           const Table<const Number>& words, std::size_t n_topics, double power, double topic_prior,
+           std::size_t steps, double tolerance, unsigned threads, const nb::object& progress) {
+            const Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
+            const std::size_t width = words.shape(1);
+            check_table<Number>(topics, own.size(), width);
+            check_table<Number>(words, words.shape(0), width);
+            check(n_topics > 0 && n_topics <= width, "n_topics must be at most the width");
+            std::size_t taken = 0;
+            run(own.size(), progress, [&](Stop& stop) {
+                taken = fold_in(own, n_topics, width, topics.data(), words.data(), power,
+                                topic_prior, steps, tolerance, threads, stop);
+            });
+            return taken;
+        },
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(),
+        "topics"_a.noconvert(), "words"_a.noconvert(), "n_topics"_a, "power"_a, "topic_prior"_a,
+        "steps"_a, "tolerance"_a, "threads"_a, "progress"_a.none(),
+        "Topics of documents under fixed words, in place; returns the most steps taken.");
+}
+
+using WholeCounts = Array1<std::int32_t>;
+
+void check_whole(const WholeCounts& counts, std::size_t entries) {
+    check(counts.size() == entries, "counts must be as many as indices");
+    for (const std::int32_t count : view(counts)) check(count >= 0, "counts must not be negative");
+}
+
+void register_sampler(nb::module_& module) {
+    nb::class_<TopicSampler>(module, "TopicSampler", "Tokens whose topics are drawn in turn.")
+        .def(
+            "__init__",
+            [](TopicSampler* self, const Array1<std::int64_t>& indptr,
+               const Array1<std::int32_t>& indices, const WholeCounts& counts, std::size_t n_words,
+               std::size_t n_topics, double alpha, double beta, std::uint64_t seed,
+               std::size_t groups) {
+                check_rows(view(indptr), view(indices), n_words, "indptr");
+                check_whole(counts, indices.size());
+                check(n_topics > 0 && n_topics < 1'000'000, "n_topics must be from 1 to 999999");
+                check(alpha > 0 && beta > 0, "alpha and beta must be above 0");
+                const nb::gil_scoped_release released;
+                new (self) TopicSampler(view(indptr), view(indices), view(counts), n_words,
+                                        n_topics, {alpha, beta}, seed, groups);
+            },
+            "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(), "n_words"_a,
+            "n_topics"_a, "alpha"_a, "beta"_a, "seed"_a, "groups"_a = 0)
+        .def_prop_ro("n_tokens", &TopicSampler::n_tokens)
+        .def_prop_ro("groups", &TopicSampler::groups)
+        .def(
+            "sweep",
+            [](TopicSampler& self, std::size_t times, unsigned threads,
+               const nb::object& progress) {
+                run(times, progress, [&](Stop& stop) { self.sweep(times, threads, stop); });
+            },
+            "times"_a, "threads"_a, "progress"_a.none(),
+            "Draw a new topic for every token, so many times. Not usable after it was stopped.")
+        .def("document_counts",
+             [](const TopicSampler& self) {
+                 return to_numpy(self.document_counts(), self.n_documents(), self.n_topics());
+             })
+        .def("word_counts",
+             [](const TopicSampler& self) {
+                 return to_numpy(self.word_counts(), self.n_words(), self.n_topics());
+             })
+        .def("totals", [](const TopicSampler& self) {
+            return to_numpy(std::vector<std::int64_t>(self.totals()), self.n_topics());
+        });
+    module.def(
+        "fold_in_by_sampling",
+        [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+           const WholeCounts& counts, const Array2<float>& weights, double alpha,
+           std::size_t burn_in, std::size_t samples, std::uint64_t seed, unsigned threads,
+           const nb::object& progress) {
+            check_rows(view(indptr), view(indices), weights.shape(0), "indptr");
+            check_whole(counts, indices.size());
+            const std::size_t n_topics = weights.shape(1);
+            check(n_topics > 0 && alpha > 0 && samples > 0,
+                  "there must be topics, samples and an alpha above 0");
+            const std::size_t documents = indptr.size() - 1;
+            std::vector<double> out(documents * n_topics);
+            run(documents, progress, [&](Stop& stop) {
+                fold_in_by_sampling(view(indptr), view(indices), view(counts),
+                                    {weights.data(), weights.size()}, n_topics, alpha, burn_in,
+                                    samples, seed, out.data(), threads, stop);
+            });
+            return to_numpy(std::move(out), documents, n_topics);
+        },
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(),
+        "weights"_a.noconvert(), "alpha"_a, "burn_in"_a, "samples"_a, "seed"_a, "threads"_a,
+        "progress"_a.none());
+}
+
+} // namespace
+
+void register_topics(nb::module_& module) {
+    register_mixture<float>(module, "Mixture");
+    register_mixture<double>(module, "FineMixture");
+    register_sampler(module);
+}
+
+} // namespace textkin::bindings

@@ -1,0 +1,283 @@
+"""Two collections of vectors, sparse or dense, and what is computed of all their pairs.
+
+Three numbers of a pair are behind every measure of vectors: the inner product, the squared
+Euclidean distance and the L1 distance. The distances come from products, which lose their digits
+for vectors that are nearly the same: such pairs are computed again from differences.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_array
+
+from textkin import _core
+from textkin._typing import Bags, Float64Array, IntpArray
+from textkin.distance._blocks import Check, Fill
+from textkin.weighting._rows import two_dimensional
+
+__all__ = [
+    "Pair",
+    "Vectors",
+    "VectorsLike",
+    "inner_products",
+    "is_sparse",
+    "l1_distances",
+    "pair",
+    "row_sums",
+    "squared_distances",
+    "unit_products",
+]
+
+Vectors: TypeAlias = Any
+"""float64: a dense array, or `scipy.sparse.csr_array`."""
+VectorsLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+
+_NEAR = 1e-6  # below this share of its parts a difference of sums has lost half of its digits
+_BYTES_OF_ENTRY = 48  # of a difference: both sides, the difference and positions
+_INT32 = np.iinfo(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Rows X and rows Y over the same columns, in float64; often the same object."""
+
+    X: Vectors
+    Y: Vectors
+    memory: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of a matrix of all pairs."""
+        return self.X.shape[0], self.Y.shape[0]
+
+    def map(self, change: Callable[[Vectors], Vectors]) -> "Pair":
+        """Return the pair with both sides changed."""
+        X = change(self.X)
+        return replace(self, X=X, Y=X if self.Y is self.X else change(self.Y))
+
+    def each(self, measure: Callable[[Vectors], Any]) -> tuple[Any, Any]:
+        """Return a number for each row of both sides."""
+        x = measure(self.X)
+        return x, x if self.Y is self.X else measure(self.Y)
+
+    def require_not_negative(self, metric: str) -> None:
+        """Refuse values below 0."""
+        for name, values in (("X", self.X), ("Y", self.Y)):
+            smallest = _stored(values).min(initial=0)
+            if smallest < 0:
+                raise ValueError(
+                    f"{name} must not have values below 0 for metric={metric!r}; got {smallest}."
+                )
+
+
+def pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
+    """Check both arguments and return them in float64."""
+    checked = _checked("X", X)
+    if Y is None or Y is X:
+        return Pair(checked, checked, memory)
+    other = _checked("Y", Y)
+    if other.shape[1] != checked.shape[1]:
+        raise ValueError(
+            f"X and Y must have the same columns; got {checked.shape[1]} and {other.shape[1]}. "
+            "Make both with the same vocabulary or model."
+        )
+    return Pair(checked, other, memory)
+
+
+def inner_products(sides: Pair) -> Fill:
+    """Prepare inner products."""
+    X, Y = sides.X, sides.Y
+    if is_sparse(X) and is_sparse(Y):
+        return _shared(X, Y, "product")
+    if is_sparse(X):
+        turned = np.ascontiguousarray(np.asarray(Y).T)
+
+        def fill(block: slice, out: Float64Array, _check: Check) -> None:
+            out[...] = X[block] @ turned
+    elif is_sparse(Y):
+
+        def fill(block: slice, out: Float64Array, _check: Check) -> None:
+            out[...] = (Y @ np.ascontiguousarray(X[block].T)).T
+    else:
+
+        def fill(block: slice, out: Float64Array, _check: Check) -> None:
+            np.matmul(X[block], np.asarray(Y).T, out=out)
+
+    return fill
+
+
+def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
+    """Prepare x.y, or 1 - x.y, of rows of length 1 or 0; those of equal rows are exact."""
+    products = inner_products(sides)
+
+    def fill(block: slice, out: Float64Array, check: Check) -> None:
+        products(block, out, check)
+        rows, columns = _positions(out > 1 - _NEAR)
+        halves = _of_differences(sides, block.start + rows, columns, np.square) / 2
+        np.maximum(out, -1, out=out)
+        if as_distance:
+            np.subtract(1, out, out=out)
+            out[rows, columns] = halves
+        else:
+            out[rows, columns] = 1 - halves
+
+    return fill
+
+
+def squared_distances(sides: Pair) -> Fill:
+    """Prepare squared Euclidean distances."""
+    products = inner_products(sides)
+    x, y = sides.each(lambda values: row_sums(values, np.square))
+
+    def fill(block: slice, out: Float64Array, check: Check) -> None:
+        products(block, out, check)
+        sums = np.add.outer(x[block], y)
+        out *= -2
+        out += sums
+        sums *= _NEAR
+        rows, columns = _positions(out < sums)
+        out[rows, columns] = _of_differences(sides, block.start + rows, columns, np.square)
+
+    return fill
+
+
+def l1_distances(sides: Pair) -> Fill:
+    """Prepare L1 distances."""
+    if not (is_sparse(sides.X) or is_sparse(sides.Y)):
+
+        def dense(block: slice, out: Float64Array, _check: Check) -> None:
+            cdist(sides.X[block], sides.Y, "cityblock", out=out)
+
+        return dense
+    sides = sides.map(_sparse)
+    overlaps = _shared(sides.X, sides.Y, "overlap")
+    x, y = sides.each(lambda values: row_sums(values, np.abs))
+
+    def fill(block: slice, out: Float64Array, check: Check) -> None:
+        overlaps(block, out, check)
+        sums = np.add.outer(x[block], y)
+        np.subtract(sums, out, out=out)
+        sums *= _NEAR
+        rows, columns = _positions(out < sums)
+        out[rows, columns] = _of_differences(sides, block.start + rows, columns, np.abs)
+
+    return fill
+
+
+def is_sparse(values: object) -> bool:
+    """Tell sparse rows from dense ones."""
+    return bool(sparse.issparse(values))
+
+
+def row_sums(values: Vectors, change: Callable[[Any], Any]) -> Float64Array:
+    """Return the sum of each row, once its values are changed; `change` keeps 0."""
+    if not is_sparse(values):
+        with np.errstate(over="ignore"):  # told when the matrix is made
+            return np.asarray(change(values).sum(axis=1))
+    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    with np.errstate(over="ignore"):
+        sums = np.bincount(rows, change(values.data), values.shape[0])
+    return np.asarray(sums, dtype=np.float64)
+
+
+def _shared(X: Bags, Y: Bags, sharing: str) -> Fill:
+    by_word = Y.tocsc()
+    postings = _core.Postings(
+        by_word.indptr.astype(np.int64),
+        by_word.indices.astype(np.int32),
+        by_word.data.astype(np.float64),
+        Y.shape[0],
+    )
+    starts, words = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    values = X.data.astype(np.float64)
+
+    def fill(block: slice, out: Float64Array, check: Check) -> None:
+        postings.sums(
+            starts[block.start : block.stop + 1], words, values, sharing, out, progress=check
+        )
+
+    return fill
+
+
+def _positions(chosen: NDArray[np.bool_]) -> tuple[IntpArray, IntpArray]:
+    """Return rows and columns, as `numpy.nonzero` does, faster where few are chosen."""
+    rows, columns = np.divmod(np.flatnonzero(chosen), chosen.shape[1])
+    return rows, columns
+
+
+def _of_differences(
+    sides: Pair,
+    rows: IntpArray,
+    columns: IntpArray,
+    change: Callable[[Any], Any],
+) -> Float64Array:
+    """Return the sum over |x - y| or (x - y)^2 for the given pairs of rows."""
+    X, Y = sides.X, sides.Y
+    sums = np.empty(len(rows))
+    entries = max(_entries_of_a_row(X), _entries_of_a_row(Y))
+    at_once = max(sides.memory // (_BYTES_OF_ENTRY * entries), 1)
+    for start in range(0, len(rows), at_once):
+        chosen = slice(start, start + at_once)
+        x, y = X[rows[chosen]], Y[columns[chosen]]
+        if is_sparse(x) != is_sparse(y):
+            x, y = (side.toarray() if is_sparse(side) else side for side in (x, y))
+        difference = x - y
+        if is_sparse(difference):
+            difference = sparse.csr_array(difference)
+        sums[chosen] = row_sums(difference, change)
+    return sums
+
+
+def _entries_of_a_row(values: Vectors) -> int:
+    if not is_sparse(values):
+        return max(int(values.shape[1]), 1)
+    return max(int(np.diff(values.indptr).max(initial=1)), 1)
+
+
+def _stored(values: Vectors) -> Float64Array:
+    return values.data if is_sparse(values) else np.asarray(values)
+
+
+def _sparse(values: Vectors) -> Vectors:
+    return values if is_sparse(values) else sparse.csr_array(values)
+
+
+def _checked(name: str, values: Any) -> Vectors:  # noqa: ANN401 (whatever users pass)
+    _refuse_texts(name, values)
+    checked = check_array(
+        two_dimensional(values),
+        accept_sparse="csr",
+        dtype=np.float64,
+        ensure_min_samples=0,
+        input_name=name,
+    )
+    if not is_sparse(checked):
+        return np.asarray(checked)
+    if max(checked.shape) > _INT32.max:
+        raise ValueError(
+            f"{name} must have at most {_INT32.max} rows and columns; got {checked.shape}."
+        )
+    rows: Bags = sparse.csr_array(checked)
+    if not rows.has_canonical_format or not rows.data.all():
+        rows = rows.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+    return rows
+
+
+def _refuse_texts(name: str, values: object) -> None:
+    first = values
+    if isinstance(values, list | tuple) and values:
+        first = values[0]
+        if isinstance(first, list | tuple) and first:
+            first = first[0]
+    if isinstance(first, str):
+        raise TypeError(
+            f"{name} must be bags or vectors, one row a document; got text. Count its words first "
+            "(textkin.BagOfWords), or compare sequences with metric='edit'."
+        )

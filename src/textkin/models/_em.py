@@ -1,0 +1,313 @@
+"""Mixtures of topics fitted by expectation maximisation, over the entries that are not zero.
+
+The tables of the core have a row for each document or word and a column for each topic, padded to
+64 bytes. Words hold expected counts, which `scale` makes probabilities of.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from scipy import sparse
+
+from textkin import _core
+from textkin._typing import Bags, Float64Array
+
+__all__ = [
+    "EmSettings",
+    "Held",
+    "MixtureFit",
+    "entries_of",
+    "fit_held_out",
+    "fit_mixture",
+    "fold_in",
+    "hold_out",
+    "table_of",
+]
+
+_SMALL = 2**20  # numbers of a model that is fitted in double, which costs nothing then
+_LARGEST_FLOAT = 1e15  # tokens; with more, products of probabilities may leave the range of float
+_UNLIKELY = np.log(1e-30)  # what a held-out token counts that the model thinks impossible
+
+
+@dataclass(frozen=True, slots=True)
+class EmSettings:
+    """How a mixture is fitted; priors as pseudo-counts, that is Dirichlet parameters less 1."""
+
+    n_components: int
+    word_prior: float
+    topic_prior: float
+    max_iter: int
+    tol: float
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Bags to fit to, and some of their tokens to choose by."""
+
+    train: Bags
+    held: Bags
+    cooling: float
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureFit:
+    """P(w|z), P(z|d), and how they were found."""
+
+    words: Float64Array  # (n_components, n_words)
+    topics: Float64Array  # (n_documents, n_components)
+    log_likelihoods: list[float]
+    objectives: list[float]  # with the logarithms of the priors
+    held_out: list[float]
+    power: float
+    n_iter: int
+    converged: bool
+
+    @property
+    def score(self) -> float:
+        """What the best of several fits has the most of."""
+        return max(self.held_out) if self.held_out else self.objectives[-1]
+
+
+class _Mixture:
+    """A model in the middle of its fit."""
+
+    def __init__(self, bags: Bags, settings: EmSettings, random: RandomState) -> None:
+        n_documents, n_words = bags.shape
+        n_topics = settings.n_components
+        small = (n_documents + n_words) * n_topics <= _SMALL
+        self.total = float(bags.data.sum(dtype=np.float64))
+        single = bags.dtype == np.float32 and not small and self.total < _LARGEST_FLOAT
+        self.dtype: Any = np.float32 if single else np.float64
+        self.settings = settings
+        self.least = 1e-15 * min(1.0, float(bags.data.max()))
+        self.entries = entries_of(bags, self.dtype)
+        by_word = sparse.csr_array(
+            (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
+        ).tocsc()
+        kind = _core.Mixture if single else _core.FineMixture
+        self.core: Any = kind(
+            *self.entries,
+            by_word.indptr.astype(np.int64),
+            by_word.indices.astype(np.int32),
+            by_word.data,
+        )
+        # Dirichlet(1) of both; all topics alike would be a fixed point.
+        self.topics = table_of(_dirichlet(random, n_documents, n_topics), self.dtype)
+        self.words = table_of(random.standard_exponential((n_words, n_topics)), self.dtype)
+        self.seen = np.diff(by_word.indptr) > 0
+        self.words[~self.seen] = 0
+        self.scale = 1 / self.words[:, :n_topics].sum(axis=0, dtype=np.float64)
+        self.spare = np.zeros_like(self.topics)
+
+    def step(self, power: float = 1.0) -> float:
+        """Take a step of (tempered) EM; return the log-likelihood before it."""
+        n, s = self.settings.n_components, self.settings
+        if power < 1:
+            before, _ = self.log_likelihood(self.entries)
+            self.topics = table_of(self.topics[:, :n] ** power, self.dtype)
+            self.words = table_of((self.words[:, :n] * self.scale) ** power, self.dtype)
+            self.scale = np.ones(n)
+        found = self.core.step(
+            self.topics,
+            self.spare,
+            self.words,
+            self.scale,
+            s.topic_prior,
+            s.word_prior,
+            self.least,
+            s.jobs,
+        )
+        self.topics, self.spare = self.spare, self.topics
+        return before if power < 1 else float(found)
+
+    def log_likelihood(self, entries: tuple[Any, Any, Any]) -> tuple[float, float]:
+        """Return the log-likelihood of bags, and how many of their tokens it leaves out."""
+        scale = np.zeros(self.words.shape[1])
+        scale[: self.scale.size] = self.scale
+        return _core.log_likelihood(*entries, self.topics, self.words, scale, self.settings.jobs)
+
+    def log_prior(self) -> float:
+        """Return what the priors add to the log-likelihood, less their constant."""
+        n, s = self.settings.n_components, self.settings
+        total = 0.0
+        if s.word_prior > 0:
+            total += s.word_prior * float(_log(self.words[self.seen, :n] * self.scale).sum())
+        if s.topic_prior > 0:
+            total += s.topic_prior * float(_log(self.topics[:, :n].astype(np.float64)).sum())
+        return total
+
+    def state(self) -> tuple[Any, Any, Any]:
+        return self.topics.copy(), self.words.copy(), self.scale.copy()
+
+    def go_back(self, state: tuple[Any, Any, Any]) -> None:
+        self.topics, self.words, self.scale = (array.copy() for array in state)
+
+    def word_probabilities(self) -> Float64Array:
+        n = self.settings.n_components
+        return np.ascontiguousarray((self.words[:, :n] * self.scale).T)
+
+    def topic_probabilities(self) -> Float64Array:
+        return np.array(self.topics[:, : self.settings.n_components], dtype=np.float64)
+
+
+def fit_mixture(
+    bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
+) -> MixtureFit:
+    """Fit by plain EM, until the objective rises by less than `tol`, relatively."""
+    mixture = _Mixture(bags, settings, random)
+    likelihoods: list[float] = []
+    objectives: list[float] = []
+    converged = False
+    while not converged and len(likelihoods) < settings.max_iter:
+        prior = mixture.log_prior()
+        likelihoods.append(mixture.step())
+        objectives.append(likelihoods[-1] + prior)
+        converged = len(objectives) > 1 and _gained(objectives[-2:], mixture.total) < settings.tol
+        report()
+    n_iter = len(likelihoods)
+    likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
+    objectives.append(likelihoods[-1] + mixture.log_prior())
+    return MixtureFit(
+        mixture.word_probabilities(),
+        mixture.topic_probabilities(),
+        likelihoods,
+        objectives,
+        [],
+        1.0,
+        n_iter,
+        converged,
+    )
+
+
+def fit_held_out(
+    parts: Held, bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
+) -> MixtureFit:
+    """Fit by tempered EM: stop early by held-out tokens, cool down while that helps them."""
+    mixture = _Mixture(parts.train, settings, random)
+    held = entries_of(parts.held, mixture.dtype)
+    likelihoods: list[float] = []
+    scores: list[float] = []
+
+    def score() -> float:
+        logarithm, impossible = mixture.log_likelihood(held)
+        return float(logarithm + impossible * _UNLIKELY)
+
+    best, best_power, power = -np.inf, 1.0, 1.0
+    state = mixture.state()
+    helped, converged = True, False
+    while helped and not converged:
+        helped = False
+        while len(likelihoods) < settings.max_iter:
+            likelihoods.append(mixture.step(power))
+            scores.append(score())
+            report()
+            if not scores[-1] > best:
+                break
+            helped = helped or best == -np.inf or scores[-1] - best > settings.tol * abs(best)
+            best, best_power, state = scores[-1], power, mixture.state()
+        converged = not helped and len(likelihoods) < settings.max_iter
+        if len(likelihoods) >= settings.max_iter:
+            break
+        mixture.go_back(state)
+        power *= parts.cooling
+    mixture.go_back(state)
+    n_iter = len(likelihoods)
+    likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
+    words = mixture.word_probabilities()
+    topics = fold_in(bags, words, best_power, settings, steps=100, tolerance=1e-6)
+    return MixtureFit(
+        words, topics, likelihoods, likelihoods, scores, best_power, n_iter, converged
+    )
+
+
+def hold_out(bags: Bags, fraction: float, random: RandomState) -> tuple[Bags, Bags]:
+    """Split tokens: each whole one is held out by chance, unless the rest has its word nowhere."""
+    whole = np.floor(bags.data).astype(np.int64)
+    taken = random.binomial(whole, fraction).astype(bags.dtype)
+    kept, held = bags.copy(), bags.copy()
+    kept.data -= taken
+    held.data = taken
+    unknown = np.bincount(kept.indices, kept.data, bags.shape[1]) == 0
+    held.data[unknown[held.indices]] = 0
+    for part in (kept, held):
+        part.eliminate_zeros()
+    if not held.nnz:
+        raise ValueError(
+            "held_out leaves no tokens to choose by; it needs bags of counts with more tokens, or "
+            "a larger part. Use tempered=False without them."
+        )
+    return kept, held
+
+
+def fold_in(
+    bags: Bags,
+    words: Float64Array,
+    power: float,
+    settings: EmSettings,
+    *,
+    steps: int,
+    tolerance: float,
+    progress: Any = None,  # noqa: ANN401 (a callback, for the core)
+) -> Float64Array:
+    """Return P(z|d) of documents under fixed P(w|z), from equal parts; rows do not interact."""
+    n_topics = words.shape[0]
+    used, columns = np.unique(bags.indices, return_inverse=True)
+    table = table_of(words[:, used].T ** power, np.float64)
+    topics = table_of(np.full((bags.shape[0], n_topics), 1 / n_topics), np.float64)
+    indptr, _, counts = entries_of(bags, np.float64)
+    _core.fold_in(
+        indptr,
+        columns.astype(np.int32),
+        counts,
+        topics,
+        table,
+        n_topics,
+        power,
+        settings.topic_prior,
+        steps,
+        tolerance,
+        settings.jobs,
+        progress,
+    )
+    return np.ascontiguousarray(topics[:, :n_topics])
+
+
+def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return where rows begin, columns and values, as the core takes them."""
+    return (
+        bags.indptr.astype(np.int64),
+        bags.indices.astype(np.int32),
+        bags.data.astype(dtype),
+    )
+
+
+def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
+    """Return a table of the core: rows that begin at multiples of 64 bytes, padded with zeros."""
+    rows, n_topics = values.shape
+    size = np.dtype(dtype).itemsize
+    width = -(-n_topics * size // 64) * 64 // size
+    memory = np.zeros(rows * width * size + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    table = memory[start : start + rows * width * size].view(dtype).reshape(rows, width)
+    table[:, :n_topics] = values
+    return table
+
+
+def _dirichlet(random: RandomState, rows: int, columns: int) -> Float64Array:
+    drawn = random.standard_exponential((rows, columns))
+    return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+
+
+def _log(values: Float64Array) -> Float64Array:
+    """Return logarithms; what was too small to be kept counts as the smallest number."""
+    return np.asarray(np.log(np.maximum(values, np.finfo(np.float64).tiny)))
+
+
+def _gained(objectives: list[float], total: float) -> float:
+    """Return the gain of a step, relatively; what a token counts sets where that is nothing."""
+    before, after = objectives
+    return (after - before) / max(abs(after), 1e-9 * total)

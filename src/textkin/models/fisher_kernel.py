@@ -1,0 +1,339 @@
+"""Hofmann's Fisher kernel: the similarity of documents that a mixture of factors implies."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.random import RandomState
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from textkin._typing import Bags, Float64Array
+from textkin._validation import Constraint, check_params, instance_of, integer, one_of, real
+from textkin.models._model import BagModel, BagsLike
+from textkin.models.plsa import PLSA
+from textkin.run import ProgressCallback
+from textkin.weighting._rows import normalised, rows_of
+
+__all__ = ["FisherKernel"]
+
+_BLOCK = 2**23  # features that are held at a time, in similarities and while they are made
+_COUNT = integer(1)
+_N_COMPONENTS = Constraint(
+    lambda value: (
+        _COUNT.accepts(value)
+        or (isinstance(value, Sequence) and len(value) > 0 and all(map(_COUNT.accepts, value)))
+    ),
+    "a whole number at least 1 or a list of such numbers",
+    lambda value: not isinstance(value, Sequence) and _COUNT.wrong_type(value),
+)
+
+
+class FisherKernel(BagModel, auto_wrap_output_keys=None):
+    """Compare documents by how they would change the mixture of factors that explains them.
+
+    Parameters
+    ----------
+    n_components : int or list of int, default=64
+        Factors of the model. Of several numbers, one model each is fitted, and the kernels are
+        added.
+    model : PLSA or None, default=None
+        How models are fitted: its parameters, with `n_components`, `random_state` and `n_jobs`
+        replaced by those here. None is ``PLSA()``.
+    topic_weight, word_weight : float, default=1.0
+        Weights of K1 and K2 below; 0 leaves one out.
+    exact : bool, default=False
+        Use the exact score of the topics in K1, not the simplified one. They are the same where
+        documents are placed by maximum likelihood.
+    information : {"identity", "diagonal"}, default="identity"
+        What stands for the Fisher information: the identity in the square-root parametrisation,
+        as in the paper, or the mean square of each coordinate over the documents of `fit`.
+    normalize : bool, default=False
+        Divide by the norms, so that a document has similarity 1 with itself.
+    vector_space : float, default=0.0
+        Weight of the cosine of the bags themselves, which is added for retrieval.
+    random_state : int, RandomState or None, default=None
+        Where the models start.
+    n_jobs : int or None, default=None
+        Threads of the models; any number gives the same bits.
+
+    Attributes
+    ----------
+    models_ : list of PLSA
+        One for each number of factors.
+    information_ : list of ndarray
+        With ``information="diagonal"``, the mean squares of the coordinates of each model; empty
+        otherwise.
+
+    See Also
+    --------
+    PLSA : The model.
+
+    Notes
+    -----
+    The length-normalised log-likelihood of a document, l(d) = sum_j Pe(w_j|d) log P(w_j|d) with
+    Pe(w|d) = n(d,w) / n(d), has the gradient, with respect to 2 sqrt(P), of ::
+
+        u_k(d) = P(z_k|d) / sqrt(P(z_k))                               (simplified; exact: times
+                 sum_j Pe(w_j|d) P(w_j|z_k) / P(w_j|d))
+        u_jk(d) = Pe(w_j|d) P(z_k|d) sqrt(P(w_j|z_k)) / P(w_j|d)
+
+    and the kernel is K = K1 + K2 with ::
+
+        K1(d,d') = sum_k u_k(d) u_k(d')      (equation 6: topics in common, with or without words)
+        K2(d,d') = sum_jk u_jk(d) u_jk(d')   (equation 7: words in common, in the same sense)
+
+    `transform` gives u itself, sparse, so that a linear classifier uses the kernel:
+    K = ``transform(X) @ transform(Y).T``. Models learn from texts with labels and without, the
+    classifier from the labels. A document has about K numbers for each of its words; nothing has
+    the size of documents times documents but the result of `similarity`. A document without
+    words that `fit` saw has no features, and similarity 0 with all.
+
+    References
+    ----------
+    Hofmann, "Learning the Similarity of Documents: An Information-Geometric Approach to Document
+    Retrieval and Categorization", NIPS 1999. Chappelier and Eckard, "PLSI: The True Fisher Kernel
+    and beyond", ECML 2009 (the diagonal).
+
+    Examples
+    --------
+    >>> bags = [[4, 3, 0, 0], [5, 4, 0, 0], [0, 0, 3, 4], [0, 0, 5, 4]]
+    >>> kernel = FisherKernel(2, normalize=True, random_state=0).fit(bags)
+    >>> kernel.similarity([[1, 0, 0, 0]], [[0, 1, 0, 0], [0, 0, 0, 1]]).round(2)
+    array([[0.5, 0. ]])
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": _N_COMPONENTS,
+        "model": one_of(None) | instance_of(PLSA, "a PLSA"),
+        "topic_weight": real(0),
+        "word_weight": real(0),
+        "exact": one_of(True, False),
+        "information": one_of("identity", "diagonal"),
+        "normalize": one_of(True, False),
+        "vector_space": real(0),
+        "n_jobs": one_of(None) | integer(),
+    }
+
+    def __init__(
+        self,
+        n_components: int | Sequence[int] = 64,
+        *,
+        model: PLSA | None = None,
+        topic_weight: float = 1.0,
+        word_weight: float = 1.0,
+        exact: bool = False,
+        information: Literal["identity", "diagonal"] = "identity",
+        normalize: bool = False,
+        vector_space: float = 0.0,
+        random_state: int | RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.topic_weight = topic_weight
+        self.word_weight = word_weight
+        self.exact = exact
+        self.information = information
+        self.normalize = normalize
+        self.vector_space = vector_space
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
+    ) -> Self:
+        """Fit the models.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags of all texts there are, with labels and without.
+        y : object, optional
+            Ignored.
+        progress : callable, optional
+            Called with (steps done, most steps) of all models; raising from it stops the work.
+
+        Returns
+        -------
+        FisherKernel
+            The estimator itself.
+        """
+        check_params(self)
+        bags = self._bags_to_fit(X)
+        random = check_random_state(self.random_state)
+        numbers = self._numbers()
+        prototype = PLSA() if self.model is None else self.model
+        models = []
+        for at, number in enumerate(numbers):
+            model = clone(prototype).set_params(
+                n_components=number,
+                random_state=random.randint(np.iinfo(np.int32).max),
+                n_jobs=self.n_jobs,
+            )
+            steps = model.n_init * model.max_iter
+            models.append(model.fit(bags, progress=_share(progress, at * steps, len(numbers))))
+        information = []
+        if self.information == "diagonal":
+            information = [self._mean_squares(model, bags) for model in models]
+        self.models_ = models
+        self.information_ = information
+        return self
+
+    def transform(self, X: BagsLike) -> Bags:
+        """Return the features of documents, whose inner products are the kernel.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags.
+
+        Returns
+        -------
+        csr_array of shape (n_documents, n_features)
+            For each model its factors, then each word with each factor; with `vector_space`
+            the words in the end. float32, or float64 if `X` is.
+        """
+        bags = self._bags_to_transform(X)
+        parts = [self._features(bags[rows]) for rows in self._blocks(bags)]
+        if not parts:
+            parts = [sparse.csr_array((0, self._n_features_out))]
+        whole: Bags = sparse.vstack(parts, format="csr", dtype=bags.dtype)
+        if max(whole.nnz, *whole.shape) <= np.iinfo(np.int32).max:  # classifiers ask for it
+            whole.indices = whole.indices.astype(np.int32, copy=False)
+            whole.indptr = whole.indptr.astype(np.int32, copy=False)
+        return whole
+
+    def similarity(self, X: BagsLike, Y: "BagsLike | None" = None) -> Float64Array:
+        """Return the kernel of all pairs of two collections.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags: queries, say.
+        Y : sparse or dense array of shape (n_others, n_words), optional
+            Bags; `X` itself if left out.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_others), float64
+            At least 0; the larger, the more similar. At most 1 with `normalize` and without
+            `vector_space`.
+        """
+        left = self._bags_to_transform(X)
+        right = left if Y is None else self._bags_to_transform(Y)
+        found = np.zeros((left.shape[0], right.shape[0]))
+        for rows in self._blocks(left):
+            some = self._features(left[rows])
+            for others in self._blocks(right):
+                product = some @ self._features(right[others]).T
+                found[rows, others] = product.toarray()
+        return found
+
+    @property
+    def _n_features_out(self) -> int:
+        words = int(self.n_features_in_)
+        return sum(number * (1 + words) for number in self._numbers()) + (
+            words if self.vector_space > 0 else 0
+        )
+
+    def _numbers(self) -> list[int]:
+        given = self.n_components
+        return [int(n) for n in given] if isinstance(given, Sequence) else [int(given)]
+
+    def _blocks(self, bags: Bags) -> Iterator[slice]:
+        """Cut documents into runs that have a bounded number of features."""
+        each = sum(self._numbers()) + 1
+        ends = bags.indptr.astype(np.int64) * each + np.arange(bags.shape[0] + 1) * each
+        start = 0
+        while start < bags.shape[0]:
+            end = int(np.searchsorted(ends, ends[start] + _BLOCK, side="right")) - 1
+            yield slice(start, max(end, start + 1))
+            start = max(end, start + 1)
+
+    def _features(self, bags: Bags) -> Any:  # noqa: ANN401 (a csr_array of float64)
+        parts = []
+        for at, model in enumerate(self.models_):
+            own = self._scores(model, bags)
+            if self.information_:
+                own.data *= _inverse_roots(self.information_[at])[own.indices]
+            number = model.n_components
+            own.data *= np.where(
+                own.indices < number, np.sqrt(self.topic_weight), np.sqrt(self.word_weight)
+            )
+            parts.append(own)
+        whole = sparse.hstack(parts, format="csr")
+        if self.normalize:
+            whole.data = normalised(whole, whole.data, "l2")
+        if self.vector_space > 0:
+            cosine: Any = bags.astype(np.float64)
+            cosine.data = np.sqrt(self.vector_space) * normalised(bags, cosine.data, "l2")
+            whole = sparse.hstack([whole, cosine], format="csr")
+        whole.eliminate_zeros()
+        return whole
+
+    def _scores(self, model: PLSA, bags: Any) -> Any:  # noqa: ANN401
+        """Return the gradients u of documents, factors first, then [word][factor]."""
+        number, n_documents = model.n_components, bags.shape[0]
+        bags = bags.astype(np.float64)
+        rows, columns = rows_of(bags), bags.indices
+        topics = model.transform(bags)
+        words = model.components_[:, columns].T  # (entries, factors)
+        products = np.einsum("jk,jk->j", topics[rows], words)
+        lengths = np.bincount(rows, bags.data, n_documents)
+        empirical = bags.data / lengths[rows]
+        ratios = np.divide(empirical, products, out=np.zeros_like(products), where=products > 0)
+        known = np.bincount(rows, ratios, n_documents) > 0
+        weights = model.topic_weights_
+        roots = np.divide(1, np.sqrt(weights), out=np.zeros(number), where=weights > 0)
+        first = topics * roots * known[:, None]
+        if self.exact:
+            per_document = sparse.csr_array((ratios, columns, bags.indptr), shape=bags.shape)
+            first *= per_document @ model.components_.T
+        second = ratios[:, None] * topics[rows] * np.sqrt(words)
+        # The factors of each document before its words, all in order of their columns.
+        counts = (np.diff(bags.indptr).astype(np.int64) + 1) * number
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        in_front = np.zeros(indptr[-1], dtype=bool)
+        in_front[(indptr[:-1, None] + np.arange(number)).ravel()] = True
+        data = np.empty(indptr[-1])
+        data[in_front], data[~in_front] = first.ravel(), second.ravel()
+        indices = np.empty(indptr[-1], dtype=np.int64)
+        indices[in_front] = np.tile(np.arange(number), n_documents)
+        after = (columns.astype(np.int64) + 1)[:, None] * number + np.arange(number)
+        indices[~in_front] = after.ravel()
+        shape = (n_documents, number * (1 + bags.shape[1]))
+        return sparse.csr_array((data, indices, indptr), shape=shape)
+
+    def _mean_squares(self, model: PLSA, bags: Bags) -> Float64Array:
+        total = np.zeros(model.n_components * (1 + bags.shape[1]))
+        for rows in self._blocks(bags):
+            scores = self._scores(model, bags[rows])
+            total += np.bincount(scores.indices, scores.data**2, total.size)
+        return total / bags.shape[0]
+
+    def _check_loaded(self) -> None:
+        numbers, words = self._numbers(), self.n_features_in_
+        wanted = len(numbers) if self.information == "diagonal" else 0
+        if len(self.models_) != len(numbers) or len(self.information_) != wanted:
+            raise ValueError("there must be a model for each number of components")
+        for number, model in zip(numbers, self.models_, strict=True):
+            if not isinstance(model, PLSA) or model.components_.shape != (number, words):
+                raise ValueError(f"models_ must be of {number} components over {words} words")
+        for number, squares in zip(numbers, self.information_, strict=False):
+            if squares.shape != (number * (1 + words),) or not np.isfinite(squares).all():
+                raise ValueError("information_ must have a number for each feature")
+
+
+def _inverse_roots(information: Float64Array) -> Float64Array:
+    """Return 1 / sqrt(I + eps), with a small part of the mean as eps; 0 where nothing is known."""
+    known = information > 0
+    epsilon = 1e-3 * information[known].mean() if known.any() else 1.0
+    return np.where(known, 1 / np.sqrt(information + epsilon), 0.0)
+
+
+def _share(progress: ProgressCallback | None, before: int, models: int) -> ProgressCallback | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress(before + done, models * total)

@@ -1,0 +1,218 @@
+"""Latent semantic indexing: documents and words in the space of the largest singular vectors."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.random import RandomState
+from sklearn.decomposition import TruncatedSVD
+
+from textkin._typing import Float64Array, HasFeatureNames, WordLookup
+from textkin._validation import Constraint, check_params, integer, one_of
+from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.vectors import WordVectors
+from textkin.vectors._table import column_names
+
+__all__ = ["LSI"]
+
+
+class LSI(BagModel):
+    """Place documents by a truncated singular value decomposition of their bags.
+
+    Words that occur in the same documents share directions, so that documents can be near without
+    a common word. Also called latent semantic analysis.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Dimensions k, at most the number of documents and of words. 100 to 300 is usual for
+        retrieval.
+    algorithm : {"randomized", "arpack"}, default="randomized"
+        "randomized" is quick and near the exact answer; "arpack" (Lanczos) is exact, and
+        `n_components` must be below the number of documents and of words.
+    n_iter : int, default=5
+        Power iterations of "randomized": more are nearer where singular values fall slowly.
+    n_oversamples : int, default=10
+        Further directions that "randomized" works with and drops.
+    random_state : int, RandomState or None, default=None
+        Where "randomized" and "arpack" start. The same number gives the same answer.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_words), float64
+        The rows of U_k^T: for each dimension the weight of each word.
+    singular_values_ : ndarray of shape (n_components,), float64
+        From the largest to the smallest.
+
+    See Also
+    --------
+    LDA, PLSA : Topics that are distributions over words.
+    TfIdf : What bags are usually weighted with before.
+
+    Notes
+    -----
+    With the term-document matrix A (words x documents) of the bags, ::
+
+        A ~ U_k S_k V_k^T,    document a  ->  a^T U_k,    word w  ->  row w of U_k S_k.
+
+    This one convention holds for the documents of `fit`, which become the rows of V_k S_k, and
+    for new ones, so that the two are comparable; there is no division by singular values. A is
+    not centred. Each dimension has the sign that makes its largest word weight positive.
+    Dimensions beyond the rank of A are 0 for every document.
+
+    An empty document is the zero vector. A word that `fit` never saw adds nothing. `fit` costs
+    O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS.
+
+    References
+    ----------
+    Deerwester, Dumais, Furnas, Landauer and Harshman, "Indexing by Latent Semantic Analysis",
+    Journal of the American Society for Information Science 41, 1990. Halko, Martinsson and Tropp,
+    "Finding Structure with Randomness", SIAM Review 53, 2011 ("randomized").
+
+    Examples
+    --------
+    >>> lsi = LSI(2, random_state=0).fit([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> lsi.singular_values_.round(6)
+    array([2., 1.])
+
+    A document with the first word only is where those with both words are:
+
+    >>> lsi.transform([[1, 0, 0], [1, 1, 0]]).round(4) + 0.0
+    array([[0.7071, 0.    ],
+           [1.4142, 0.    ]], dtype=float32)
+    """
+
+    _takes_negative: ClassVar[bool] = True
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1),
+        "algorithm": one_of("randomized", "arpack"),
+        "n_iter": integer(0),
+        "n_oversamples": integer(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        algorithm: Literal["randomized", "arpack"] = "randomized",
+        n_iter: int = 5,
+        n_oversamples: int = 10,
+        random_state: int | RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.n_iter = n_iter
+        self.n_oversamples = n_oversamples
+        self.random_state = random_state
+
+    def fit(self, X: BagsLike, y: object = None) -> Self:
+        """Find the singular vectors.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags, weighted or not.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        LSI
+            The estimator itself.
+        """
+        check_params(self)
+        bags = self._bags_to_fit(X)
+        n_documents, n_words = bags.shape
+        most = min(bags.shape) - (self.algorithm == "arpack")
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components must be at most {most} for algorithm={self.algorithm!r} with "
+                f"n_samples = {n_documents} documents and n_features = {n_words} words; got "
+                f"{self.n_components}."
+            )
+        svd = TruncatedSVD(
+            self.n_components,
+            algorithm=self.algorithm,
+            n_iter=self.n_iter,
+            n_oversamples=self.n_oversamples,
+            power_iteration_normalizer="QR",
+            random_state=self.random_state,
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):  # a share of no variance
+            svd.fit(bags.astype(np.float64))
+        self.components_, self.singular_values_ = _settled(
+            svd.components_, svd.singular_values_, max(bags.shape)
+        )
+        return self
+
+    def transform(self, X: BagsLike) -> Float64Array:
+        """Place documents: a^T U_k for each.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags, weighted like those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            float32, or float64 if `X` is. Compare them by cosine.
+        """
+        bags = self._bags_to_transform(X)
+        return rounded_as(bags, np.asarray(bags.astype(np.float64) @ self.components_.T))
+
+    def word_vectors(
+        self,
+        vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None = None,
+    ) -> WordVectors:
+        """Return the words as vectors: the rows of U_k S_k.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary, sequence of str, or scikit-learn vectoriser
+            Whatever names the columns in their order; None: the column names that `fit` saw.
+
+        Returns
+        -------
+        WordVectors
+            Words without a place, since `fit` never saw them, are left out.
+
+        Examples
+        --------
+        >>> lsi = LSI(2, random_state=0).fit([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+        >>> lsi.word_vectors(["cat", "dog", "car"]).nearest("cat", 1)
+        [('dog', 1.0)]
+        """
+        matrix = self.components_.T * self.singular_values_
+        if vocabulary is None:
+            if not hasattr(self, "feature_names_in_"):
+                raise ValueError("vocabulary must name the columns: fit saw no names for them.")
+            vocabulary = [str(name) for name in self.feature_names_in_]
+        words = column_names(vocabulary)
+        if len(words) != len(matrix):
+            raise ValueError(
+                f"vocabulary must name the {len(matrix)} columns that fit saw; got {len(words)}."
+            )
+        small = matrix.astype(np.float32)
+        placed = np.flatnonzero(small.any(axis=1)).tolist()
+        return WordVectors([words[row] for row in placed], small[placed])
+
+    def _check_loaded(self) -> None:
+        self._check_shapes(
+            components_=(self.n_components, self.n_features_in_),
+            singular_values_=(self.n_components,),
+        )
+
+
+def _settled(
+    components: Float64Array, singular_values: Float64Array, largest_side: int
+) -> tuple[Float64Array, Float64Array]:
+    """Order dimensions, fix their signs, and make those beyond the rank 0."""
+    order = np.argsort(-singular_values, kind="stable")
+    components, singular_values = components[order], singular_values[order]
+    noise = singular_values[0] * largest_side * np.finfo(np.float64).eps
+    lost = singular_values <= noise
+    rows = np.arange(len(components))
+    signs = np.sign(components[rows, np.abs(components).argmax(axis=1)])
+    components = np.where(lost[:, None], 0.0, components * signs[:, None])
+    return components, np.where(lost, 0.0, singular_values)

@@ -1,0 +1,52 @@
+"""The benchmark of topic models compares equal steps. Nothing is timed here."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from support import load_script
+
+topic_models = load_script("benchmarks/topic_models.py")
+
+
+@pytest.fixture
+def bags():
+    rng = np.random.default_rng(0)
+    return sparse.csr_array(rng.poisson(0.3, (60, 50)).astype(np.float32))
+
+
+def test_all_take_the_same_steps(bags):
+    contenders = topic_models.em_contenders(bags)
+    last = topic_models.check_equal(contenders)
+    assert set(last) == set(contenders) - {"sklearn_kl_nmf"}
+    contenders["scipy"] = lambda: 2.0
+    with pytest.raises(SystemExit, match=r"scipy: log-likelihood 2\.0"):
+        topic_models.check_equal(contenders)
+
+
+def test_the_reference_is_a_step_of_em(bags):
+    mixture = topic_models.mixture_of(bags.astype(np.float64), 1)
+    n = topic_models.N_TOPICS
+    topics, words, likelihood = topic_models.scipy_step(
+        bags.astype(np.float64), mixture.topics[:, :n], mixture.words[:, :n] * mixture.scale
+    )
+    assert mixture.step() == pytest.approx(likelihood)
+    assert_allclose(mixture.topics[:, :n], topics, atol=1e-12)
+    assert_allclose(mixture.words[:, :n] * mixture.scale, words, atol=1e-12)
+
+
+def test_samplers_end_with_probabilities(bags):
+    sweeps, topics = topic_models.gibbs_contenders(bags)
+    for name, sweep in sweeps.items():
+        sweep()
+        assert -10 < topic_models.likelihood_a_word(bags, *topics[name]()) < 0
+
+
+def test_ratios_are_taken_within_rounds():
+    found = topic_models.summary({"wall_seconds": {"textkin": [1, 2, 4], "other": [2, 4, 12]}})
+    assert found["wall_seconds"]["times_textkin"]["other"] == 2
+    assert found["wall_seconds"]["median"] == {"textkin": 2, "other": 4}
+    json.dumps(found)

@@ -1,0 +1,201 @@
+"""Every measure beside its formula, and beside SciPy and scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import (
+    cosine_distances,
+    cosine_similarity,
+    euclidean_distances,
+    linear_kernel,
+    manhattan_distances,
+)
+
+from textkin.distance import distances, similarities
+
+
+def cosine(x, y):
+    sizes = np.sqrt((x**2).sum() * (y**2).sum())
+    return x @ y / sizes if sizes > 0 else 0.0
+
+
+def coefficient(x, y):
+    return np.sqrt(x / x.sum() * (y / y.sum())).sum() if x.any() and y.any() else 0.0
+
+
+def jaccard(x, y):
+    a, b = set(np.flatnonzero(x)), set(np.flatnonzero(y))
+    return len(a & b) / len(a | b) if a | b else 1.0
+
+
+def weighted_jaccard(x, y):
+    maxima = np.maximum(x, y).sum()
+    return np.minimum(x, y).sum() / maxima if maxima else 1.0
+
+
+DISTANCES = {
+    "cosine": lambda x, y: 1 - cosine(x, y),
+    "l1": lambda x, y: np.abs(x - y).sum(),
+    "l2": lambda x, y: np.sqrt(((x - y) ** 2).sum()),
+    "squared-l2": lambda x, y: ((x - y) ** 2).sum(),
+    "hellinger": lambda x, y: np.sqrt(max(1 - coefficient(x, y), 0)),
+    "jaccard": lambda x, y: 1 - jaccard(x, y),
+    "weighted-jaccard": lambda x, y: 1 - weighted_jaccard(x, y),
+}
+SIMILARITIES = {
+    "inner": lambda x, y: x @ y,
+    "cosine": cosine,
+    "hellinger": coefficient,
+    "jaccard": jaccard,
+    "weighted-jaccard": weighted_jaccard,
+}
+CASES = [
+    *((distances, metric, formula) for metric, formula in DISTANCES.items()),
+    *((similarities, metric, formula) for metric, formula in SIMILARITIES.items()),
+]
+ANY_SIGN = ("cosine", "l1", "l2", "squared-l2", "jaccard", "inner")
+FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
+
+
+def rows(values):
+    return arrays(np.float64, st.tuples(st.integers(1, 5), st.just(6)), elements=values)
+
+
+COUNTS = rows(st.integers(0, 3).map(float))
+NUMBERS = rows(st.sampled_from([0, 0, 0, 0.1, 0.7, 1 / 3, 2.5, 100.25]))
+SIGNED = rows(st.sampled_from([0, 0, 0, -0.1, 0.7, 1 / 3, -2.5, 100.25]))
+
+
+@pytest.mark.parametrize(("function", "metric", "formula"), CASES)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_equals_the_formula(function, metric, formula, data):
+    kinds = [COUNTS, NUMBERS, SIGNED] if metric in ANY_SIGN else [COUNTS, NUMBERS]
+    kind = data.draw(st.sampled_from(kinds))
+    X, Y = data.draw(kind), data.draw(kind)
+    expected = [[formula(x, y) for y in Y] for x in X]
+    atol = 1e-7 if metric == "hellinger" else 1e-13  # the formula loses what we keep
+    for first in FORMS.values():
+        for second in FORMS.values():
+            found = function(first(X), second(Y), metric)
+            assert_allclose(found, expected, rtol=1e-9, atol=atol)
+    assert_allclose(function(X, metric=metric), function(X, X.copy(), metric), rtol=1e-12, atol=0)
+
+
+@pytest.fixture(params=FORMS)
+def collection(request):
+    """Documents with words of falling frequency, in either form, and densely."""
+    rng = np.random.default_rng(7)
+    dense = rng.poisson(3 / (1 + np.arange(40)), (60, 40)).astype(np.float64) * 0.3
+    return FORMS[request.param](dense), dense
+
+
+def test_equals_scikit_learn(collection):
+    X, dense = collection
+    assert_allclose(similarities(X, metric="inner"), linear_kernel(dense), rtol=1e-12)
+    assert_allclose(similarities(X), cosine_similarity(dense), atol=1e-14)
+    assert_allclose(distances(X), cosine_distances(dense), atol=1e-14)
+    assert_allclose(distances(X, metric="l1"), manhattan_distances(dense), atol=1e-12)
+    assert_allclose(distances(X, metric="l2"), euclidean_distances(dense), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("cosine", "cosine"),
+        ("l1", "cityblock"),
+        ("l2", "euclidean"),
+        ("squared-l2", "sqeuclidean"),
+        ("jaccard", "jaccard"),
+    ],
+)
+def test_equals_scipy(collection, ours, theirs):
+    X, dense = collection
+    seen = dense if theirs != "jaccard" else dense > 0
+    assert_allclose(distances(X, metric=ours), cdist(seen, seen, theirs), rtol=1e-12, atol=1e-14)
+
+
+def test_the_lecture_example():
+    """METHODS 3."""
+    D, Q = [[2, 3, 5], [3, 7, 1]], [[0, 0, 2]]
+    assert similarities(D, Q, "inner").ravel().tolist() == [10, 2]
+    assert_allclose(similarities(D, Q).ravel(), [0.8111071, 0.1301889], atol=5e-8)
+    binary = [[1, 1, 1, 0, 1, 1, 0]], [[1, 0, 1, 0, 0, 1, 1]]
+    assert similarities(*binary, metric="inner") == 3
+    assert_allclose(similarities([[1, 1, 0]], [[0, 1, 1]], "jaccard"), 1 / 3)
+
+
+def test_the_ranking_of_unit_vectors_is_the_same_by_cosine_and_l2():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    assert_allclose(distances(X, metric="squared-l2"), 2 * distances(X), atol=1e-14)
+
+
+def test_l1_of_shares_is_twice_the_total_variation():
+    p, q = np.array([[0.5, 0.5, 0]]), np.array([[0.2, 0.3, 0.5]])
+    assert_allclose(distances(p, q, "l1"), 2 * np.maximum(p - q, 0).sum())
+
+
+@pytest.mark.parametrize("metric", DISTANCES)
+def test_equal_rows_have_no_distance_and_near_ones_keep_their_digits(metric, collection):
+    X, dense = collection
+    assert_array_equal(np.diag(distances(X[dense.any(axis=1)], metric=metric)), 0)
+    near = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + 1e-9]])
+    form = sparse.csr_array if sparse.issparse(X) else np.asarray
+    found = distances(form(near), metric=metric)[0, 1]
+    step = near[1, 2] - 3
+    share = step / 6  # of the sum of the row
+    expected = {
+        "cosine": step**2 / 2 * (1 / 14 - 9 / 14**2),
+        "l1": step,
+        "l2": step,
+        "squared-l2": step**2,
+        "hellinger": np.sqrt((share**2) * (1 / 0.5 - 1) / 8),
+        "jaccard": 0,
+        "weighted-jaccard": step / (6 + step),
+    }[metric]
+    assert_allclose(found, expected, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_without_anything(form):
+    X = FORMS[form](np.array([[0.0, 0.0], [1.0, 2.0]]))
+    for metric in ("cosine", "hellinger"):
+        assert_array_equal(distances(X, metric=metric), [[1, 1], [1, 0]])
+        assert_array_equal(similarities(X, metric=metric), [[0, 0], [0, 1]])
+    for metric in ("jaccard", "weighted-jaccard"):
+        assert_array_equal(distances(X, metric=metric), [[0, 1], [1, 0]])
+        assert_array_equal(similarities(X, metric=metric), [[1, 0], [0, 1]])
+    assert_array_equal(distances(X, metric="l1"), [[0, 3], [3, 0]])
+    assert_allclose(distances(X, metric="l2"), np.sqrt([[0, 5], [5, 0]]))
+
+
+def test_rows_that_share_nothing_are_exactly_unlike():
+    X = sparse.csr_array([[0.1, 0.7, 0, 0], [0, 0, 0.3, 0.9]])
+    assert similarities(X)[0, 1] == 0
+    assert distances(X)[0, 1] == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_huge_and_tiny_values_keep_their_cosine(form):
+    X = np.array([[1.0, 2.0], [2.0, 1.0]])
+    expected = distances(X)
+    for scale in (1e300, 1e-300):
+        assert_allclose(distances(FORMS[form](X * scale)), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("function", "metric"),
+    [(distances, "l1"), (distances, "l2"), (similarities, "inner"), (distances, "squared-l2")],
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_sums_beyond_float64_are_told(function, metric, form):
+    X = FORMS[form](np.array([[1e308, 1e308], [-1e308, -1e308]]))
+    with pytest.raises(ValueError, match="too large for float64"):
+        function(X, metric=metric)

@@ -1,0 +1,50 @@
+"""Lists of the top words of topics, drawn as text, SVG and HTML."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from textkin.explain import Topics
+
+SHARES = np.array([[0.5, 0.3, 0.2, 0.0], [0.0, 0.0, 0.25, 0.75], [0.25, 0.25, 0.25, 0.25]])
+WORDS = ["oil", "<b>price\x1b[31m", "价格", "a very long word indeed it is"]
+
+
+@pytest.fixture
+def topics():
+    return Topics.of(SHARES, WORDS, weights=np.array([0.2, 0.5, 0.3]), n_words=3)
+
+
+def test_heaviest_first_and_most_probable_first(topics):
+    assert [topic.number for topic in topics] == [1, 2, 0]
+    assert topics[0].words == ((WORDS[3], 0.75), (WORDS[2], 0.25))
+    assert [word for word, _ in topics[1].words] == WORDS[:3]
+    assert len(topics[:2]) == 2
+    assert topics[-1].weight == 0.2
+
+
+def test_text_fits_its_width_and_drives_no_terminal(topics):
+    for width in (10, 30, 80):
+        text = topics.text(width=width)
+        assert "\x1b" not in text
+        assert "oil" in text
+        assert all(len(line) <= max(width, 20) for line in text.splitlines())
+    assert str(topics) == topics.text()
+
+
+def test_pictures_are_whole_and_words_are_escaped(topics):
+    root = ET.fromstring(topics.svg())
+    assert "&lt;b&gt;" in topics.svg()
+    assert len([node for node in root.iter() if node.tag.endswith("rect")]) == 1 + 2 + 3 + 3
+    assert topics.svg() in topics.html()
+    assert topics._repr_html_() == topics.svg()
+
+
+def test_no_topics_and_wrong_numbers(topics):
+    assert Topics(()).text() == ""
+    ET.fromstring(Topics(()).svg())
+    with pytest.raises(ValueError, match="n_words must be"):
+        Topics.of(SHARES, WORDS, weights=np.ones(3), n_words=0)
+    with pytest.raises(ValueError, match="width must be"):
+        topics.svg(width=10)

@@ -1,0 +1,136 @@
+"""scikit-learn's own checks, and what every model over bags promises."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textkin.models import LDA, LSI, PLSA, FisherKernel, load_estimator
+from textkin.weighting import TfIdf
+
+MODELS = [
+    LSI(2, random_state=0),
+    LSI(1, algorithm="arpack", random_state=0),
+    LDA(2, alpha=3, tol=0.1, random_state=0),
+    PLSA(2, random_state=0),
+]
+BAGS = np.array(
+    [[2, 1, 0, 0, 0], [0, 1, 3, 0, 0], [0, 0, 0, 0, 0], [5, 1, 0, 1, 0], [0, 0, 2, 2, 0]],
+    dtype=np.float64,
+)
+TEXTS = ["cat dog cat", "dog cat", "car bus car", "bus car bus", "dog dog", "bus"] * 4
+LABELS = [0, 0, 1, 1, 0, 1] * 4
+
+
+@parametrize_with_checks([*MODELS, FisherKernel(2, random_state=0)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=MODELS, ids=str)
+def fitted(request):
+    return clone(request.param).fit(BAGS)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        sparse.csr_array,
+        sparse.csr_matrix,
+        sparse.coo_array,
+        lambda bags: sparse.csr_array(bags.astype(np.int64)),
+        lambda bags: bags.astype(np.float32),
+    ],
+)
+def test_every_form_of_bags_gives_the_same(fitted, form):
+    expected = fitted.transform(BAGS)
+    assert_allclose(fitted.transform(form(BAGS)), expected, rtol=1e-6, atol=1e-7)
+    again = clone(fitted).fit(form(BAGS))
+    assert_allclose(again.transform(BAGS), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_the_dtype_is_that_of_the_bags(fitted):
+    assert fitted.transform(BAGS).dtype == np.float64
+    assert fitted.transform(BAGS.astype(np.float32)).dtype == np.float32
+
+
+def test_a_batch_equals_its_rows(fitted):
+    bags = sparse.csr_array(BAGS)
+    batch = fitted.transform(bags)
+    for position in range(len(BAGS)):
+        assert_array_equal(fitted.transform(bags[position]), batch[[position]])
+
+
+def test_the_same_seed_gives_the_same_and_a_refit_forgets(fitted):
+    again = clone(fitted).fit(BAGS[::-1, ::-1]).fit(BAGS)
+    assert_array_equal(again.components_, fitted.components_)
+
+
+def test_no_documents(fitted):
+    nothing = fitted.transform(sparse.csr_array((0, 5)))
+    assert nothing.shape == (0, fitted.n_components)
+
+
+def test_names_of_the_dimensions(fitted):
+    names = fitted.get_feature_names_out()
+    assert len(names) == fitted.n_components
+    assert names[0] == f"{type(fitted).__name__.lower()}0"
+
+
+def test_pickle_and_save(fitted, tmp_path):
+    expected = fitted.transform(BAGS)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(BAGS), expected)
+    fitted.save(tmp_path / "model")
+    for loaded in (type(fitted).load(tmp_path / "model"), load_estimator(tmp_path / "model")):
+        assert type(loaded) is type(fitted)
+        assert loaded.get_params() == fitted.get_params()
+        assert_array_equal(loaded.transform(BAGS), expected)
+
+
+def test_a_saved_model_that_does_not_fit_together_is_refused(fitted, tmp_path):
+    fitted.components_ = fitted.components_[:, :-1].copy()
+    fitted.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"not whole.*components_ must hold"):
+        type(fitted).load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LSI(2, random_state=0), LDA(2, random_state=0), PLSA(2, random_state=0)],
+    ids=str,
+)
+def test_in_a_pipeline_and_a_grid(model):
+    steps = [CountVectorizer(), *([TfIdf()] if isinstance(model, LSI) else []), model]
+    pipeline = make_pipeline(*steps, LogisticRegression(C=100))
+    name = type(model).__name__.lower()
+    search = GridSearchCV(pipeline, {f"{name}__n_components": [1, 2]}, cv=2)
+    assert search.fit(TEXTS, LABELS).best_score_ == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (LSI(0), ValueError, "n_components must be a whole number at least 1; got 0"),
+        (LSI(2.5), TypeError, "n_components must be a whole number"),
+        (LSI(6), ValueError, r"at most 5 .*n_samples = 5.*n_features = 5.*got 6"),
+        (LSI(5, algorithm="arpack"), ValueError, "at most 4"),
+        (LSI(2, algorithm="qr"), ValueError, "algorithm must be one of"),
+        (LDA(0), ValueError, "n_components"),
+        (LDA(2, alpha=0), ValueError, "alpha must be None or a finite number above 0"),
+        (LDA(2, beta=-1), ValueError, "beta must be a finite number above 0"),
+        (LDA(2, method="em"), ValueError, "method must be"),
+        (LDA(2, random_state="x"), ValueError, "cannot be used to seed"),
+    ],
+)
+def test_wrong_parameters_are_refused(model, error, message):
+    with pytest.raises(error, match=message):
+        model.fit(BAGS)

@@ -1,0 +1,268 @@
+"""The Fisher kernel beside its equations and the numbers of METHODS 8.4."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from textkin.models import PLSA, FisherKernel, load_estimator
+
+DOCUMENTS = np.array([[4.0, 5, 1], [1, 5, 4]])
+
+
+def model_of(words, weights):
+    """A PLSA that was fitted elsewhere."""
+    words = np.array(words, dtype=float)
+    plsa = PLSA(len(words), fold_in_iter=5000)
+    plsa.components_, plsa.topic_weights_ = words, np.array(weights, dtype=float)
+    plsa.document_topics_ = np.full((1, len(words)), 1 / len(words))
+    plsa.inverse_temperature_, plsa.n_features_in_ = 1.0, words.shape[1]
+    return plsa
+
+
+def kernel_of(*models, **parameters):
+    kernel = FisherKernel([len(model.components_) for model in models], **parameters)
+    kernel.models_, kernel.information_ = list(models), []
+    kernel.n_features_in_ = models[0].n_features_in_
+    return kernel
+
+
+@pytest.fixture
+def by_hand():
+    return model_of([[0.5, 0.5, 0], [0, 0.5, 0.5]], [0.5, 0.5])
+
+
+def test_the_numbers_of_the_reference(by_hand):
+    first = kernel_of(by_hand, word_weight=0).similarity(DOCUMENTS)
+    second = kernel_of(by_hand, topic_weight=0).similarity(DOCUMENTS)
+    assert_allclose(first, [[1.36, 0.64], [0.64, 1.36]], atol=1e-5)
+    assert_allclose(second, [[0.68, 0.32], [0.32, 0.68]], atol=1e-5)
+    both = kernel_of(by_hand).similarity(DOCUMENTS)
+    assert_allclose(both, first + second)
+    one = kernel_of(by_hand, normalize=True).similarity(DOCUMENTS)
+    assert_allclose(one, [[1, 0.4705882], [0.4705882, 1]], atol=1e-5)
+
+
+def test_the_score_vector_of_the_reference(by_hand):
+    features = kernel_of(by_hand).transform(DOCUMENTS).toarray()[0]
+    assert_allclose(features[:2], np.array([0.8, 0.2]) / np.sqrt(0.5), atol=1e-5)
+    words = features[2:].reshape(3, 2)
+    assert_allclose(words[:, 0], [0.5656854, 0.5656854, 0], atol=1e-5)
+    assert_allclose(words[:, 1], [0, 0.1414214, 0.1414214], atol=1e-5)
+
+
+def test_one_factor_weighs_shared_words_by_their_rarity():
+    one = model_of([[0.25, 0.5, 0.25]], [1])
+    found = kernel_of(one, topic_weight=0).similarity(DOCUMENTS)
+    assert found[0, 1] == pytest.approx(0.82)
+    assert_allclose(kernel_of(one, word_weight=0).similarity(DOCUMENTS), 1)
+
+
+def test_several_models_add_up(by_hand):
+    one = model_of([[0.25, 0.5, 0.25]], [1])
+    both = kernel_of(by_hand, one)
+    alone = kernel_of(by_hand).similarity(DOCUMENTS) + kernel_of(one).similarity(DOCUMENTS)
+    assert_allclose(both.similarity(DOCUMENTS), alone)
+    assert both.transform(DOCUMENTS).shape == (2, 2 * 4 + 1 * 4)
+
+
+def test_documents_without_common_words_have_topics_in_common(by_hand):
+    apart = [[1, 0, 0], [0, 1, 0]]
+    assert kernel_of(by_hand, topic_weight=0).similarity(apart)[0, 1] == 0
+    assert kernel_of(by_hand, word_weight=0).similarity(apart)[0, 1] > 0
+
+
+def slow_kernel(bags, model, exact=False):
+    """K1 and K2 as they are written in METHODS 8.1, with the form without divisions by P(w|z)."""
+    topics, words, weights = model.transform(bags), model.components_, model.topic_weights_
+    empirical = bags / bags.sum(axis=1, keepdims=True)
+    mixtures = topics @ words
+    ratio = np.divide(empirical, mixtures, out=np.zeros_like(mixtures), where=mixtures > 0)
+    factors = topics * (ratio @ words.T) if exact else topics
+    first = np.einsum("ak,bk,k->ab", factors, factors, 1 / weights)
+    second = np.einsum("aj,bj,kj,ak,bk->ab", ratio, ratio, words, topics, topics)
+    return first + second
+
+
+@st.composite
+def collections(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    bags = rng.poisson(draw(st.sampled_from([0.5, 2.0])), (draw(st.integers(2, 8)), 7))
+    bags[:, 0] += 1
+    return bags.astype(float), draw(st.integers(1, 5))
+
+
+@given(collections(), st.booleans())
+@settings(max_examples=30)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_kernel_is_that_of_the_equations_and_positive_semidefinite(collection, exact):
+    bags, number = collection
+    kernel = FisherKernel(
+        [number], model=PLSA(max_iter=20, word_prior=1.05), exact=exact, random_state=0
+    ).fit(bags)
+    found = kernel.similarity(bags)
+    assert_allclose(found, slow_kernel(bags, kernel.models_[0], exact), rtol=1e-8, atol=1e-12)
+    assert np.linalg.eigvalsh(found).min() > -1e-9 * np.trace(found)
+    features = kernel.transform(bags)
+    assert_allclose((features @ features.T).toarray(), found, rtol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    rng = np.random.default_rng(0)
+    words = np.zeros((2, 20))
+    words[0, :12], words[1, 8:] = rng.dirichlet(np.ones(12)), rng.dirichlet(np.ones(12))
+    labels = np.arange(60) % 2
+    return np.array([rng.multinomial(12, words[label]) for label in labels]).astype(float), labels
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_where_documents_are_placed_best_the_simplified_score_is_exact(collection, exact):
+    bags, _ = collection
+    model = PLSA(2, fold_in_iter=20_000, tol=1e-9, max_iter=2000)
+    kernel = FisherKernel(2, model=model, random_state=0).fit(bags)
+    expected = kernel.similarity(bags)
+    kernel.exact = exact
+    assert_allclose(kernel.similarity(bags), expected, atol=1e-3)
+
+
+def test_diagonal_information_gives_every_coordinate_the_same_weight(collection):
+    bags, _ = collection
+    kernel = FisherKernel(2, information="diagonal", random_state=0).fit(bags)
+    plain = FisherKernel(2, random_state=0).fit(bags).transform(bags).toarray()
+    squares = (plain**2).mean(axis=0)
+    assert_allclose(kernel.information_[0], squares)
+    known = squares > 0
+    expected = plain[:, known] / np.sqrt(squares[known] + 1e-3 * squares[known].mean())
+    assert_allclose(kernel.transform(bags).toarray()[:, known], expected)
+    found = kernel.similarity(bags)
+    assert np.linalg.eigvalsh(found).min() > -1e-9 * np.trace(found)
+
+
+def test_the_vector_space_score_is_added(collection):
+    bags, _ = collection
+    kernel = FisherKernel(2, normalize=True, random_state=0).fit(bags)
+    plain = kernel.similarity(bags[:5], bags)
+    kernel.vector_space = 2.0
+    unit = bags / np.linalg.norm(bags, axis=1, keepdims=True)
+    assert_allclose(kernel.similarity(bags[:5], bags), plain + 2 * unit[:5] @ unit.T)
+    assert kernel.transform(bags).shape[1] == 2 * 21 + 20
+
+
+def test_documents_without_known_words_are_like_none(collection):
+    bags = np.hstack([collection[0], np.zeros((60, 1))])
+    kernel = FisherKernel([1, 2], normalize=True, random_state=0).fit(bags)
+    strange = np.zeros((2, 21))
+    strange[1, 20] = 3
+    assert_array_equal(kernel.similarity(strange, bags), 0)
+    assert kernel.transform(strange).nnz == 0
+
+
+def test_blocks_change_nothing(collection, monkeypatch):
+    bags, _ = collection
+    kernel = FisherKernel([1, 3], information="diagonal", random_state=0).fit(bags)
+    whole, features = kernel.similarity(bags[:7], bags), kernel.transform(bags)
+    monkeypatch.setattr("textkin.models.fisher_kernel._BLOCK", 150)
+    assert_allclose(kernel.similarity(bags[:7], bags), whole)
+    assert_array_equal(kernel.transform(bags).toarray(), features.toarray())
+    assert_allclose(kernel.fit(bags).similarity(bags[:7], bags), whole)
+
+
+def test_the_model_learns_from_all_texts_and_the_classifier_from_labels(collection):
+    bags, labels = collection
+    kernel = FisherKernel([1, 2], normalize=True, random_state=0).fit(bags)
+    classifier = LinearSVC(random_state=0).fit(kernel.transform(bags[:4]), labels[:4])
+    assert classifier.score(kernel.transform(bags[4:]), labels[4:]) > 0.9
+
+
+def test_the_parameters_of_the_model_are_taken(collection):
+    bags, _ = collection
+    told = []
+    model = PLSA(99, word_prior=1.5, n_init=2, max_iter=50)
+    kernel = FisherKernel([1, 2], model=model, random_state=0)
+    kernel.fit(bags, progress=lambda *step: told.append(step))
+    assert [m.n_components for m in kernel.models_] == [1, 2]
+    assert all(m.word_prior == 1.5 for m in kernel.models_)
+    assert {total for _, total in told} == {200}
+    assert max(done for done, _ in told) <= 200
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_components": 0}, ValueError, "n_components must be a whole number"),
+        ({"n_components": []}, ValueError, "list of such numbers"),
+        ({"n_components": [2, 0]}, ValueError, "list of such numbers"),
+        ({"n_components": 2.5}, TypeError, "n_components"),
+        ({"model": "plsa"}, ValueError, "model must be None or a PLSA"),
+        ({"topic_weight": -1}, ValueError, "topic_weight"),
+        ({"information": "full"}, ValueError, "information must be one of"),
+        ({"vector_space": np.nan}, ValueError, "vector_space"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, error, message):
+    with pytest.raises(error, match=message):
+        FisherKernel(**parameters).fit(DOCUMENTS)
+
+
+@pytest.fixture(scope="module")
+def fitted(collection):
+    model = PLSA(word_prior=1.1)
+    return FisherKernel(
+        [1, 2], model=model, information="diagonal", vector_space=0.5, random_state=0
+    ).fit(collection[0])
+
+
+def test_a_batch_equals_its_rows_in_either_precision(collection, fitted):
+    bags = sparse.csr_array(collection[0])
+    for dtype in (np.float32, np.float64):
+        batch = fitted.transform(bags.astype(dtype))
+        assert batch.dtype == dtype
+        for at in (0, 7):
+            alone = fitted.transform(bags[at].astype(dtype))
+            assert_array_equal(alone.toarray(), batch[[at]].toarray())
+    assert fitted.transform(bags[:0]).shape == (0, 3 * 21 + 20)
+    assert fitted.similarity(bags[:0], bags).shape == (0, 60)
+    assert len(fitted.get_feature_names_out()) == 3 * 21 + 20
+
+
+def test_pickled_and_saved(collection, fitted, tmp_path):
+    bags, _ = collection
+    expected = fitted.similarity(bags)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).similarity(bags), expected)
+    fitted.save(tmp_path / "kernel")
+    for again in (FisherKernel.load(tmp_path / "kernel"), load_estimator(tmp_path / "kernel")):
+        assert again.get_params(deep=False).keys() == fitted.get_params(deep=False).keys()
+        assert again.model.word_prior == 1.1
+        assert_array_equal(again.similarity(bags), expected)
+
+
+def test_a_saved_kernel_that_does_not_fit_together_is_refused(collection, tmp_path):
+    kernel = FisherKernel(2, random_state=0).fit(collection[0])
+    kernel.models_ = kernel.models_ * 2
+    kernel.save(tmp_path / "kernel")
+    with pytest.raises(ValueError, match=r"not whole.*a model for each number"):
+        FisherKernel.load(tmp_path / "kernel")
+
+
+def test_in_a_pipeline_and_a_grid(collection):
+    bags, labels = collection
+    pipeline = make_pipeline(FisherKernel(2, normalize=True, random_state=0), LinearSVC())
+    search = GridSearchCV(pipeline, {"fisherkernel__n_components": [1, [1, 2]]}, cv=2)
+    assert search.fit(bags, labels).best_score_ > 0.9
+
+
+def test_the_same_seed_gives_the_same_on_any_number_of_threads(collection):
+    bags, _ = collection
+    one = FisherKernel([2, 3], random_state=4).fit(bags).similarity(bags)
+    two = FisherKernel([2, 3], random_state=4, n_jobs=2).fit(bags).similarity(bags)
+    assert_array_equal(one, two)
+    assert not np.array_equal(FisherKernel([2, 3], random_state=5).fit(bags).similarity(bags), one)

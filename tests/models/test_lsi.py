@@ -1,0 +1,110 @@
+"""LSI beside the whole singular value decomposition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from textkin.distance import similarities
+from textkin.models import LSI
+from textkin.text import BagOfWords
+from textkin.weighting import TfIdf
+
+BLOCKS = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1.0]])  # documents as rows; symmetric
+
+
+@pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
+def test_of_the_reference(algorithm):
+    """METHODS 5."""
+    lsi = LSI(2, algorithm=algorithm, random_state=0).fit(BLOCKS)
+    assert_allclose(lsi.singular_values_, [2, 1], atol=1e-12)
+    assert_allclose(lsi.components_, [[2**-0.5, 2**-0.5, 0], [0, 0, 1]], atol=1e-12)
+    query = lsi.transform([[1.0, 0, 0]])
+    assert_allclose(query, [[0.7071068, 0]], atol=5e-8)
+    assert_allclose(query / lsi.singular_values_, [[0.3535534, 0]], atol=5e-8)
+    assert_allclose(similarities(query, lsi.transform(BLOCKS)), [[1, 1, 0]], atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(2, 6)), elements=st.integers(0, 4))
+)
+def test_equals_the_whole_decomposition(bags):
+    if not bags.any():
+        return
+    k = min(bags.shape)
+    lsi = LSI(k, random_state=1).fit(bags)
+    values = np.linalg.svd(bags, compute_uv=False)
+    assert_allclose(lsi.singular_values_, values, atol=1e-9)
+    assert_array_equal(lsi.singular_values_ == 0, values < 1e-12)
+    places = lsi.transform(bags)
+    assert_allclose(places @ lsi.components_, bags, atol=1e-9)  # nothing is lost
+    assert_allclose(np.linalg.norm(places, axis=0), values, atol=1e-9)  # V_k S_k
+    largest = lsi.components_[np.arange(k), np.abs(lsi.components_).argmax(axis=1)]
+    assert np.all((largest > 0) | (lsi.singular_values_ == 0))
+
+
+def test_bags_of_nothing_are_all_zero():
+    lsi = LSI(2, random_state=0).fit(np.zeros((3, 4)))
+    assert_array_equal(lsi.singular_values_, 0)
+    assert_array_equal(lsi.transform(np.ones((1, 4))), 0)
+
+
+def test_an_empty_document_and_words_that_were_never_seen():
+    bags = np.zeros((4, 6))
+    bags[:, :4] = np.random.default_rng(0).poisson(1, (4, 4))
+    lsi = LSI(4, random_state=0).fit(bags)
+    assert_array_equal(lsi.transform(np.zeros((1, 6))), 0)
+    assert_array_equal(lsi.components_[:, 4:], 0)
+    with_unseen = bags + np.array([0, 0, 0, 0, 7, 7])
+    assert_array_equal(lsi.transform(with_unseen), lsi.transform(bags))
+
+
+def test_a_document_of_fit_folds_in_to_its_own_place():
+    bags = np.random.default_rng(2).poisson(0.5, (30, 20)).astype(float)
+    lsi = LSI(5, algorithm="arpack", random_state=0).fit(bags)
+    v, s, _ = np.linalg.svd(bags)
+    assert_allclose(np.abs(lsi.transform(bags)), np.abs(v[:, :5] * s[:5]), atol=1e-8)
+
+
+def test_the_randomised_answer_is_near_the_exact_one():
+    bags = np.random.default_rng(2).poisson(0.2, (200, 100)).astype(float)
+    exact = LSI(5, algorithm="arpack", random_state=0).fit(bags)
+    quick = LSI(5, n_iter=10, random_state=0).fit(bags)
+    assert_allclose(quick.singular_values_, exact.singular_values_, rtol=1e-2)
+
+
+def test_negative_weights_are_taken():
+    bags = TfIdf("wtmf", norm=None).fit_transform([[1, 1, 1], [1, 1, 1], [1, 0, 0.0]])
+    assert bags.toarray().min() < 0
+    assert np.all(np.isfinite(LSI(2, random_state=0).fit_transform(bags)))
+
+
+def test_word_vectors():
+    texts = ["cat dog", "cat dog", "car bus", "bus car car"]
+    counter = BagOfWords().fit([*texts])
+    bags = counter.transform(texts)
+    lsi = LSI(2, random_state=0).fit(bags)
+    vectors = lsi.word_vectors(counter.vocabulary_)
+    assert vectors.words == tuple(counter.vocabulary_.words)
+    expected = lsi.components_.T * lsi.singular_values_
+    assert_allclose(vectors.matrix, expected, atol=1e-6)
+    assert vectors.nearest("cat", 1)[0][0] == "dog"
+
+
+def test_words_without_a_place_have_no_vector():
+    lsi = LSI(1, random_state=0).fit([[1, 0, 1], [2, 0, 2]])
+    assert lsi.word_vectors(["a", "b", "c"]).words == ("a", "c")
+
+
+def test_names_of_words():
+    frame = pd.DataFrame([[1, 0], [0, 1]], columns=["up", "down"])
+    assert set(LSI(2, random_state=0).fit(frame).word_vectors().words) == {"up", "down"}
+    lsi = LSI(2, random_state=0).fit([[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match="vocabulary must name the columns"):
+        lsi.word_vectors()
+    with pytest.raises(ValueError, match="name the 2 columns that fit saw; got 1"):
+        lsi.word_vectors(["up"])

@@ -1,0 +1,220 @@
+"""Estimators in folders: what was saved comes back, and nothing else does."""
+
+import hashlib
+import json
+import pickle
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from safetensors.numpy import save_file
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from textkin._saving import SavedEstimator, load_estimator
+from textkin._validation import integer
+
+
+class Part(SavedEstimator, BaseEstimator):
+    def fit(self, X):
+        self.half_ = X / 2
+        return self
+
+
+class Whole(SavedEstimator, BaseEstimator):
+    _constraints: ClassVar = {"size": integer(1)}
+
+    def __init__(self, size=3, *, weights=None, name="a", random_state=None, factor=1.5):
+        self.size = size
+        self.weights = weights
+        self.name = name
+        self.random_state = random_state
+        self.factor = factor
+
+    def fit(self, X):
+        self.doubled_ = X * 2
+        self.counts_ = sparse.csr_array(X > 1)
+        self.gains_ = [1.0, float("-inf"), 2]
+        self.shape_ = X.shape
+        self.parts_ = [Part().fit(X), Part().fit(X + 1)]
+        self.names_ = np.array(["ß", "b\n"], dtype=object)
+        self.n_iter_ = np.int64(4)
+        self.converged_ = np.True_
+        self._scratch = object()
+        return self
+
+    def _check_loaded(self):
+        if self.doubled_.ndim != 2:
+            raise ValueError("doubled_ must have two dimensions")
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    monkeypatch.setattr(SavedEstimator, "_saved_classes", {"Whole": Whole, "Part": Part})
+
+
+@pytest.fixture
+def fitted():
+    return Whole(weights=np.arange(3.0), factor=float("inf")).fit(np.arange(6.0).reshape(2, 3))
+
+
+@pytest.fixture
+def saved(fitted, tmp_path):
+    fitted.save(tmp_path / "it")
+    return tmp_path / "it"
+
+
+def rewrite(folder, change):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    change(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def resign(folder):
+    data = (folder / "arrays.safetensors").read_bytes()
+    record = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    rewrite(folder, lambda m: m.update(files={"arrays.safetensors": record}))
+
+
+@pytest.mark.parametrize("load", [Whole.load, load_estimator], ids=["class", "any"])
+def test_round_trip(fitted, saved, load):
+    again = load(str(saved))
+    assert type(again) is Whole
+    assert (again.size, again.name, again.factor, again.random_state) == (3, "a", np.inf, None)
+    assert_array_equal(again.weights, fitted.weights)
+    assert_array_equal(again.doubled_, fitted.doubled_)
+    assert again.gains_ == fitted.gains_
+    assert again.shape_ == (2, 3)
+    assert_array_equal(again.counts_.toarray(), fitted.counts_.toarray())
+    assert_array_equal(again.parts_[1].half_, fitted.parts_[1].half_)
+    assert_array_equal(again.names_, fitted.names_)
+    assert (again.n_iter_, again.converged_) == (4, True)
+    assert not hasattr(again, "_scratch")
+    assert not again.doubled_.flags.writeable
+    assert_array_equal(pickle.loads(pickle.dumps(again)).doubled_, fitted.doubled_)
+
+
+def test_saved_again_it_is_the_same_bytes(saved, tmp_path):
+    Whole.load(saved).save(tmp_path / "again")
+    for file in saved.iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+
+
+def test_without_arrays_too(tmp_path):
+    part = Part()
+    part.half_ = 0.5
+    part.save(tmp_path / "part")
+    assert Part.load(tmp_path / "part").half_ == 0.5
+
+
+def test_only_what_is_fitted_is_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        Whole().save(tmp_path / "it")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_saved_is_told(fitted, tmp_path):
+    fitted.random_state = np.random.RandomState(0)
+    with pytest.raises(TypeError, match=r"random_state cannot be saved.*to a number or None"):
+        fitted.save(tmp_path / "it")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten(fitted, saved):
+    with pytest.raises(FileExistsError, match="exists already"):
+        fitted.save(saved)
+
+
+def test_another_class_is_refused(saved):
+    with pytest.raises(ValueError, match=r"holds a Whole, not a Part; use Whole\.load"):
+        Part.load(saved)
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        Whole.load(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="expected a folder made by the save of an estimator"):
+        Whole.load(tmp_path)
+
+
+DEEP: list = []
+for _ in range(20):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.update(format="textkin.word-vectors"), "does not hold a fitted estimator"),
+        (lambda m: m.update(version=2), "Install a newer textkin"),
+        (lambda m: m.update({"class": "os.system"}), "does not know"),
+        (lambda m: m.update({"class": None}), "must give the class"),
+        (lambda m: m.update(parameters=[]), "must give parameters"),
+        (lambda m: m["parameters"].update(evil=1), "has no parameters"),
+        (lambda m: m["parameters"].update(size=0), "size must be a whole number at least 1"),
+        (lambda m: m["fitted"].update(__class__=1), "with other names"),
+        (lambda m: m["fitted"].update({"fit": 1}), "with other names"),
+        (lambda m: m["fitted"].update(gains_=DEEP), "nested too deeply"),
+        (lambda m: m["fitted"].update(gains_={"pickle": "x"}), "means nothing"),
+        (lambda m: m["fitted"].update(gains_={"float": "1e9"}), "means nothing"),
+        (lambda m: m["fitted"].update(gains_={"tensor": "gone"}), "has no 'gone'"),
+        (lambda m: m["fitted"].update(names_={"strings": ["a"], "shape": [2]}), "wrong shape"),
+        (lambda m: m["fitted"].update(names_={"strings": [1], "shape": [1]}), "among strings"),
+        (lambda m: m["fitted"]["counts_"].update(shape=[1, 1]), "is no sparse array"),
+        (lambda m: m["fitted"].update(doubled_=[1]), "is not whole"),
+        (lambda m: m["fitted"].pop("doubled_"), "is not whole"),
+        (lambda m: m.update(files={}), "must give bytes and sha256"),
+    ],
+)
+def test_a_wrong_manifest_is_refused(saved, change, message):
+    rewrite(saved, change)
+    with pytest.raises(ValueError, match=message):
+        Whole.load(saved)
+
+
+def test_damage_is_found(saved):
+    file = saved / "arrays.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match="sha256 of"):
+        Whole.load(saved)
+    file.write_bytes(data[:-1])
+    with pytest.raises(ValueError, match="bytes and has"):
+        Whole.load(saved)
+
+
+def with_header(header, numbers=b"\0" * 16):
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + numbers
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff" * 8,
+        with_header([]),
+        with_header({"a": {"dtype": "F64", "shape": [2**40, 2**40], "data_offsets": [0, 16]}}),
+        with_header({"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 32]}}),
+        with_header({"a": {"dtype": "F64", "shape": [-1, -2], "data_offsets": [0, 16]}}),
+        with_header({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}),
+        with_header({"a": {"dtype": "F64", "shape": [2], "data_offsets": [16, 0]}}),
+        with_header({"a": {"dtype": "O", "shape": [2], "data_offsets": [0, 16]}}),
+        with_header({"a": 1}),
+    ],
+)
+def test_arrays_that_are_no_safetensors_are_refused_though_signed(saved, data):
+    (saved / "arrays.safetensors").write_bytes(data)
+    resign(saved)
+    with pytest.raises(ValueError, match="damaged"):
+        Whole.load(saved)
+
+
+def test_other_arrays_are_refused_though_signed(saved):
+    save_file({"doubled_": np.zeros(2)}, saved / "arrays.safetensors")
+    resign(saved)
+    with pytest.raises(ValueError, match="damaged"):
+        Whole.load(saved)
