@@ -4,6 +4,7 @@ Everything else in the folder can be made again from it. One row of ``state`` sa
 of the moment are; it changes in the same transaction as what it counts.
 """
 
+import ctypes
 import errno
 import hashlib
 import os
@@ -275,14 +276,17 @@ class Catalogue:
             self.connection.close()
 
     def abandon(self) -> None:
-        """Give up a connection that belongs to another process."""
+        """Give up a connection that belongs to another process.
+
+        It is never closed, not even when the interpreter ends: whoever closes the last connection
+        of all removes the log, and by then that may be the log of a writer who was killed.
+        """
         self._ours = False
-        _inherited.append(self.connection)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
         self.execute = self.executemany = _refuse
 
 
 _in_use: "weakref.WeakSet[Catalogue]" = weakref.WeakSet()
-_inherited: list[sqlite3.Connection] = []  # which keeps them from being closed
 
 
 def _refuse(*_arguments: object) -> sqlite3.Cursor:
