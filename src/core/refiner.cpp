@@ -9,6 +9,7 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kPanelsOfAPart = 64;
+constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, by a few subtractions
 
 double weighed(const std::vector<double>& masses, const std::int16_t* values) {
     double sum = 0;
@@ -131,8 +132,12 @@ double Refiner::bound(std::size_t row, double enough) {
     if (rows_.empty()) return 0;
     const Kernels& run = kernels();
     const std::size_t count = rows_.size();
-    const auto as_cost = [this](double sum) {
-        return std::max(0.0, sum * unit_ * (1 - 1e-12) - slack_);
+    // Masses that cancel may leave a rounding error behind, which has nowhere to go and would be
+    // charged the largest cost.
+    const double stray =
+        static_cast<double>(count + words_) * kMassRounding * static_cast<double>(kFarthest);
+    const auto as_cost = [this, stray](double sum) {
+        return std::max(0.0, (sum - stray) * unit_ * (1 - 1e-12) - slack_);
     };
     run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
                         column_least_.data());

@@ -129,6 +129,20 @@ def test_columns_may_mean_any_words(case, data, cost, algorithm):
     agree(hits_of(searcher, queries, k=3, algorithm=algorithm), expected)
 
 
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_masses_that_cancel_leave_no_rounding_behind(algorithm):
+    """4/6 - 3/6 is less than 1/6 in floating point; the distance is 0 all the same."""
+    table = -np.ones((3, 2), np.float32)
+    words = np.array([0, 0, 1], np.int32)
+    weights = np.array([3.0, 1.0, 1.0])
+    counts = np.array([[1.0, 0, 0], [0, 2, 2], [1, 1, 2], [2, 0, 2]])
+    bags = np.array([[3.0, 0, 0], [2, 2, 0], [4, 2, 0], [6, 2, 0]])
+    searcher = searcher_of(table, "euclidean", [block_of(counts)], 3, words, weights)
+    ((indices, distances),) = hits_of(searcher, documents_of(bags[2:3]), k=3, algorithm=algorithm)
+    np.testing.assert_array_equal(indices, [0, 1, 2])
+    np.testing.assert_array_equal(distances, 0)
+
+
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_queries_bring_points_of_their_own(rng, cost, algorithm):
