@@ -131,7 +131,10 @@ def tantivy_adds(collection: Path, folder: Path) -> dict[str, Any]:
 
 
 def take_one_core() -> None:
-    """Run this process, and the threads that it starts, on one core."""
+    """Run this process, and the threads that it starts, on one core.
+
+    Before NumPy is loaded: its BLAS starts as many threads as there are cores to use.
+    """
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 

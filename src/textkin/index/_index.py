@@ -315,7 +315,8 @@ class Index:
     def refresh(self) -> None:
         """See what others have written since the index was opened, or last refreshed."""
         self._check_usable()
-        self._current = open_snapshot(self.path)
+        with self._mutex:
+            self._current = open_snapshot(self.path)
 
     # Writing
 
@@ -548,9 +549,15 @@ class Index:
     def _snapshot(self) -> Snapshot:
         self._check_usable()
         with self._mutex:
-            if self._current is None:
-                self._current = open_snapshot(self.path)
-            return self._current
+            current = self._current
+            if current is None:
+                current = self._current = open_snapshot(self.path)
+            return current
+
+    def _forget(self) -> None:
+        """Let the next to read take a snapshot; a thread that is taking one now ends first."""
+        with self._mutex:
+            self._current = None
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -576,14 +583,15 @@ class Index:
                 if self._writer is None:
                     self._writer = Writer(self.path, self._reading)
                 # SQLite folds its log into the file only if nobody reads an older state.
-                self._current = None
+                self._forget()
                 self._writer.refresh()
                 try:
                     yield self._writer
                 finally:
-                    self._current = None  # the next to read sees what was written
-                with suppress(OSError):  # what was written is kept, whoever can read it now
-                    self._current = open_snapshot(self.path)  # and nothing that others write later
+                    self._forget()  # the next to read sees what was written
+                # What was written is kept, whoever can read it now; and nothing that others write.
+                with suppress(OSError), self._mutex:
+                    self._current = open_snapshot(self.path)
         finally:
             self._write_mutex.release()
 
@@ -602,7 +610,7 @@ class Index:
 
             def committed() -> None:
                 self._tidy(writer)
-                self._current = None
+                self._forget()
 
             adding = Adding(writer, replace, n_threads, committed, seen)
             counts = add_all(adding, items, progress)
