@@ -101,7 +101,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     >>> bags = [[4, 3, 0, 0], [5, 4, 0, 0], [0, 0, 3, 4], [0, 0, 5, 4]]
     >>> kernel = FisherKernel(2, normalize=True, random_state=0).fit(bags)
     >>> kernel.similarity([[1, 0, 0, 0]], [[0, 1, 0, 0], [0, 0, 0, 1]]).round(2)
-    array([[0.33, 0.  ]])
+    array([[0.5, 0. ]])
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
