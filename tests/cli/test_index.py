@@ -319,7 +319,8 @@ def test_a_segment_that_is_gone_is_a_note_and_no_warning_of_python(run, segment,
         warnings.simplefilter("error", IndexWarning)
         assert main(["index", "info", "p.kin"]) == 0
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("textkin: note: p.kin/segments: missing or damaged")
+    assert line.startswith("textkin: note: ")
+    assert "p.kin/segments: missing or damaged: 00000000.safetensors" in line
     assert line.endswith("nothing is lost.")
 
 

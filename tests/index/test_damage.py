@@ -598,3 +598,47 @@ def test_without_the_right_to_write(open_folder: Path) -> None:
     assert all("Permission denied" in line and "writer.lock" in line for line in told[1:4])
     assert "Open it once where it can be written" in told[4]
     assert len(told) == 5
+
+
+class TestStrangersBesideTheCatalogue:
+    """SQLite follows what lies beside its file; a stranger may have put it there."""
+
+    def test_a_journal_cannot_remove_a_file(self, index: Index, tmp_path: Path) -> None:
+        index.close()
+        mine = tmp_path / "thesis.txt"
+        mine.write_text("mine")
+        name = str(mine).encode()
+        magic = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+        header = magic + b"".join(n.to_bytes(4, "big") for n in (0, 0, 1, 512, 4096))
+        page = ((1 << 30) // 4096 + 1).to_bytes(4, "big")
+        end = len(name).to_bytes(4, "big") + sum(name).to_bytes(4, "big") + magic
+        journal = index.path / "catalogue.sqlite-journal"
+        journal.write_bytes(header.ljust(512, b"\0") + page + name + end)
+        with pytest.raises(DamagedIndexError, match="which textkin never makes"):
+            Index.open(index.path)
+        assert mine.read_text() == "mine"
+
+    @pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+    def test_pipes_and_links_are_refused(self, index: Index, tmp_path: Path, ending: str) -> None:
+        index.close()
+        beside = index.path / f"catalogue.sqlite{ending}"
+        os.mkfifo(beside)
+        with pytest.raises(DamagedIndexError, match=r"catalogue\.sqlite"):
+            Index.open(index.path)
+        beside.unlink()
+        beside.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(DamagedIndexError, match=r"catalogue\.sqlite"):
+            Index.open(index.path)
+        assert not (tmp_path / "elsewhere").exists()
+
+    def test_a_catalogue_elsewhere_is_refused(self, index: Index, tmp_path: Path) -> None:
+        index.close()
+        there = (index.path / "catalogue.sqlite").rename(tmp_path / "there.sqlite")
+        (index.path / "catalogue.sqlite").symlink_to(there)
+        with pytest.raises(DamagedIndexError, match="no ordinary file"):
+            Index.open(index.path)
+
+    def test_a_pipe_as_lock_is_refused(self, index: Index) -> None:
+        os.mkfifo(index.path / "writer.lock")
+        with pytest.raises(OSError, match="no ordinary file"):
+            index.add(["x"])

@@ -5,7 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -136,7 +136,7 @@ class TestReadingAndWriting:
     def test_progress_tells_how_far_it_is(self, index: Index) -> None:
         told: list[tuple[int, int]] = []
         index.add(["x"] * 3, progress=lambda *args: told.append(args))
-        index.update(iter(["y"] * 2), progress=lambda *args: told.append(args))
+        index.add(iter(["y"] * 2), progress=lambda *args: told.append(args))
         assert told == [(3, 3), (2, 0)]
 
 
@@ -147,7 +147,9 @@ class TestCounts:
         expected = BagOfWords(stop_words=None, vocabulary=vocabulary).transform(TEXTS)
         assert (bags != expected).nnz == 0
         assert bags.dtype == np.float32
-        assert bags.indices.dtype == np.int32
+        assert bags.indices.dtype == bags.indptr.dtype == np.int32
+        assert "(0, 0)" in str(bags)
+        assert bags.tocoo().nnz == bags.nnz
         assert vocabulary.words[:3] == ("obama", "speaks", "to")
         assert index.document_frequencies()[vocabulary.index("the")] == 2
         assert index.info().tokens == 14
@@ -330,11 +332,21 @@ class TestErrors:
         assert len(index) == 0
         assert index.info().words == 0
 
+    @pytest.mark.parametrize("change", [Index.update, Index.mirror])
+    def test_what_replaces_needs_an_id(
+        self, index: Index, change: Callable[[Index, object], object]
+    ) -> None:
+        index.add([{"id": "1", "text": "mine"}])
+        for documents in (["unnamed"], [{"id": "1", "text": "x"}, {"text": "unnamed"}]):
+            with pytest.raises(AddError, match="it has no id"):
+                change(index, documents)
+        assert contents(index) == {"1": ("mine", None, {})}
+
     def test_metadata_may_be_nested_only_so_deep(self, index: Index) -> None:
         deep: object = None
         for _ in range(100_000):
             deep = [deep]
-        with pytest.raises(AddError, match="nested so deep"):
+        with pytest.raises(AddError, match="nested deeper than 100"):
             index.add([{"text": "x", "m": deep}])
 
     def test_unknown_ids(self, index: Index) -> None:
@@ -348,6 +360,13 @@ class TestErrors:
             index.delete([7])  # type: ignore[list-item]
         with pytest.raises(TypeError, match="id must be a str"):
             index.get(7)  # type: ignore[call-overload]
+        for ids in (None, 5, [["a"]], index["a"], {"a": 1}):
+            with pytest.raises(TypeError, match="ids must"):
+                index.delete(ids)  # type: ignore[arg-type]
+        assert "\ud800" not in index
+        assert index.get("\ud800") is None
+        with pytest.raises(KeyError):
+            index.delete("\ud800")
         with pytest.raises(ValueError, match="missing"):
             index.delete("a", missing="no")  # type: ignore[arg-type]
 
@@ -459,23 +478,48 @@ class TestFolder:
         )
         assert json.loads(json.dumps(info.as_dict()))["ngram_range"] == [1, 1]
 
+    def test_nothing_depends_on_the_current_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            monkeypatch.chdir(tmp_path / name)
+            Index.create("x.kin").close()
+        with Index.open("x.kin") as index:
+            monkeypatch.chdir(tmp_path / "a")
+            index.add(RECORDS)
+            index.compact()
+            assert index.ids() == ["a", "b"]
+        with Index.open(tmp_path / "b" / "x.kin") as index:
+            index.verify()
+            assert len(index) == 2
+        with Index.open("x.kin") as index:
+            assert len(index) == 0
+
+    def test_another_folder_in_its_place_is_not_written_to(self, index: Index) -> None:
+        index.add(RECORDS)
+        index.path.rename(index.path.with_name("moved.kin"))
+        with Index.create(index.path) as other:
+            with pytest.raises(OSError, match="not the folder that was opened"):
+                index.add(["x"])
+            assert len(other) == 0
+
+    @pytest.mark.parametrize("name", ["a b#c?d%e.kin", os.fsdecode(b"caf\xe9.kin"), "x" * 250])
+    def test_any_name_of_a_folder(self, tmp_path: Path, name: str) -> None:
+        with Index.create(tmp_path / name) as index:
+            index.add(RECORDS)
+        with Index.open(tmp_path / name) as index:
+            assert len(index) == 2
+
+    def test_it_is_not_copied_into_itself(self, index: Index) -> None:
+        for inner in ("inner", "segments/inner"):
+            with pytest.raises(ValueError, match="into itself"):
+                index.copy(index.path / inner)
+
     def test_an_index_travels_by_its_path(self, index: Index) -> None:
         index.add(RECORDS)
         with pickle.loads(pickle.dumps(index)) as again:
             assert again.ids() == ["a", "b"]
-
-    def test_a_child_process_has_its_own_view(self, index: Index) -> None:
-        index.add(RECORDS)
-        child = os.fork()
-        if child == 0:
-            try:
-                ok = index.ids() == ["a", "b"] and index.add(["from the child"]).added == 1
-            finally:
-                os._exit(0 if ok else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        index.refresh()
-        assert len(index) == 3
-        index.verify()
 
     def test_other_processes_can_open_it(self, index: Index) -> None:
         index.add(RECORDS)

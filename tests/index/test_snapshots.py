@@ -1,6 +1,7 @@
 """Readers see one state throughout, whatever is written meanwhile."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,40 @@ class TestThreads:
                 index.add(documents())  # type: ignore[arg-type]
             assert len(index) == 0
             index.add(["three"])
+
+    def test_closing_lets_a_writer_finish(self, index: Index) -> None:
+        begun, closed = threading.Event(), threading.Event()
+        told: list[object] = []
+
+        def documents() -> Iterator[str]:
+            yield "one"
+            begun.set()
+            closed.wait()
+            yield "two"
+
+        def write() -> None:
+            told.append(index.add(documents()).added)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        begun.wait()
+        index.close()
+        closed.set()
+        thread.join()
+        assert told == [2]
+        with pytest.raises(ValueError, match="is closed"):
+            index.add(["three"])
+        with Index.open(index.path) as again:
+            again.verify()
+            assert len(again) == 2
+        assert not (index.path / "catalogue.sqlite-wal").exists()
+
+    def test_verifying_leaves_the_state_of_a_reader(self, index: Index) -> None:
+        index.add(numbered(0, 1))
+        with Index.open(index.path) as reader:
+            index.add(numbered(1, 2))
+            reader.verify()
+            assert reader.ids() == ["d0"]
 
     def test_a_second_writer_is_told_who_writes(self, tmp_path: Path) -> None:
         import os

@@ -288,7 +288,7 @@ def info(index: IndexArgument, json: JsonOption = False) -> None:
         "texts": _settings_line(facts),
         "vectors": facts.vectors,
     }
-    print_lines(f"{name:<9} {value}" for name, value in lines.items())
+    print_lines(f"{name:<9} {shown(value)}" for name, value in lines.items())
 
 
 @app.command(epilog="Example: textkin index get papers.kin 2015/kusner.txt")

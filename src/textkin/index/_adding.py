@@ -118,7 +118,7 @@ class Adding:
 
     def _contents(self, documents: Items) -> Iterator[Content]:
         row = 0
-        found = documents_in(documents, self.writer.state.next_position)
+        found = documents_in(documents, self.writer.state.next_position, with_ids=self.replace)
         while True:
             id = None
             try:

@@ -37,6 +37,7 @@ CATALOGUE = "catalogue.sqlite"
 FORMAT = 1
 _APPLICATION = int.from_bytes(b"tkin", "big")
 _BUSY = 60.0  # seconds; only a checkpoint can be in the way, writers have a lock of their own
+_MOST = 1 << 62
 _STEPS = 1_000_000  # of SQLite's machine: some ten milliseconds
 _CHECKSUM = "checksum"  # the name of a setting
 _CACHE = 64 << 10  # KiB that a writer keeps of the file
@@ -141,13 +142,14 @@ class Catalogue:
         self.path = path
         self.execute: Callable[..., sqlite3.Cursor] = connection.execute
         self.executemany: Callable[..., sqlite3.Cursor] = connection.executemany
+        self.file = _identity(path)
         self._ours = True
         _in_use.add(self)
 
     def state(self) -> State:
         """Return the state row."""
         row = self.execute(f"SELECT {_STATE_COLUMNS} FROM state").fetchone()
-        if row is None or not all(type(value) is int and value >= 0 for value in row):
+        if row is None or not all(map(_is_count, row)):
             raise _damaged(self.path, "its table 'state' must have one row of counts")
         return State(*row)
 
@@ -171,7 +173,7 @@ class Catalogue:
         rows = self.execute(f"SELECT {_RECORD_COLUMNS} FROM segments ORDER BY first_position")
         records = []
         for row in rows:
-            whole = all(type(value) is int and value >= 0 for value in row[:-1])
+            whole = all(map(_is_count, row[:-1]))
             if not whole or not isinstance(row[-1], str):
                 raise _damaged(self.path, "its table 'segments' must hold counts and hashes")
             records.append(SegmentRecord(*row))
@@ -253,8 +255,8 @@ class Catalogue:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write everything or nothing; what was written is on the disk when this ends."""
-        self.execute("BEGIN IMMEDIATE")
         try:
+            self.execute("BEGIN IMMEDIATE")
             yield
             self.execute("COMMIT")
         except BaseException:
@@ -273,10 +275,11 @@ class Catalogue:
     def close(self) -> None:
         """Close the connection; the last one of all folds the log into the file."""
         if self._ours:
+            _in_use.discard(self)
             self.connection.close()
 
     def abandon(self) -> None:
-        """Give up a connection that belongs to another process.
+        """Give up a connection that belongs to the process that this one was forked from.
 
         It is never closed, not even when the interpreter ends: whoever closes the last connection
         of all removes the log, and by then that may be the log of a writer who was killed.
@@ -284,16 +287,25 @@ class Catalogue:
         self._ours = False
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
         self.execute = self.executemany = _refuse
+        _inherited.add(self.file)
 
 
 _in_use: "weakref.WeakSet[Catalogue]" = weakref.WeakSet()
 
+# The files that were open when this process was forked. SQLite takes the locks of a file once for
+# all connections of a process, and believes that it has them still: it must not open these again.
+_inherited: set[tuple[int, int]] = set()
+
 
 def _refuse(*_arguments: object) -> sqlite3.Cursor:
-    raise RuntimeError(
-        "What was read from an index before a fork cannot be read on in the new process; begin "
-        "again there."
-    )
+    raise RuntimeError(_FORKED)
+
+
+_FORKED = (
+    "This index was open when the process was forked, and SQLite cannot be used on both sides of a "
+    "fork. Start processes with multiprocessing.get_context('spawn') (or 'forkserver'), or close "
+    "the index before the fork and open it again on both sides."
+)
 
 
 def _after_fork() -> None:
@@ -358,6 +370,10 @@ def open_catalogue(path: Path) -> Catalogue:
         catalogue.close()
         raise
     return catalogue
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < _MOST
 
 
 def _settings_checksum(settings: Iterable[tuple[object, object]]) -> str:
@@ -445,6 +461,9 @@ def _opened(path: Path) -> Catalogue:
         raise FileNotFoundError(
             f"{path.parent} is no index: it has no {CATALOGUE}. Make one with Index.create(path)."
         )
+    _check_neighbours(path)
+    if _identity(path) in _inherited:
+        raise RuntimeError(_FORKED)
     with plain_errors(path):
         connection = _connected(path, "mode=rw")
         try:
@@ -461,9 +480,29 @@ def _opened(path: Path) -> Catalogue:
     return Catalogue(connection, path)
 
 
+def _check_neighbours(path: Path) -> None:
+    """Refuse files that SQLite would follow: to other folders, or for ever.
+
+    A journal is never ours, because an index has a log instead; and one that somebody made can
+    name any file, which SQLite removes when it plays the journal back.
+    """
+    for ending in ("", "-wal", "-shm"):
+        file = path.with_name(path.name + ending)
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            raise _damaged(path, f"{file.name} is no ordinary file")
+    journal = path.with_name(f"{path.name}-journal")
+    if journal.is_symlink() or journal.exists():
+        raise _damaged(path, f"{journal.name} lies beside it, which textkin never makes")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
 def _connected(path: Path, how: str) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?{how}",
+        f"file:{quote(os.fsencode(path.absolute()))}?{how}",
         uri=True,
         isolation_level=None,
         timeout=_BUSY,

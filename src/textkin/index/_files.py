@@ -79,7 +79,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     _check_free(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}"
+    temporary = path.parent / f".{uuid.uuid4().hex}{TEMPORARY}"
     made = temporary
     temporary.mkdir()
     try:
@@ -124,8 +124,10 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
     IndexLockedError
         If another writer still has the lock after `timeout` seconds.
     """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError(errno.EINVAL, "is no ordinary file; remove it", str(path))
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    holding = os.getpid()
+    _handles.add(handle)
     try:
         deadline = time.monotonic() + timeout
         while not _try_lock(handle):
@@ -141,11 +143,24 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
         os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         yield
     finally:
-        # A process that was forked meanwhile has the file too: it must neither keep the lock when
-        # this one is done, nor give it up before.
-        if os.getpid() == holding:
+        if handle in _handles:  # not in a process that was forked meanwhile
+            _handles.discard(handle)
             fcntl.flock(handle, fcntl.LOCK_UN)
+            os.close(handle)
+
+
+# A process that is forked has the file too, and with it the lock: for as long as it lives, even
+# when the writer is dead.
+_handles: set[int] = set()
+
+
+def _after_fork() -> None:
+    for handle in _handles:
         os.close(handle)
+    _handles.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _try_lock(handle: int) -> bool:

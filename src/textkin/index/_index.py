@@ -1,9 +1,10 @@
 """The index: documents in a folder that textkin owns."""
 
+import errno
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,7 +115,7 @@ class Index:
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = _TIMEOUT) -> None:
         real(0).check("timeout", timeout)
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # the current folder may change
         self._timeout = float(timeout)
         self._mutex = threading.RLock()
         self._write_mutex = threading.Lock()
@@ -189,7 +190,7 @@ class Index:
             )
         own = vectors is not None and vectors is not WordVectors.builtin()
         vector_set = VectorSet("own") if own else VectorSet.built_in()
-        with new_folder(Path(path)) as folder:
+        with new_folder(Path(path).absolute()) as folder:
             (folder / SEGMENTS).mkdir()
             if own:
                 assert vectors is not None
@@ -240,7 +241,7 @@ class Index:
         return self._snapshot().documents()
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and id in self._snapshot()
+        return isinstance(id, str) and self._snapshot().get(id) is not None
 
     def __getitem__(self, id: str) -> Document:
         found = self.get(id)
@@ -436,10 +437,13 @@ class Index:
             If an id is missing; then nothing is deleted.
         """
         one_of("raise", "ignore").check("missing", missing)
-        wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        if isinstance(ids, Document | Mapping) or not isinstance(ids, Iterable):
+            raise TypeError(f"ids must be a str or an iterable of str; got {type(ids).__name__}.")
+        wanted = [ids] if isinstance(ids, str) else list(ids)
         for id in wanted:
             if not isinstance(id, str):
                 raise TypeError(f"ids must hold str; got {shortened(id)} ({type(id).__name__}).")
+        wanted = list(dict.fromkeys(wanted))
         with self._writing() as writer:
             with writer.transaction():
                 unknown = writer.missing(wanted) if missing == "raise" else []
@@ -474,7 +478,10 @@ class Index:
         Index
             The copy.
         """
-        copy_snapshot(self._snapshot(), Path(path), progress)
+        target = Path(path).absolute()
+        if self.path.resolve() in target.resolve().parents:
+            raise ValueError(f"An index cannot be copied into itself; got {target}.")
+        copy_snapshot(self._snapshot(), target, progress)
         return type(self)(path, timeout=self._timeout)
 
     def verify(self, *, repair: bool = False, progress: ProgressCallback | None = None) -> None:
@@ -496,11 +503,12 @@ class Index:
         DamagedIndexError
             If something is damaged; ``problems`` lists what, by file.
         """
-        self.refresh()
-        snapshot = self._snapshot()
+        self._check_usable()
+        snapshot = open_snapshot(self.path)  # the newest, and nobody else waits for it
         found = check_snapshot(snapshot, progress or (lambda _done, _total: None))
         lost = found.lost + self._vector_problems()
-        if repair and found.segments and not found.lost:
+        snapshot.close()
+        if repair and not found.lost:
             with self._writing() as writer:
                 writer.repair(found.segments)
             found.derived.clear()
@@ -518,13 +526,26 @@ class Index:
     # Life
 
     def close(self) -> None:
-        """Close the files. Iterations that have begun can go on; closing twice is no error."""
+        """Close the files.
+
+        Iterations that have begun can go on, and so can a call in another thread that writes;
+        closing twice is no error.
+        """
         with self._mutex:
             self._closed = True
             self._current = None
-            writer, self._writer = self._writer, None
-        if writer is not None and os.getpid() == self._process:
-            writer.close()
+        if os.getpid() == self._process:
+            self._close_writer()
+
+    def _close_writer(self) -> None:
+        """Close the writer, unless a thread writes: that one closes it when it is done."""
+        if self._write_mutex.acquire(blocking=False):
+            try:
+                writer, self._writer = self._writer, None
+                if writer is not None:
+                    writer.close()
+            finally:
+                self._write_mutex.release()
 
     def __enter__(self) -> Self:
         self._check_usable()
@@ -539,7 +560,7 @@ class Index:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopened, (type(self), str(self.path.absolute()), self._timeout)
+        return _reopened, (type(self), str(self.path), self._timeout)
 
     def __repr__(self) -> str:
         if self._closed:
@@ -582,6 +603,13 @@ class Index:
                 # log, and where the disk is full nobody could make it again, not even to read.
                 if self._writer is None:
                     self._writer = Writer(self.path, self._reading)
+                elif not self._writer.is_of(self.path):
+                    raise OSError(
+                        errno.ESTALE,
+                        "is not the folder that was opened, which was moved or removed; open it "
+                        "again",
+                        str(self.path),
+                    )
                 # SQLite folds its log into the file only if nobody reads an older state.
                 self._forget()
                 self._writer.refresh()
@@ -591,9 +619,12 @@ class Index:
                     self._forget()  # the next to read sees what was written
                 # What was written is kept, whoever can read it now; and nothing that others write.
                 with suppress(OSError), self._mutex:
-                    self._current = open_snapshot(self.path)
+                    if not self._closed:
+                        self._current = open_snapshot(self.path)
         finally:
             self._write_mutex.release()
+            if self._closed:
+                self._close_writer()
 
     def _write(
         self,
@@ -677,7 +708,7 @@ def _upgraded(folder: Path, timeout: float) -> None:
 def _settings(folder: Path, setting: Callable[[str], str]) -> tuple[Reading, VectorSet]:
     try:
         return Reading.from_json(setting("reading")), VectorSet.from_json(setting("vectors"))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
         if isinstance(error, DamagedIndexError):
             raise
         raise DamagedIndexError(

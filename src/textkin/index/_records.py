@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,11 +19,13 @@ __all__ = [
     "digest_of",
     "document_of",
     "documents_in",
+    "is_text",
     "items_to_add",
 ]
 
 DOCUMENT_COLUMNS = "id, label, metadata, text"
 _DIGEST = 16  # bytes
+_DEEPEST = 100  # lists and dicts within each other
 
 
 class Content(NamedTuple):
@@ -56,11 +59,11 @@ def content_of(document: Document) -> Content:
     metadata = "{}"
     if document.metadata:
         plain = dict(document.metadata)
-        _check_json(plain, "metadata")
+        _check_value(plain, "metadata")
         metadata = _as_json(plain)
     label = "null"
     if document.label is not None:
-        _check_json(document.label, "label")
+        _check_value(document.label, "label")
         label = _as_json(document.label)
     return Content(document.id, label, metadata, document.text)
 
@@ -69,6 +72,15 @@ def document_of(row: tuple[str, str, str, str]) -> Document:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
     id, label, metadata, text = row
     return Document(id, text, json.loads(label), json.loads(metadata))
+
+
+def is_text(id: str) -> bool:
+    """Return whether an id can be that of a document: half a surrogate pair is no text."""
+    try:
+        id.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def items_to_add(source: Iterable[object]) -> Items:
@@ -80,17 +92,17 @@ def items_to_add(source: Iterable[object]) -> Items:
         For what is no iterable, or a single document.
     """
     expected = "documents must be an iterable of documents, records or texts"
-    if isinstance(source, str):
+    if isinstance(source, str | os.PathLike):
         raise TypeError(
-            f"{expected}; got a str. For files pass what textkin.read(path) returns, for one text "
-            "a list with it."
+            f"{expected}; got a {type(source).__name__}. For files pass what textkin.read(path) "
+            "returns, for one text a list with it."
         )
     if isinstance(source, Document | Mapping):
         raise TypeError(f"{expected}; got a single {type(source).__name__}. Put it into a list.")
     return items_of(source, expected)
 
 
-def documents_in(items: Items, first: int) -> Iterator[Document]:
+def documents_in(items: Items, first: int, *, with_ids: bool) -> Iterator[Document]:
     """Give the documents of what a user adds.
 
     Parameters
@@ -100,6 +112,8 @@ def documents_in(items: Items, first: int) -> Iterator[Document]:
     first : int
         The position of the next document of the index; documents without an id are named by the
         position that they will have.
+    with_ids : bool
+        Whether each must bring an id of its own.
 
     Raises
     ------
@@ -111,6 +125,8 @@ def documents_in(items: Items, first: int) -> Iterator[Document]:
         if isinstance(item, Document):
             yield item
         else:
+            if with_ids and not (isinstance(item, Mapping) and "id" in item):
+                raise ValueError("it has no id, so that nobody knows which document it replaces")
             place = Place(unit="position", number=first + position)
             yield fields.document(Row(place, item, items.fixed))
 
@@ -124,15 +140,10 @@ def _as_json(value: object) -> str:
     return written
 
 
-def _check_json(value: Any, where: str) -> None:  # noqa: ANN401 (a user's metadata)
+def _check_value(value: Any, where: str, depth: int = 0) -> None:  # noqa: ANN401 (a user's)
     """Raise unless JSON gives the value back as it is (tuples as lists)."""
-    try:
-        _check_value(value, where)
-    except RecursionError:
-        raise ValueError(f"{where} must not be nested so deep") from None
-
-
-def _check_value(value: Any, where: str) -> None:  # noqa: ANN401
+    if depth > _DEEPEST:
+        raise ValueError(f"{where[:80]}... must not be nested deeper than {_DEEPEST}")
     if value is None or isinstance(value, str | bool | int):
         return
     if isinstance(value, float):
@@ -140,14 +151,14 @@ def _check_value(value: Any, where: str) -> None:  # noqa: ANN401
             raise ValueError(f"{where} must be JSON, which has no {value}; use None")
     elif isinstance(value, list | tuple):
         for place, item in enumerate(value):
-            _check_value(item, f"{where}[{place}]")
+            _check_value(item, f"{where}[{place}]", depth + 1)
     elif isinstance(value, dict):
         for name, item in value.items():
             if not isinstance(name, str):
                 raise TypeError(
                     f"the names in {where} must be strings; got {name!r} ({type(name).__name__})"
                 )
-            _check_value(item, f"{where}[{name!r}]")
+            _check_value(item, f"{where}[{name!r}]", depth + 1)
     else:
         raise TypeError(
             f"{where} must be JSON (strings, numbers, booleans, None, lists and dicts of them); "

@@ -69,12 +69,16 @@ class Reading:
     def from_json(cls, text: str) -> "Reading":
         """Read what `to_json` wrote; a stranger may have written it."""
         found = json.loads(text)
-        stop_words = found["stop_words"]
+        language = found["language"]
+        if not (language is None or isinstance(language, str)):
+            raise TypeError(f"language must be a str; got {type(language).__name__}")
+        if language is not None and found["normalize"] not in ("stem", "lemma"):
+            raise ValueError("only stemmers and lemmatisers have a language")
         return reading_of(
             lowercase=found["lowercase"],
-            stop_words=stop_words,
+            stop_words=found["stop_words"],
             normalize=found["normalize"],
-            language=found["language"],
+            language=language,
             ngram_range=found["ngram_range"],
         )
 

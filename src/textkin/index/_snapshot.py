@@ -26,7 +26,7 @@ from textkin.index._catalogue import (
     open_catalogue,
     plain_errors,
 )
-from textkin.index._records import DOCUMENT_COLUMNS, document_of
+from textkin.index._records import DOCUMENT_COLUMNS, document_of, is_text
 from textkin.index._segment import (
     Extent,
     Segment,
@@ -89,13 +89,10 @@ class Snapshot:
     def __len__(self) -> int:
         return self.state.documents
 
-    def __contains__(self, id: str) -> bool:
-        with self.catalogue() as catalogue:
-            found = catalogue.execute("SELECT 1 FROM documents WHERE id = ?", (id,)).fetchone()
-        return found is not None
-
     def get(self, id: str) -> Document | None:
         """Return the document with this id, or None."""
+        if not is_text(id):
+            return None
         with self.catalogue() as catalogue:
             row = catalogue.execute(
                 f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE id = ?", (id,)
@@ -147,7 +144,10 @@ class Snapshot:
             )
             blocks.append(block if part.live.all() else block[np.flatnonzero(part.live)])
         found = sparse.vstack(blocks, format="csr", dtype=np.float32)
-        found.indices = found.indices.astype(np.int32, copy=False)
+        # SciPy wants both of one type.
+        kind = np.int32 if found.nnz <= np.iinfo(np.int32).max else np.int64
+        found.indices = found.indices.astype(kind, copy=False)
+        found.indptr = found.indptr.astype(kind, copy=False)
         return found
 
     def lengths(self) -> Int64Array:
@@ -224,7 +224,7 @@ class Snapshot:
     def _document(self, row: tuple[str, str, str, str]) -> Document:
         try:
             return document_of(row)
-        except (TypeError, ValueError) as error:
+        except (RecursionError, TypeError, ValueError) as error:
             raise DamagedIndexError(
                 f"{self.folder / CATALOGUE}: the document {row[0]!r} is damaged ({error}).",
                 [f"{CATALOGUE}: document {row[0]!r}"],

@@ -26,7 +26,7 @@ from textkin.index._catalogue import (
     words_checksum,
 )
 from textkin.index._merging import Segments
-from textkin.index._records import Content
+from textkin.index._records import Content, is_text
 from textkin.index._settings import Reading
 from textkin.text._terms import TermReader
 
@@ -63,6 +63,14 @@ class Writer:
         self._state = State()
         self._segments = Segments(folder, self._catalogue)
         self.close = weakref.finalize(self, self._catalogue.close)
+
+    def is_of(self, folder: Path) -> bool:
+        """Return whether the catalogue in a folder is the one that is open."""
+        try:
+            found = (folder / CATALOGUE).stat()
+        except OSError:
+            return False
+        return self._catalogue.file == (found.st_dev, found.st_ino)
 
     def refresh(self) -> None:
         """Look at what others have written."""
@@ -183,7 +191,7 @@ class Writer:
     def _known(self, ids: Iterable[str]) -> dict[str, tuple[int, bytes]]:
         """Return position and digest of those documents that are there."""
         found: dict[str, tuple[int, bytes]] = {}
-        left = iter(ids)
+        left = filter(is_text, ids)
         while some := list(islice(left, _IDS)):
             marks = ", ".join("?" * len(some))
             rows = self._catalogue.execute(
