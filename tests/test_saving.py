@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -44,6 +44,10 @@ class Whole(SavedEstimator, BaseEstimator):
         self.converged_ = np.True_
         self._scratch = object()
         return self
+
+    @property
+    def readable_(self):
+        return 1
 
     def _check_loaded(self):
         if self.doubled_.ndim != 2:
@@ -160,8 +164,12 @@ for _ in range(20):
         (lambda m: m["fitted"].update(gains_={"pickle": "x"}), "means nothing"),
         (lambda m: m["fitted"].update(gains_={"float": "1e9"}), "means nothing"),
         (lambda m: m["fitted"].update(gains_={"tensor": "gone"}), "has no 'gone'"),
-        (lambda m: m["fitted"].update(names_={"strings": ["a"], "shape": [2]}), "wrong shape"),
-        (lambda m: m["fitted"].update(names_={"strings": [1], "shape": [1]}), "among strings"),
+        (lambda m: m["fitted"]["names_"].update(shape=[3]), "wrong shape"),
+        (lambda m: m["fitted"]["names_"].update(shape=["2"]), "wrong shape"),
+        (lambda m: m["fitted"].update(names_={"list": {"csr": "counts_"}}), "means nothing"),
+        (lambda m: m["fitted"].update(feature_names_in_=["a"]), "is not whole"),
+        (lambda m: m["fitted"].update(n_features_in_=-1), "n_features_in_ must be"),
+        (lambda m: m["fitted"].update(readable_=1), "is not whole"),
         (lambda m: m["fitted"]["counts_"].update(shape=[1, 1]), "is no sparse array"),
         (lambda m: m["fitted"].update(doubled_=[1]), "is not whole"),
         (lambda m: m["fitted"].pop("doubled_"), "is not whole"),
@@ -217,4 +225,79 @@ def test_other_arrays_are_refused_though_signed(saved):
     save_file({"doubled_": np.zeros(2)}, saved / "arrays.safetensors")
     resign(saved)
     with pytest.raises(ValueError, match="damaged"):
+        Whole.load(saved)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([True, False]),
+        np.zeros(0),
+        np.zeros((0, 3), dtype=np.float32),
+        np.array([], dtype=object),
+        np.array(["", "\ud800", "日本"], dtype=object),
+        np.array([["a", "b"]]),
+        sparse.csr_array(np.eye(2, dtype=np.bool_)),
+    ],
+    ids=repr,
+)
+def test_arrays_of_every_kind_come_back(fitted, tmp_path, value):
+    fitted.extra_ = value
+    fitted.save(tmp_path / "it")
+    again = Whole.load(tmp_path / "it").extra_
+    assert again.dtype == (object if value.dtype.kind == "U" else value.dtype)
+    assert again.shape == value.shape
+    assert_array_equal(*(getattr(side, "toarray", lambda s=side: s)() for side in (again, value)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.zeros(2, dtype=np.int8),
+        np.zeros(2, dtype=np.float16),
+        np.zeros(2, dtype=complex),
+        np.array([1, "a"], dtype=object),
+        sparse.csr_array(np.eye(2, dtype=np.int8)),
+    ],
+    ids=repr,
+)
+def test_other_dtypes_are_refused_by_name(fitted, tmp_path, value):
+    fitted.extra_ = value
+    with pytest.raises(TypeError, match=f"extra_ cannot be saved: its dtype is {value.dtype}"):
+        fitted.save(tmp_path / "it")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_lists_do_not_fill_the_manifest(fitted, tmp_path):
+    fitted.weights = [0.1, float("nan"), float("-inf")] * 30_000
+    fitted.gains_ = tuple(range(60_000))
+    fitted.words_ = [f"a word {number}" for number in range(60_000)]
+    fitted.mixed_ = [1, 2.5, None, True] * 50
+    fitted.large_ = [2**70] * 101
+    fitted.save(tmp_path / "it")
+    assert (tmp_path / "it" / "manifest.json").stat().st_size < 20_000
+    again = Whole.load(tmp_path / "it")
+    assert repr(again.weights) == repr(fitted.weights)
+    assert (again.gains_, again.words_) == (fitted.gains_, fitted.words_)
+    assert (again.mixed_, again.large_) == (fitted.mixed_, fitted.large_)
+
+
+@pytest.mark.parametrize(
+    ("utf8", "ends"),
+    [
+        (np.array([255], dtype=np.uint8), np.array([0, 1, 1])),
+        (np.array([97, 98], dtype=np.uint8), np.array([0, 3, 2])),
+        (np.array([97, 98], dtype=np.uint8), np.array([1, 1, 2])),
+        (np.array([97, 98], dtype=np.uint8), np.array([0, 1, 1])),
+        (np.array([97, 98], dtype=np.uint8), np.zeros(0, dtype=np.int64)),
+        (np.array([97, 98], dtype=np.uint8), np.array([0.0, 1.0, 2.0])),
+        (np.array([97, 98], dtype=np.int32), np.array([0, 1, 2])),
+    ],
+)
+def test_strings_that_are_none_are_refused_though_signed(saved, utf8, ends):
+    arrays = load_file(saved / "arrays.safetensors")
+    arrays.update({"names_.utf8": utf8, "names_.ends": ends})
+    save_file(arrays, saved / "arrays.safetensors")
+    resign(saved)
+    with pytest.raises(ValueError, match=r"damaged.*strings"):
         Whole.load(saved)

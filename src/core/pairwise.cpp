@@ -38,74 +38,54 @@ void add_shared(const SparseRows& rows, const SparseRows& postings, std::size_t 
     }
 }
 
-// The edit distances of one sequence to others, 64 cells of the table at a time: a column is held
-// as the signs of the differences between its neighbouring cells (Myers 1999, with Hyyrö's carries
-// between blocks of 64 rows, 2003).
-class BitColumns {
-  public:
-    explicit BitColumns(std::size_t n_symbols) : slots_(n_symbols, -1) {}
+constexpr std::uint8_t kRise = 1; // a step by +1; kFall is -1, and 0 is none
+constexpr std::uint8_t kFall = 2;
 
-    void set_pattern(std::span<const std::int32_t> pattern) {
-        for (const std::int32_t symbol : pattern_) slots_[static_cast<std::size_t>(symbol)] = -1;
-        pattern_ = pattern;
-        blocks_ = (pattern.size() + 63) / 64;
-        masks_.assign(blocks_, 0); // of all symbols that the pattern lacks
-        for (std::size_t i = 0; i < pattern.size(); ++i) {
-            std::int32_t& slot = slots_[static_cast<std::size_t>(pattern[i])];
-            if (slot < 0) {
-                slot = static_cast<std::int32_t>(masks_.size() / blocks_);
-                masks_.resize(masks_.size() + blocks_, 0);
-            }
-            masks_[static_cast<std::size_t>(slot) * blocks_ + i / 64] |= std::uint64_t{1}
-                                                                         << (i % 64);
-        }
+// Up to 64 rows of the tables of edit distances between one sequence and others. A column of them
+// is held as the signs of the differences between its neighbouring cells (Myers 1999); what the
+// rows below need of it are the differences along the lowest row (Hyyrö 2003), one for each column
+// of each text. So the memory is that of the symbols and of the texts, whatever the pattern.
+class BitRows {
+  public:
+    explicit BitRows(std::size_t n_symbols) : masks_(n_symbols, 0) {}
+
+    void set_rows(std::span<const std::int32_t> rows) {
+        for (const std::int32_t symbol : rows_) masks_[static_cast<std::size_t>(symbol)] = 0;
+        rows_ = rows;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            masks_[static_cast<std::size_t>(rows[i])] |= std::uint64_t{1} << i;
     }
 
-    [[nodiscard]] std::size_t distance_to(std::span<const std::int32_t> text, Stop& stop) {
-        if (pattern_.empty()) return text.size();
-        up_.assign(blocks_, ~std::uint64_t{0});
-        down_.assign(blocks_, 0);
-        std::size_t distance = pattern_.size();
-        const unsigned last = (pattern_.size() - 1) % 64;
+    // `steps` has for each column how the cell above these rows differs from the one before it,
+    // and then how the lowest of these rows does.
+    void cross(std::span<const std::int32_t> text, std::span<std::uint8_t> steps,
+               Stop& stop) const {
+        std::uint64_t up = ~std::uint64_t{0};
+        std::uint64_t down = 0;
+        const auto lowest = static_cast<unsigned>(rows_.size() - 1);
+        const std::uint64_t* const masks = masks_.data(); // which writes of bytes cannot change
         for (std::size_t at = 0; at < text.size(); ++at) {
             if (at % kColumnsBetweenLooks == 0) stop.throw_if_requested();
-            const std::int32_t slot = slots_[static_cast<std::size_t>(text[at])];
-            const std::uint64_t* mask =
-                masks_.data() + static_cast<std::size_t>(std::max(slot, 0)) * blocks_;
-            std::uint64_t more = 1; // how the cell above the block differs from the column before
-            std::uint64_t less = 0;
-            for (std::size_t b = 0; b < blocks_; ++b) {
-                const std::uint64_t up = up_[b];
-                const std::uint64_t down = down_[b];
-                const std::uint64_t vertical = mask[b] | down;
-                const std::uint64_t equal = mask[b] | less;
-                const std::uint64_t horizontal = (((equal & up) + up) ^ up) | equal;
-                std::uint64_t rises = down | ~(horizontal | up);
-                std::uint64_t falls = up & horizontal;
-                if (b + 1 == blocks_) {
-                    distance += (rises >> last) & 1;
-                    distance -= (falls >> last) & 1;
-                }
-                const std::uint64_t more_below = rises >> 63;
-                const std::uint64_t less_below = falls >> 63;
-                rises = (rises << 1) | more;
-                falls = (falls << 1) | less;
-                up_[b] = falls | ~(vertical | rises);
-                down_[b] = rises & vertical;
-                more = more_below;
-                less = less_below;
-            }
+            const std::uint64_t mask = masks[static_cast<std::size_t>(text[at])];
+            const std::uint64_t more = steps[at] & 1U;
+            const std::uint64_t less = steps[at] >> 1;
+            const std::uint64_t vertical = mask | down;
+            const std::uint64_t equal = mask | less;
+            const std::uint64_t horizontal = (((equal & up) + up) ^ up) | equal;
+            std::uint64_t rises = down | ~(horizontal | up);
+            std::uint64_t falls = up & horizontal;
+            steps[at] =
+                static_cast<std::uint8_t>(((rises >> lowest) & 1) | ((falls >> lowest) & 1) << 1);
+            rises = (rises << 1) | more;
+            falls = (falls << 1) | less;
+            up = falls | ~(vertical | rises);
+            down = rises & vertical;
         }
-        return distance;
     }
 
   private:
-    std::span<const std::int32_t> pattern_;
-    std::size_t blocks_ = 0;
-    std::vector<std::int32_t> slots_; // which mask a symbol has; -1: none, as for the empty slot 0
-    std::vector<std::uint64_t> masks_;
-    std::vector<std::uint64_t> up_;
-    std::vector<std::uint64_t> down_;
+    std::span<const std::int32_t> rows_;
+    std::vector<std::uint64_t> masks_; // of each symbol: in which rows it is
 };
 
 } // namespace
@@ -120,11 +100,25 @@ void shared_sums(const SparseRows& rows, const SparseRows& postings, std::size_t
 
 void edit_distances(const Sequences& a, const Sequences& b, std::size_t n_symbols, Stop& stop,
                     std::span<double> out) {
-    BitColumns columns(n_symbols);
+    BitRows bits(n_symbols);
+    std::vector<std::uint8_t> steps(b.symbols.size());
+    const auto steps_of = [&](std::size_t j) {
+        return std::span(steps).subspan(static_cast<std::size_t>(b.starts[j]), b[j].size());
+    };
     for (std::size_t i = 0; i < a.size(); ++i) {
-        columns.set_pattern(a[i]);
-        for (std::size_t j = 0; j < b.size(); ++j)
-            out[i * b.size() + j] = static_cast<double>(columns.distance_to(b[j], stop));
+        const std::span<const std::int32_t> pattern = a[i];
+        double* const distances = out.data() + i * b.size();
+        std::fill(steps.begin(), steps.end(), kRise); // the row of the empty pattern
+        for (std::size_t first = 0; first < pattern.size(); first += 64) {
+            bits.set_rows(
+                pattern.subspan(first, std::min<std::size_t>(pattern.size() - first, 64)));
+            for (std::size_t j = 0; j < b.size(); ++j) bits.cross(b[j], steps_of(j), stop);
+        }
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            auto distance = static_cast<std::int64_t>(pattern.size());
+            for (const std::uint8_t step : steps_of(j)) distance += (step & kRise) - (step / kFall);
+            distances[j] = static_cast<double>(distance);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ end in an underscore) are set.
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,13 +18,14 @@ from safetensors.numpy import save_file
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from textkin._folders import MANIFEST, Folder
+from textkin._folders import MANIFEST, Folder, is_count
 from textkin._validation import check_params
 
 __all__ = ["SavedEstimator", "load_estimator"]
 
 _ARRAYS = "arrays.safetensors"
-_KINDS = "b", "i4", "i8", "u1", "f4", "f8"
+_KINDS = "?", "i4", "i8", "u1", "f4", "f8"
+_LONG = 100  # a longer list of numbers or strings is an array, since manifests are kept small
 _DEEPEST = 6  # estimators in lists in estimators; a stranger's file may nest without end
 
 
@@ -132,21 +134,29 @@ def _encode(value: Any, name: str, prefix: str, tensors: dict[str, NDArray[Any]]
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, list | tuple):
+        array = _array_of(value) if len(value) > _LONG else None
+        if array is not None:
+            node = {"list": _encode(array, name, prefix, tensors)}
+            return {"tuple": node} if isinstance(value, tuple) else node
         items = [
             _encode(item, f"{name}[{at}]", f"{prefix}.{at}", tensors)
             for at, item in enumerate(value)
         ]
         return {"tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, np.ndarray):
-        if value.dtype.kind == "U" or all(isinstance(item, str) for item in value.ravel()):
-            return {"strings": value.ravel().tolist(), "shape": list(value.shape)}
-        if value.dtype in _KINDS:
-            tensors[prefix] = np.array(value, order="C", copy=None)
-            return {"tensor": prefix}
+        kind = value.dtype.kind
+        if kind == "U" or (kind == "O" and all(isinstance(item, str) for item in value.flat)):
+            encoded = [item.encode("utf-8", "surrogatepass") for item in value.flat]
+            ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+            tensors[f"{prefix}.utf8"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+            tensors[f"{prefix}.ends"] = ends
+            return {"strings": prefix, "shape": list(value.shape)}
+        tensors[prefix] = _checked(value, name)
+        return {"tensor": prefix}
     if isinstance(value, sparse.csr_array):
         parts = {part: getattr(value, part) for part in ("data", "indices", "indptr")}
         for part, array in parts.items():
-            tensors[f"{prefix}.{part}"] = np.ascontiguousarray(array)
+            tensors[f"{prefix}.{part}"] = _checked(array, name)
         return {"csr": prefix, "shape": list(value.shape)}
     if isinstance(value, SavedEstimator):
         start = f"{prefix}." if prefix else ""
@@ -169,6 +179,25 @@ def _encode(value: Any, name: str, prefix: str, tensors: dict[str, NDArray[Any]]
     )
 
 
+def _checked(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype not in _KINDS:
+        raise TypeError(
+            f"{name} cannot be saved: its dtype is {array.dtype}. Arrays of "
+            f"{', '.join(np.dtype(kind).name for kind in _KINDS)} and strings can."
+        )
+    return np.array(array, order="C", copy=None)
+
+
+def _array_of(items: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+    """Return an array that gives back the same items, if they are all of one simple type."""
+    kinds = {type(item) for item in items}
+    if kinds == {float}:
+        return np.array(items, dtype=np.float64)
+    if kinds == {int} and min(items) >= -(2**63) and max(items) < 2**63:
+        return np.array(items, dtype=np.int64)
+    return np.array(items, dtype=object) if kinds == {str} else None
+
+
 class _Decoder:
     """Makes values of what a manifest describes; trusts nothing of it."""
 
@@ -186,12 +215,14 @@ class _Decoder:
         match node:
             case {"float": "inf" | "-inf" | "nan" as written, **rest} if not rest:
                 return float(written)
-            case {"tuple": list(items), **rest} if not rest:
-                return tuple(self.value(item, depth + 1) for item in items)
+            case {"tuple": (list() | {"list": dict()}) as items, **rest} if not rest:
+                return tuple(self.value(items, depth))
+            case {"list": ({"tensor": str()} | {"strings": str()}) as array, **rest} if not rest:
+                return self.value(array, depth + 1).ravel().tolist()
             case {"tensor": str(key), **rest} if not rest:
                 return self.tensor(key)
-            case {"strings": list(items), "shape": [*shape], **rest} if not rest:
-                return self.strings(items, shape)
+            case {"strings": str(key), "shape": [*shape], **rest} if not rest:
+                return self.strings(key, shape)
             case {"csr": str(key), "shape": [int(rows), int(columns)], **rest} if not rest:
                 return self.csr(key, (rows, columns))
             case {"class": str(name), "parameters": dict(), "fitted": dict(), **rest} if not rest:
@@ -203,15 +234,30 @@ class _Decoder:
             raise self.folder.damaged(f"{_ARRAYS} has no {key!r}")
         return self.tensors[key]
 
-    def strings(self, items: list[Any], shape: list[Any]) -> NDArray[np.object_]:
+    def strings(self, key: str, shape: list[Any]) -> NDArray[np.object_]:
+        utf8, ends = self.tensor(f"{key}.utf8"), self.tensor(f"{key}.ends")
+        if (
+            utf8.dtype != np.uint8
+            or ends.dtype != np.int64
+            or utf8.ndim != 1
+            or ends.ndim != 1
+            or ends[:1].tolist() != [0]
+            or ends[-1] != utf8.size
+            or (ends[1:] < ends[:-1]).any()
+        ):
+            raise self.folder.damaged(f"{_ARRAYS} has no strings under {key!r}")
         sizes = [size for size in shape if type(size) is int and size >= 0]
-        if sizes != shape or math.prod(sizes) != len(items):
+        if sizes != shape or math.prod(sizes) != ends.size - 1:
             raise self.folder.damaged(f"{MANIFEST} has strings of a wrong shape")
-        if not all(isinstance(item, str) for item in items):
-            raise self.folder.damaged(f"{MANIFEST} has other things among strings")
-        array = np.empty(len(items), dtype=object)
-        array[:] = items
-        return array.reshape(sizes)
+        text, cuts = utf8.tobytes(), ends.tolist()
+        array = np.empty(ends.size - 1, dtype=object)
+        try:
+            array[:] = [
+                text[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(cuts)
+            ]
+            return array.reshape(sizes)
+        except ValueError as error:
+            raise self.folder.damaged(f"the strings under {key!r} are none ({error})") from error
 
     def csr(self, key: str, shape: tuple[int, int]) -> Any:  # noqa: ANN401
         data, indices, indptr = (self.tensor(f"{key}.{p}") for p in ("data", "indices", "indptr"))
@@ -241,12 +287,14 @@ class _Decoder:
         if not all(_is_fitted_name(key) for key in node["fitted"]):
             raise self.folder.damaged(f"{MANIFEST} has fitted attributes with other names")
         made = kind(**{key: self.value(v, depth + 1) for key, v in node["parameters"].items()})
-        for key, item in node["fitted"].items():
-            setattr(made, key, self.value(item, depth + 1))
+        fitted = {key: self.value(item, depth + 1) for key, item in node["fitted"].items()}
         try:
+            for key, item in fitted.items():
+                setattr(made, key, item)
             check_params(made)
-            if node["fitted"] or depth == 0:  # a parameter may be an estimator that is not
+            if fitted or depth == 0:  # a parameter may be an estimator that is not
                 check_is_fitted(made)
+                _check_columns(made)
                 made._check_loaded()
         except (ValueError, TypeError, AttributeError) as error:
             raise self.folder.damaged(
@@ -270,6 +318,18 @@ def _load(path: Path, wanted: Any) -> Any:  # noqa: ANN401 (an estimator of that
     if not (isinstance(node["parameters"], dict) and isinstance(node["fitted"], dict)):
         raise folder.damaged(f"{MANIFEST} must give parameters and fitted attributes")
     return decoder.estimator(kind, node, 0)
+
+
+def _check_columns(made: Any) -> None:  # noqa: ANN401 (an estimator)
+    """Check what scikit-learn leaves in every estimator of the columns that `fit` saw."""
+    if hasattr(made, "n_features_in_") and not is_count(made.n_features_in_):
+        raise ValueError("n_features_in_ must be a whole number of at least 1")
+    if hasattr(made, "feature_names_in_") and not (
+        isinstance(made.feature_names_in_, np.ndarray)
+        and made.feature_names_in_.dtype == object
+        and made.feature_names_in_.shape == (made.n_features_in_,)
+    ):
+        raise ValueError("feature_names_in_ must be strings, one for each column")
 
 
 def _is_fitted_name(name: str) -> bool:

@@ -1,5 +1,7 @@
 """What `distances` and `similarities` take, refuse and promise, whatever the metric."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -243,3 +245,18 @@ def test_blas_has_its_threads_back_after_calls_at_a_time():
     distances(X, progress=nested)
     assert set(during) == {1}
     assert threads() == before
+
+
+def test_edit_needs_no_memory_for_every_word_at_every_place():
+    """One bit for each of 60,000 different words at each of 60,000 places would be 450 MB."""
+    program = """
+import resource
+from textkin.distance import edit_distance
+edit_distance("a", "b")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert edit_distance(list(range(60_000)), ["x"]) == 60_000
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100_000  # KiB

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import (
     manhattan_distances,
 )
 
-from textkin.distance import distances, similarities
+from textkin.distance import _vectors, distances, similarities
 
 
 def cosine(x, y):
@@ -199,3 +199,45 @@ def test_sums_beyond_float64_are_told(function, metric, form):
     X = FORMS[form](np.array([[1e308, 1e308], [-1e308, -1e308]]))
     with pytest.raises(ValueError, match="too large for float64"):
         function(X, metric=metric)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_weighted_jaccard_stays_from_0_to_1(form):
+    rng = np.random.default_rng(3)
+    X = rng.random((60, 40)) * rng.integers(0, 2, (60, 40))
+    X = np.vstack([X, X * (1 + 1e-16), X[:, ::-1], np.roll(X, 1, axis=1), 1e-3 * (X == 0)])
+    for function in (distances, similarities):
+        values = function(form(X), metric="weighted-jaccard")
+        assert values.min() >= 0
+        assert values.max() <= 1
+    with pytest.raises(ValueError, match="too large"):
+        distances(form(np.full((2, 2), 1.5e308)), metric="weighted-jaccard")
+
+
+@pytest.mark.parametrize("metric", ["cosine", "l1", "l2", "hellinger", "weighted-jaccard"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_differences_of_equal_rows_are_not_computed(form, metric, monkeypatch):
+    computed = []
+
+    def counting(values, change):
+        computed.append(values.shape[0])
+        return row_sums(values, change)
+
+    two = np.array([[1.0, 2, 0], [1 + 1e-9, 2, 0]])
+    X = form(two[np.repeat([0, 1], [50, 1])])
+    row_sums = _vectors.row_sums
+    monkeypatch.setattr(_vectors, "row_sums", counting)
+    matrix = distances(X, X.copy(), metric=metric)
+    # 50 x 1 pairs to and from the row that is another, and the sums of both sides
+    assert sum(computed) <= 100 + 2 * 51
+    assert not matrix[:50, :50].any()
+    assert matrix[50, 50] == 0
+    assert (matrix[50, :50] > 0).all()
+    assert_array_equal(matrix, matrix.T)
+
+
+def test_squares_that_vanish_are_as_documented():
+    tiny = np.array([[1e-170, 0.0]])
+    assert distances(tiny, tiny[:, ::-1], "l2") == 0
+    assert distances(tiny, tiny[:, ::-1], "cosine") == 1
+    assert distances(tiny * 1e100, tiny[:, ::-1] * 1e100, "l2") > 1e-70

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 from textkin.distance import similarities
 from textkin.models import LSI
+from textkin.models.lsi import _settled
 from textkin.text import BagOfWords
 from textkin.weighting import TfIdf
 
@@ -108,3 +110,40 @@ def test_names_of_words():
         lsi.word_vectors()
     with pytest.raises(ValueError, match="name the 2 columns that fit saw; got 1"):
         lsi.word_vectors(["up"])
+
+
+@pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
+@pytest.mark.parametrize("seed", range(6))
+def test_words_that_weigh_the_same_do_not_leave_the_sign_to_rounding(algorithm, seed):
+    bags = np.array([[1, 0, 0, 0], [0, 3, -3, 0], [0, -3, 3, 0], [0, 0, 0, 2.0]])
+    lsi = LSI(2, algorithm=algorithm, random_state=seed).fit(bags)
+    assert_allclose(lsi.components_, [[0, 0.5**0.5, -(0.5**0.5), 0], [0, 0, 0, 1]], atol=1e-6)
+    settled = [_settled(np.array([[0.5, -0.5 + error]]), np.ones(1), 2)[0] for error in TIES]
+    assert all(components[0, 0] > 0 for components in settled)
+
+
+TIES = (-1e-15, 0, 1e-15)
+
+
+def test_one_word():
+    lsi = LSI(1).fit([[3.0], [-4.0]])
+    assert_allclose(lsi.singular_values_, [5])
+    assert_allclose(lsi.transform([[3.0], [-4.0]]), [[3], [-4]])
+    with pytest.raises(ValueError, match=r"'arpack' needs 2 documents and 2 words"):
+        LSI(1, algorithm="arpack").fit([[3.0], [-4.0]])
+
+
+def test_arpack_of_nothing_is_zero_too():
+    lsi = LSI(2, algorithm="arpack").fit(np.zeros((3, 4)))
+    assert not lsi.singular_values_.any()
+    assert not lsi.transform(np.ones((1, 4))).any()
+
+
+def test_what_needs_a_fit_says_so():
+    with pytest.raises(NotFittedError):
+        LSI().word_vectors(["a"])
+    lsi = LSI(1).fit(BLOCKS)
+    expected = lsi.transform(BLOCKS)
+    with pytest.raises(ValueError, match="n_components must be at most 2"):
+        lsi.set_params(n_components=9).fit([[1.0, 2], [3, 4]])
+    assert_array_equal(lsi.transform(BLOCKS), expected)

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from textkin.text import BagOfWords
-from textkin.weighting import BM25, bm25_saturation, inverse_document_frequency
+from textkin.weighting import BM25, bm25_saturation, inverse_document_frequency, term_frequency
 
 COUNTS = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 4)
@@ -106,3 +106,20 @@ def test_an_impossible_mean_length_is_refused(average):
 def test_wrong_parameters_are_refused(params, error, message):
     with pytest.raises(error, match=message):
         BM25(**params).fit([[1]])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -1])
+def test_what_no_count_or_length_can_be_is_refused(wrong):
+    with pytest.raises(ValueError, match="counts must be finite"):
+        bm25_saturation([1, wrong], [3, 3], 3)
+    with pytest.raises(ValueError, match="lengths must be finite"):
+        bm25_saturation([1, 1], [3, wrong], 3)
+    with pytest.raises(ValueError, match="largest must be finite"):
+        term_frequency([1, 1], "max", largest=[1, wrong])
+
+
+def test_the_largest_parameters_overflow_nothing():
+    bags = np.array([[2.0, 0], [0, 3.0], [0, 1.0]])
+    bm25 = BM25(1.7e308, b=0, k3=1.7e308).fit(bags)
+    assert_allclose(bm25.transform(bags).toarray(), bags * bm25.idf_)
+    assert_allclose(bm25.transform_queries(bags).toarray(), bags)

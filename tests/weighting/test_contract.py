@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -147,3 +148,89 @@ def test_in_a_pipeline_and_a_grid(estimator, grid):
     pipeline = make_pipeline(estimator, LogisticRegression(C=100))
     search = GridSearchCV(pipeline, {f"{name}__{key}": value for key, value in grid.items()}, cv=3)
     assert search.fit(bags, [0, 0, 1, 1] * 3).best_score_ == 1
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e-320, 8e307])
+def test_no_norm_is_lost_to_large_or_small_values(scale):
+    bags = np.array([[1.0, 1.0]]) * scale
+    for norm, expected in (("l2", np.sqrt(0.5)), ("l1", 0.5)):
+        assert_allclose(normalize(bags, norm).toarray(), [[expected, expected]], rtol=1e-15)
+    assert_allclose(nbow(bags).toarray(), [[0.5, 0.5]], rtol=1e-15)
+
+
+def test_weights_that_the_dtype_cannot_hold_are_refused():
+    bags = np.array([[0.0, 1.0], [3e38, 1.0]], dtype=np.float32)
+    tfidf = TfIdf("sklearn", norm=None).fit(bags)
+    with pytest.raises(ValueError, match=r"row 1 are too large for float32.*float64"):
+        tfidf.transform(bags)
+    assert tfidf.transform(bags.astype(np.float64)).toarray()[1, 0] > 3e38
+    with pytest.raises(ValueError, match=r"too large for float64. Scale the bags down\.$"):
+        tfidf.transform(np.array([[1.7e308, 0.0]]))
+    with pytest.raises(ValueError, match=r"too large for float32.*row 0 has inf"):
+        tfidf.transform([[1.7e308, 0.0]])
+
+
+def test_duplicates_whose_sum_is_too_large_are_refused():
+    twice = sparse.csr_array(
+        (np.array([1, 3e38, 3e38], dtype=np.float32), [0, 0, 0], [0, 1, 3]), shape=(2, 1)
+    )
+    with pytest.raises(ValueError, match="row 1 has inf"):
+        nbow(twice)
+
+
+@pytest.mark.parametrize("estimator", [BM25(), SIF()], ids=str)
+def test_counts_without_a_finite_sum_are_refused(estimator):
+    with pytest.raises(ValueError, match="finite sum; scale them down"):
+        estimator.fit(np.array([[1e308, 1e308]]))
+
+
+def test_the_row_of_what_is_not_finite_is_named():
+    with pytest.raises(ValueError, match="row 1 has nan"):
+        nbow([[1.0, 2.0], [0.0, np.nan]])
+
+
+@pytest.mark.parametrize(
+    "texts", [["a b"], "a b", [["a", "b"]], np.array(["a b"]), np.array([["a"]], dtype=object)]
+)
+def test_texts_are_sent_to_bag_of_words(weigh, texts):
+    with pytest.raises(TypeError, match=r"got text.*BagOfWords"):
+        weigh(texts)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "change"),
+    [
+        (TfIdf(), {"norm": "l3"}),
+        (TfIdf(), {"sublinear": True, "tf": "max"}),
+        (BM25(), {"k1": -1}),
+        (SIF(), {"a": 0}),
+    ],
+    ids=str,
+)
+def test_parameters_set_after_fit_are_checked(estimator, change):
+    fitted = clone(estimator).fit(BAGS).set_params(**change)
+    with pytest.raises(ValueError, match="must be"):
+        fitted.transform(BAGS)
+
+
+@pytest.mark.parametrize("wrong", [[[1.0, np.nan]], [[1e308, 1e308]]])
+@pytest.mark.parametrize("estimator", [BM25(), SIF()], ids=str)
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator, wrong):
+    fresh = clone(estimator)
+    with pytest.raises(ValueError, match=r"finite"):
+        fresh.fit(np.array(wrong))
+    with pytest.raises(NotFittedError):
+        fresh.transform(BAGS)
+    fitted = clone(estimator).fit(BAGS)
+    expected = fitted.transform(BAGS).toarray()
+    with pytest.raises(ValueError, match=r"finite"):
+        fitted.fit(np.array(wrong))
+    assert_array_equal(fitted.transform(BAGS).toarray(), expected)
+
+
+def test_saved_average_lengths_below_0_are_refused(tmp_path):
+    fitted = BM25().fit(BAGS)
+    fitted.average_length_ = -1.0
+    fitted.save(tmp_path / "weights")
+    with pytest.raises(ValueError, match=r"average_length_ must be at least 0"):
+        BM25.load(tmp_path / "weights")

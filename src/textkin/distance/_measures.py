@@ -77,7 +77,9 @@ def _weighted_jaccard(sides: Pair, *, as_distance: bool) -> Fill:
             l1 *= 2
         else:
             np.subtract(sums, l1, out=l1)
+        l1[np.isinf(maxima)] = np.nan  # so that it is told
         _divide(l1, maxima, of_nothing=0 if as_distance else 1)
+        np.clip(l1, 0, 1, out=l1)  # the sums of the rows and of l1 are rounded apart
 
     return _then(l1_distances(sides), finish)
 

@@ -105,7 +105,8 @@ def distances(
 
     Sparse rows cost the words that pairs share; dense ones a matrix product (L1: every entry).
     Pairs that are nearly equal are computed again from differences, so small distances keep their
-    digits and equal rows have 0.
+    digits and equal rows have 0. "l2" and "squared-l2" do not scale: where differences are below
+    about 1e-162, their squares and so the distance are 0.
 
     References
     ----------

@@ -2,9 +2,11 @@
 
 Three numbers of a pair are behind every measure of vectors: the inner product, the squared
 Euclidean distance and the L1 distance. The distances come from products, which lose their digits
-for vectors that are nearly the same: such pairs are computed again from differences.
+for vectors that are nearly the same: such pairs are computed again from differences, unless they
+are known to be equal.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -18,7 +20,7 @@ from sklearn.utils.validation import check_array
 from textkin import _core
 from textkin._typing import Bags, Float64Array, IntpArray
 from textkin.distance._blocks import Check, Fill
-from textkin.weighting._rows import two_dimensional
+from textkin.weighting._rows import refuse_texts, two_dimensional
 
 __all__ = [
     "Pair",
@@ -114,11 +116,12 @@ def inner_products(sides: Pair) -> Fill:
 def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
     """Prepare x.y, or 1 - x.y, of rows of length 1 or 0; those of equal rows are exact."""
     products = inner_products(sides)
+    differences = _Differences(sides, np.square)
 
     def fill(block: slice, out: Float64Array, check: Check) -> None:
         products(block, out, check)
         rows, columns = _positions(out > 1 - _NEAR)
-        halves = _of_differences(sides, block.start + rows, columns, np.square) / 2
+        halves = differences.of(block.start + rows, columns) / 2
         np.maximum(out, -1, out=out)
         if as_distance:
             np.subtract(1, out, out=out)
@@ -133,6 +136,7 @@ def squared_distances(sides: Pair) -> Fill:
     """Prepare squared Euclidean distances."""
     products = inner_products(sides)
     x, y = sides.each(lambda values: row_sums(values, np.square))
+    differences = _Differences(sides, np.square)
 
     def fill(block: slice, out: Float64Array, check: Check) -> None:
         products(block, out, check)
@@ -141,7 +145,7 @@ def squared_distances(sides: Pair) -> Fill:
         out += sums
         sums *= _NEAR
         rows, columns = _positions(out < sums)
-        out[rows, columns] = _of_differences(sides, block.start + rows, columns, np.square)
+        out[rows, columns] = differences.of(block.start + rows, columns)
 
     return fill
 
@@ -157,6 +161,7 @@ def l1_distances(sides: Pair) -> Fill:
     sides = sides.map(_sparse)
     overlaps = _shared(sides.X, sides.Y, "overlap")
     x, y = sides.each(lambda values: row_sums(values, np.abs))
+    differences = _Differences(sides, np.abs)
 
     def fill(block: slice, out: Float64Array, check: Check) -> None:
         overlaps(block, out, check)
@@ -164,7 +169,7 @@ def l1_distances(sides: Pair) -> Fill:
         np.subtract(sums, out, out=out)
         sums *= _NEAR
         rows, columns = _positions(out < sums)
-        out[rows, columns] = _of_differences(sides, block.start + rows, columns, np.abs)
+        out[rows, columns] = differences.of(block.start + rows, columns)
 
     return fill
 
@@ -210,27 +215,54 @@ def _positions(chosen: NDArray[np.bool_]) -> tuple[IntpArray, IntpArray]:
     return rows, columns
 
 
-def _of_differences(
-    sides: Pair,
-    rows: IntpArray,
-    columns: IntpArray,
-    change: Callable[[Any], Any],
-) -> Float64Array:
-    """Return the sum over |x - y| or (x - y)^2 for the given pairs of rows."""
-    X, Y = sides.X, sides.Y
-    sums = np.empty(len(rows))
-    entries = max(_entries_of_a_row(X), _entries_of_a_row(Y))
-    at_once = max(sides.memory // (_BYTES_OF_ENTRY * entries), 1)
-    for start in range(0, len(rows), at_once):
-        chosen = slice(start, start + at_once)
-        x, y = X[rows[chosen]], Y[columns[chosen]]
-        if is_sparse(x) != is_sparse(y):
-            x, y = (side.toarray() if is_sparse(side) else side for side in (x, y))
-        difference = x - y
-        if is_sparse(difference):
-            difference = sparse.csr_array(difference)
-        sums[chosen] = row_sums(difference, change)
-    return sums
+class _Differences:
+    """The sums over |x - y| or (x - y)^2 of single pairs of rows.
+
+    Collections often have many equal rows, which are all near each other: each row gets a number
+    that only equal rows share, so that their differences need not be computed.
+    """
+
+    def __init__(self, sides: Pair, change: Callable[[Any], Any]) -> None:
+        self._sides = sides
+        self._change = change
+        self._alike = is_sparse(sides.X) == is_sparse(sides.Y)
+        numbers: dict[bytes, int] = {}
+        self._x, self._y = sides.each(lambda values: _numbers_of_rows(values, numbers))
+
+    def of(self, rows: IntpArray, columns: IntpArray) -> Float64Array:
+        """Return the sums of the given pairs of rows of X and of Y."""
+        sums = np.zeros(len(rows))
+        differ = np.arange(len(rows))
+        if self._alike:  # otherwise equal rows have different bytes
+            differ = np.flatnonzero(self._x[rows] != self._y[columns])
+        X, Y = self._sides.X, self._sides.Y
+        entries = max(_entries_of_a_row(X), _entries_of_a_row(Y))
+        at_once = max(self._sides.memory // (_BYTES_OF_ENTRY * entries), 1)
+        for start in range(0, len(differ), at_once):
+            chosen = differ[start : start + at_once]
+            x, y = X[rows[chosen]], Y[columns[chosen]]
+            if is_sparse(x) != is_sparse(y):
+                x, y = (side.toarray() if is_sparse(side) else side for side in (x, y))
+            difference = x - y
+            if is_sparse(difference):
+                difference = sparse.csr_array(difference)
+            sums[chosen] = row_sums(difference, self._change)
+        return sums
+
+
+def _numbers_of_rows(values: Vectors, numbers: dict[bytes, int]) -> IntpArray:
+    """Return a number for each row, the same for rows of the same bytes."""
+    of_rows = np.empty(values.shape[0], dtype=np.intp)
+    for row in range(values.shape[0]):
+        if is_sparse(values):
+            entries = slice(values.indptr[row], values.indptr[row + 1])
+            columns = values.indices[entries].astype(np.int64, copy=False)
+            held = columns.tobytes() + values.data[entries].tobytes()
+        else:
+            held = values[row].tobytes()
+        digest = hashlib.blake2b(held, digest_size=16).digest()
+        of_rows[row] = numbers.setdefault(digest, len(numbers))
+    return of_rows
 
 
 def _entries_of_a_row(values: Vectors) -> int:
@@ -248,7 +280,7 @@ def _sparse(values: Vectors) -> Vectors:
 
 
 def _checked(name: str, values: Any) -> Vectors:  # noqa: ANN401 (whatever users pass)
-    _refuse_texts(name, values)
+    refuse_texts(name, values, ", or compare sequences with metric='edit'")
     checked = check_array(
         two_dimensional(values),
         accept_sparse="csr",
@@ -268,16 +300,3 @@ def _checked(name: str, values: Any) -> Vectors:  # noqa: ANN401 (whatever users
         rows.sum_duplicates()
         rows.eliminate_zeros()
     return rows
-
-
-def _refuse_texts(name: str, values: object) -> None:
-    first = values
-    if isinstance(values, list | tuple) and values:
-        first = values[0]
-        if isinstance(first, list | tuple) and first:
-            first = first[0]
-    if isinstance(first, str):
-        raise TypeError(
-            f"{name} must be bags or vectors, one row a document; got text. Count its words first "
-            "(textkin.BagOfWords), or compare sequences with metric='edit'."
-        )

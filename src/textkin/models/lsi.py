@@ -6,8 +6,9 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.random import RandomState
 from sklearn.decomposition import TruncatedSVD
+from sklearn.utils.validation import check_is_fitted
 
-from textkin._typing import Float64Array, HasFeatureNames, WordLookup
+from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.vectors import WordVectors
@@ -57,8 +58,9 @@ class LSI(BagModel):
 
     This one convention holds for the documents of `fit`, which become the rows of V_k S_k, and
     for new ones, so that the two are comparable; there is no division by singular values. A is
-    not centred. Each dimension has the sign that makes its largest word weight positive.
-    Dimensions beyond the rank of A are 0 for every document.
+    not centred. Each dimension has the sign that makes its largest word weight positive; of
+    weights as large to 1e-6, the first one counts. Dimensions beyond the rank of A are 0 for
+    every document.
 
     An empty document is the zero vector. A word that `fit` never saw adds nothing. `fit` costs
     O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS.
@@ -124,12 +126,27 @@ class LSI(BagModel):
         bags = self._bags_to_fit(X)
         n_documents, n_words = bags.shape
         most = min(bags.shape) - (self.algorithm == "arpack")
+        if most < 1:
+            raise ValueError(
+                f"algorithm='arpack' needs 2 documents and 2 words at least; got n_samples = "
+                f"{n_documents} and n_features = {n_words}. Use algorithm='randomized'."
+            )
         if self.n_components > most:
             raise ValueError(
                 f"n_components must be at most {most} for algorithm={self.algorithm!r} with "
                 f"n_samples = {n_documents} documents and n_features = {n_words} words; got "
                 f"{self.n_components}."
             )
+        found = self._decomposed(bags.astype(np.float64))
+        self.components_, self.singular_values_ = _settled(*found, max(bags.shape))
+        return self
+
+    def _decomposed(self, bags: Bags) -> tuple[Float64Array, Float64Array]:
+        if not bags.nnz:  # which ARPACK cannot start from
+            return np.zeros((self.n_components, bags.shape[1])), np.zeros(self.n_components)
+        if bags.shape[1] == 1:  # which TruncatedSVD refuses
+            largest = np.abs(bags.data).max()
+            return np.ones((1, 1)), np.array([largest * np.linalg.norm(bags.data / largest)])
         svd = TruncatedSVD(
             self.n_components,
             algorithm=self.algorithm,
@@ -139,11 +156,8 @@ class LSI(BagModel):
             random_state=self.random_state,
         )
         with np.errstate(divide="ignore", invalid="ignore"):  # a share of no variance
-            svd.fit(bags.astype(np.float64))
-        self.components_, self.singular_values_ = _settled(
-            svd.components_, svd.singular_values_, max(bags.shape)
-        )
-        return self
+            svd.fit(bags)
+        return svd.components_, svd.singular_values_
 
     def transform(self, X: BagsLike) -> Float64Array:
         """Place documents: a^T U_k for each.
@@ -183,6 +197,7 @@ class LSI(BagModel):
         >>> lsi.word_vectors(["cat", "dog", "car"]).nearest("cat", 1)
         [('dog', 1.0)]
         """
+        check_is_fitted(self)
         matrix = self.components_.T * self.singular_values_
         if vocabulary is None:
             if not hasattr(self, "feature_names_in_"):
@@ -213,6 +228,9 @@ def _settled(
     noise = singular_values[0] * largest_side * np.finfo(np.float64).eps
     lost = singular_values <= noise
     rows = np.arange(len(components))
-    signs = np.sign(components[rows, np.abs(components).argmax(axis=1)])
+    sizes = np.abs(components)
+    # Rounding must not choose between words that weigh the same.
+    first = (sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
+    signs = np.sign(components[rows, first])
     components = np.where(lost[:, None], 0.0, components * signs[:, None])
     return components, np.where(lost, 0.0, singular_values)

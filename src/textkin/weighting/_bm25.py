@@ -128,7 +128,11 @@ class BM25(BagWeighting, auto_wrap_output_keys=None):
         n_documents, n_words = bags.shape
         df = np.bincount(bags.indices, minlength=n_words)
         self.idf_ = inverse_document_frequency(df, n_documents, idf=self.idf)
-        self.average_length_ = float(bags.data.sum(dtype=np.float64) / n_documents)
+        with np.errstate(over="ignore"):
+            length = bags.data.sum(dtype=np.float64)
+        if not np.isfinite(length):
+            raise ValueError("The counts must have a finite sum; scale them down.")
+        self.average_length_ = float(length / n_documents)
         return self
 
     def transform(self, X: BagsLike) -> Bags:
@@ -169,8 +173,11 @@ class BM25(BagWeighting, auto_wrap_output_keys=None):
         bags = self._bags_to_transform(X)
         counts = bags.data.astype(np.float64)
         if self.k3 is not None:
-            counts = (self.k3 + 1) * counts / (self.k3 + counts)
+            most = self.k3 + 1  # divided by, since its product may be too large
+            counts = counts / (self.k3 / most + counts / most)
         return with_values(bags, counts)
 
     def _check_loaded(self) -> None:
         self._check_shapes(idf_=(self.n_features_in_,), average_length_=())
+        if self.average_length_ < 0:
+            raise ValueError("average_length_ must be at least 0")

@@ -115,7 +115,10 @@ def term_frequency(
         return np.asarray(1 + np.log(n))
     if largest is None:
         raise ValueError("largest must be given for tf='max': the largest count of each document.")
-    return np.asarray(n / np.asarray(largest, dtype=np.float64))
+    most = np.asarray(largest, dtype=np.float64)
+    if not np.all((most >= n) & np.isfinite(most)):
+        raise ValueError("largest must be finite and at least as large as the counts.")
+    return np.asarray(n / most)
 
 
 def inverse_document_frequency(
@@ -239,8 +242,13 @@ def bm25_saturation(
     if not (np.isfinite(average_length) and average_length > 0):
         raise ValueError(f"average_length must be a finite number above 0; got {average_length}.")
     n = np.asarray(counts, dtype=np.float64)
-    relative = np.asarray(lengths, dtype=np.float64) / average_length
+    lengths = np.asarray(lengths, dtype=np.float64)
+    for name, values in (("counts", n), ("lengths", lengths)):
+        if not np.all((values >= 0) & np.isfinite(values)):
+            raise ValueError(f"{name} must be finite numbers of at least 0; scale large ones down.")
+    with np.errstate(over="ignore"):  # a document so long weighs nothing
+        longer = 1 - b + b * (lengths / average_length)
+    most = k1 + 1  # divided by, since its product with a count may be too large
     absent = n == 0  # which k1 = 0 would make 0 / 0
-    return np.asarray(
-        np.where(absent, 0.0, n * (k1 + 1) / np.where(absent, 1.0, n + k1 * (1 - b + b * relative)))
-    )
+    shares = np.where(absent, 1.0, n / most + k1 / most * longer)
+    return np.asarray(np.where(absent, 0.0, n / shares))

@@ -3,6 +3,8 @@
 Values are computed in float64 and rounded once, to the dtype of the bags.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from textkin._saving import SavedEstimator
 from textkin._typing import Bags, Float64Array, IntpArray
+from textkin._validation import check_params
 
 __all__ = [
     "BagWeighting",
@@ -21,6 +24,7 @@ __all__ = [
     "TakesBags",
     "checked_bags",
     "normalised",
+    "refuse_texts",
     "rows_of",
     "two_dimensional",
     "with_values",
@@ -29,13 +33,22 @@ __all__ = [
 BagsLike: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
 Norm: TypeAlias = Literal["l1", "l2"] | None
 
-_BAGS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64]}
+_BAGS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float32, np.float64],
+    "ensure_all_finite": False,  # told by _canonical, which names the row
+}
 
 
 class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
     """What all estimators over bags have in common: they check them alike, and can be saved."""
 
     _takes_negative: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **keywords: Any) -> None:  # noqa: ANN401 (scikit-learn's own)
+        super().__init_subclass__(**keywords)
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _whole_or_not_at_all(vars(cls)["fit"]))  # noqa: B010
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         tags = super().__sklearn_tags__()
@@ -45,12 +58,20 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
         return tags
 
     def _bags_to_fit(self, X: BagsLike) -> Bags:
-        return _canonical(validate_data(self, two_dimensional(X), **_BAGS), self._takes_negative)
+        refuse_texts("X", X)
+        with np.errstate(over="ignore"):  # in a cast to float32; told by _canonical
+            checked = validate_data(self, two_dimensional(X), **_BAGS)
+        return _canonical(checked, self._takes_negative)
 
     def _bags_to_transform(self, X: BagsLike) -> Bags:
         check_is_fitted(self)
-        X = validate_data(self, two_dimensional(X), reset=False, ensure_min_samples=0, **_BAGS)
-        return _canonical(X, self._takes_negative)
+        check_params(self)  # which may have been set since
+        refuse_texts("X", X)
+        with np.errstate(over="ignore"):
+            checked = validate_data(
+                self, two_dimensional(X), reset=False, ensure_min_samples=0, **_BAGS
+            )
+        return _canonical(checked, self._takes_negative)
 
     def _check_shapes(self, **shapes: tuple[int, ...]) -> None:
         """Refuse fitted arrays of other shapes, or that hold anything but finite numbers."""
@@ -66,7 +87,25 @@ class BagWeighting(OneToOneFeatureMixin, TakesBags):
 
 def checked_bags(bags: BagsLike) -> Bags:
     """Return `bags` as a CSR copy: finite, not negative, sorted, no explicit zeros."""
-    return _canonical(check_array(two_dimensional(bags), ensure_min_samples=0, **_BAGS))
+    refuse_texts("bags", bags)
+    with np.errstate(over="ignore"):
+        checked = check_array(two_dimensional(bags), ensure_min_samples=0, **_BAGS)
+    return _canonical(checked)
+
+
+def refuse_texts(name: str, values: object, way_out: str = "") -> None:
+    """Raise `TypeError` for texts, or lists of words, where numbers belong."""
+    first = values
+    for _ in range(2):
+        if isinstance(first, list | tuple) and first:
+            first = first[0]
+        elif isinstance(first, np.ndarray) and first.dtype.kind in "OU" and first.size:
+            first = first.flat[0]
+    if isinstance(first, str):
+        raise TypeError(
+            f"{name} must be bags or vectors, one row a document; got text. Count its words first "
+            f"(textkin.BagOfWords){way_out}."
+        )
 
 
 def rows_of(bags: Bags) -> IntpArray:
@@ -79,19 +118,29 @@ def normalised(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array:
     if norm is None:
         return values
     rows = rows_of(bags)
+    largest = np.zeros(bags.shape[0])
+    np.maximum.at(largest, rows, np.abs(values))
+    # A power of two changes no digit, and no sum or square is then too large or too small.
+    scaled = np.ldexp(values, -np.frexp(largest)[1][rows])
     if norm == "l1":
-        sizes = np.bincount(rows, np.abs(values), bags.shape[0])
+        sizes = np.bincount(rows, np.abs(scaled), bags.shape[0])
     else:
-        sizes = np.sqrt(np.bincount(rows, values**2, bags.shape[0]))
+        sizes = np.sqrt(np.bincount(rows, scaled**2, bags.shape[0]))
     sizes[sizes == 0] = 1
-    return values / sizes[rows]
+    return np.asarray(scaled / sizes[rows])
 
 
 def with_values(bags: Bags, values: Float64Array) -> Bags:
     """Return bags like `bags` with other values, those that are zero left out."""
-    weighted: Bags = sparse.csr_array(
-        (values.astype(bags.dtype), bags.indices, bags.indptr), shape=bags.shape
-    )
+    with np.errstate(over="ignore"):
+        rounded = values.astype(bags.dtype)
+    if not np.isfinite(rounded).all():
+        row = rows_of(bags)[np.flatnonzero(~np.isfinite(rounded))[0]]
+        raise ValueError(
+            f"The weights of row {row} are too large for {bags.dtype}. Scale the bags down"
+            f"{'' if bags.dtype == np.float64 else ', or pass them in float64'}."
+        )
+    weighted: Bags = sparse.csr_array((rounded, bags.indices, bags.indptr), shape=bags.shape)
     weighted.eliminate_zeros()
     return weighted
 
@@ -109,6 +158,12 @@ def _canonical(checked: Any, takes_negative: bool = False) -> Bags:  # noqa: ANN
     if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
         bags.indices = bags.indices.astype(np.int32, copy=False)
         bags.indptr = bags.indptr.astype(np.int32, copy=False)
+    wrong = np.flatnonzero(~np.isfinite(bags.data))
+    if wrong.size:
+        raise ValueError(
+            f"Input contains NaN, infinity or values too large for {bags.dtype}: bags hold finite "
+            f"numbers; row {rows_of(bags)[wrong[0]]} has {bags.data[wrong[0]]}."
+        )
     negative = np.flatnonzero(bags.data < 0)
     if negative.size and not takes_negative:
         first = negative[0]
@@ -117,3 +172,19 @@ def _canonical(checked: Any, takes_negative: bool = False) -> Bags:  # noqa: ANN
             f"row {rows_of(bags)[first]} has {bags.data[first]}."
         )
     return bags
+
+
+def _whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a fit that fails, or is interrupted, leave the estimator as it was before."""
+
+    @wraps(fit)
+    def fit_or_restore(self: TakesBags, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+        before = vars(self).copy()
+        try:
+            return fit(self, *arguments, **keywords)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit_or_restore

@@ -218,4 +218,8 @@ def _probabilities(probabilities: Probabilities, bags: Bags) -> Float64Array:
             "SIF cannot learn probabilities from bags without any word; "
             "pass probabilities=, or fit on documents that have words."
         )
-    return np.asarray(totals / totals.sum())
+    with np.errstate(over="ignore"):
+        total = totals.sum()
+    if not np.isfinite(total):
+        raise ValueError("The counts must have a finite sum; scale them down.")
+    return np.asarray(totals / total)

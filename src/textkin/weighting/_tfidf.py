@@ -165,8 +165,7 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
             The estimator itself.
         """
         check_params(self)
-        if self.sublinear and self.tf not in (None, "log"):
-            raise ValueError(f"tf must be None or 'log' with sublinear=True; got {self.tf!r}.")
+        self._tf()
         bags = self._bags_to_fit(X)
         n_documents, n_words = bags.shape
         df = np.bincount(bags.indices, minlength=n_words)
@@ -187,14 +186,20 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
             The weighted bags. float32, or float64 if `X` is.
         """
         bags = self._bags_to_transform(X)
-        values = self._term_frequencies(bags) * self.idf_[bags.indices]
+        with np.errstate(over="ignore"):  # told by with_values
+            values = self._term_frequencies(bags) * self.idf_[bags.indices]
         return with_values(bags, normalised(bags, values, self.norm))
 
     def _check_loaded(self) -> None:
         self._check_shapes(idf_=(self.n_features_in_,))
 
+    def _tf(self) -> Tf:
+        if self.sublinear and self.tf not in (None, "log"):
+            raise ValueError(f"tf must be None or 'log' with sublinear=True; got {self.tf!r}.")
+        return "log" if self.sublinear else self.tf or parts_of(self.variant)[0]
+
     def _term_frequencies(self, bags: Bags) -> Float64Array:
-        tf: Tf = "log" if self.sublinear else self.tf or parts_of(self.variant)[0]
+        tf = self._tf()
         largest = _largest_of_rows(bags) if tf == "max" else None
         return term_frequency(bags.data, tf, largest=largest)
 
