@@ -45,9 +45,10 @@ class LDA(BagModel):
         sampling, in the compiled core; needs whole counts.
     alpha : float or None, default=None
         Prior of topics in a document, above 0: the smaller, the fewer topics a document has. None
-        is 1 / K.
+        is 1 / K. With "gibbs" from 1e-12 to 1e12.
     beta : float, default=0.01
-        Prior of words in a topic, above 0: the smaller, the fewer words a topic has.
+        Prior of words in a topic, above 0: the smaller, the fewer words a topic has. With "gibbs"
+        from 1e-12 to 1e12.
     max_iter : int, default=100
         Most steps over all documents; sampling takes them all.
     tol : float, default=1e-3
