@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 
 from support import interrupted
 from textkin import _core
-from textkin.models import PLSA
+from textkin.models import LDA, PLSA
 from textkin.models._em import EmSettings, entries_of, fold_in, hold_out, table_of
 
 N = np.array([[2.0, 1, 0], [0, 1, 2]])
@@ -345,3 +346,27 @@ def test_topics_are_the_top_words(collection):
     assert plsa.topics().topics[0].words[0][0].startswith("#")
     with pytest.raises(ValueError, match=r"words must be 30, one for each column.*got 2"):
         plsa.topics(["a", "b"])
+    with pytest.raises(TypeError, match="a list of words, a Vocabulary or a fitted vectoriser"):
+        plsa.topics("w" * 30)
+
+
+@pytest.mark.parametrize("model", [PLSA(1), LDA(1)], ids=str)
+def test_topics_have_the_words_of_a_vectoriser(model):
+    vectoriser = CountVectorizer()
+    model.fit(vectoriser.fit_transform(["zebra zebra zebra apple", "mango mango"]))
+    assert list(vectoriser.vocabulary_) != sorted(vectoriser.vocabulary_)
+    for words in (vectoriser, vectoriser.vocabulary_, ["apple", "mango", "zebra"]):
+        (topic,) = model.topics(words)
+        assert [word for word, _ in topic.words] == ["zebra", "mango", "apple"]
+        assert model.topics(words).text().startswith("0  100.0 %\n")
+
+
+@pytest.mark.parametrize("ask", [PLSA().topics, LDA().topics, lambda: LDA().topic_words_])
+def test_nothing_is_known_before_a_fit(ask):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ask()
+
+
+def test_steps_of_folding_in_fit_into_the_core():
+    with pytest.raises(ValueError, match="fold_in_iter must be .* at most 2147483647"):
+        PLSA(2, fold_in_iter=2**64).fit(N)

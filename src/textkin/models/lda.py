@@ -1,13 +1,14 @@
 """Latent Dirichlet allocation: documents as mixtures of topics, topics as mixtures of words."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from textkin._typing import Bags, Float64Array, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of, real
@@ -236,15 +237,19 @@ class LDA(BagModel):
         return rounded_as(bags, infer(known, self.components_, self._settings(self.alpha_)))
 
     def topics(
-        self, words: WordLookup | Sequence[str] | None = None, *, n_words: int = 10
+        self,
+        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
+        *,
+        n_words: int = 10,
     ) -> Topics:
         """Return the most probable words of each topic, the heaviest topic first.
 
         Parameters
         ----------
-        words : Vocabulary, sequence of str or None, default=None
-            The word of each column. None takes the names of the columns of `fit`, if it was
-            given any, or the numbers of the columns.
+        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
+            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
+            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
+            the numbers of the columns.
         n_words : int, default=10
             Words of each topic.
 
@@ -253,13 +258,14 @@ class LDA(BagModel):
         Topics
             Draws itself as text, SVG or HTML.
         """
-        weights = self.components_.sum(axis=1) / self.components_.sum()
         names = words_of_columns(self, words)
+        weights = self.components_.sum(axis=1) / self.components_.sum()
         return Topics.of(self.topic_words_, names, weights=weights, n_words=n_words)
 
     @property
     def topic_words_(self) -> Float64Array:
         """The probability of each word in each topic: (n_components, n_words), float64."""
+        check_is_fitted(self)
         return np.asarray(self.components_ / self.components_.sum(axis=1, keepdims=True))
 
     def _settings(self, alpha: float) -> LdaSettings:

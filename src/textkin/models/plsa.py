@@ -1,7 +1,7 @@
 """Probabilistic latent semantic analysis: documents as mixtures of factors, by likelihood alone."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -132,7 +132,7 @@ class PLSA(BagModel):
         "n_init": integer(1),
         "max_iter": integer(1),
         "tol": real(0),
-        "fold_in_iter": integer(1),
+        "fold_in_iter": integer(1, 2**31 - 1),
         "n_jobs": one_of(None) | integer(),
     }
 
@@ -259,15 +259,19 @@ class PLSA(BagModel):
         return rounded_as(bags, found)
 
     def topics(
-        self, words: WordLookup | Sequence[str] | None = None, *, n_words: int = 10
+        self,
+        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
+        *,
+        n_words: int = 10,
     ) -> Topics:
         """Return the most probable words of each factor, the heaviest factor first.
 
         Parameters
         ----------
-        words : Vocabulary, sequence of str or None, default=None
-            The word of each column. None takes the names of the columns of `fit`, if it was
-            given any, or the numbers of the columns.
+        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
+            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
+            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
+            the numbers of the columns.
         n_words : int, default=10
             Words of each factor.
 
