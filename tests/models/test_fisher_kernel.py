@@ -165,6 +165,16 @@ def test_documents_without_known_words_are_like_none(collection):
     assert kernel.transform(strange).nnz == 0
 
 
+@pytest.mark.parametrize("prior", [1.0, 1.1])
+def test_the_scale_of_weights_changes_nothing(prior):
+    model = PLSA(topic_prior=prior)
+    kernel = FisherKernel(2, model=model, random_state=0).fit(DOCUMENTS * 2.0**700)
+    usual = kernel.similarity(DOCUMENTS * 2.0**120)
+    assert np.isfinite(usual).all()
+    assert_array_equal(kernel.similarity(DOCUMENTS * 2.0**1020), usual)
+    assert_array_equal(kernel.similarity(DOCUMENTS * 2.0**700), usual)
+
+
 def test_blocks_change_nothing(collection, monkeypatch):
     bags, _ = collection
     kernel = FisherKernel([1, 3], information="diagonal", random_state=0).fit(bags)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, instance_of, integer, one_of, real
+from textkin.models._em import scaled_rows
 from textkin.models._model import BagModel, BagsLike
 from textkin.models.plsa import PLSA
 from textkin.run import ProgressCallback
@@ -281,8 +282,9 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         topics = model.transform(bags)
         words = model.components_[:, columns].T  # (entries, factors)
         products = np.einsum("jk,jk->j", topics[rows], words)
-        lengths = np.bincount(rows, bags.data, n_documents)
-        empirical = bags.data / lengths[rows]
+        counts = scaled_rows(bags)
+        lengths = np.bincount(rows, counts, n_documents)
+        empirical = counts / lengths[rows]
         ratios = np.divide(empirical, products, out=np.zeros_like(products), where=products > 0)
         known = np.bincount(rows, ratios, n_documents) > 0
         weights = model.topic_weights_

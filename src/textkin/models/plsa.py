@@ -43,10 +43,10 @@ class PLSA(BagModel):
     n_components : int, default=64
         Factors K.
     word_prior : float, default=1.0
-        Parameter a >= 1 of a symmetric Dirichlet prior of P(w|z). 1 is maximum likelihood; 1.01
-        to 1.1 keeps every P(w|z) above 0.
+        Parameter a of a symmetric Dirichlet prior of P(w|z), from 1 to 1e12. 1 is maximum
+        likelihood; 1.01 to 1.1 keeps every P(w|z) above 0.
     topic_prior : float, default=1.0
-        Parameter b >= 1 of a symmetric Dirichlet prior of P(z|d).
+        Parameter b of a symmetric Dirichlet prior of P(z|d), from 1 to 1e12.
     tempered : bool, default=False
         Hold tokens out, stop when their likelihood falls, and cool the E step down as long as
         that raises it.
@@ -124,8 +124,8 @@ class PLSA(BagModel):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": integer(1),
-        "word_prior": real(1),
-        "topic_prior": real(1),
+        "word_prior": real(1, 1e12),
+        "topic_prior": real(1, 1e12),
         "tempered": one_of(True, False),
         "held_out": _BETWEEN_0_AND_1,
         "cooling": _BETWEEN_0_AND_1,
@@ -196,7 +196,8 @@ class PLSA(BagModel):
         totals = np.bincount(rows_of(bags), bags.data, bags.shape[0])
         with np.errstate(over="ignore"):
             total = totals.sum()
-        if not np.isfinite(total):
+            likelihood = 1e3 * total  # of all words that are as rare as numbers can say
+        if not np.isfinite(likelihood):
             raise ValueError("X must have weights with a finite sum; scale them down.")
         random = check_random_state(self.random_state)
         settings = self._settings()
