@@ -418,5 +418,5 @@ def test_nothing_is_known_before_a_fit(ask):
 
 
 def test_steps_of_folding_in_fit_into_the_core():
-    with pytest.raises(ValueError, match="fold_in_iter must be .* at most 2147483647"):
+    with pytest.raises(ValueError, match=r"fold_in_iter must be .* at most 2147483647"):
         PLSA(2, fold_in_iter=2**64).fit(N)

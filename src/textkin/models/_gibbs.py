@@ -61,7 +61,9 @@ def fit_gibbs(
     return LdaFit(components / samples, done, True, likelihoods, shares / samples)
 
 
-def infer_gibbs(bags: Bags, components: Float64Array, settings: LdaSettings) -> Float64Array:
+def infer_gibbs(
+    bags: Bags, components: Float64Array, settings: LdaSettings, progress: ProgressCallback | None
+) -> Float64Array:
     """Return the topic shares of documents with the topics held fixed; rows do not interact."""
     used, columns = np.unique(bags.indices, return_inverse=True)
     weights = components[:, used] / components.sum(axis=1, keepdims=True)
@@ -76,7 +78,7 @@ def infer_gibbs(bags: Bags, components: Float64Array, settings: LdaSettings) -> 
             _FOLD_IN_SAMPLES,
             _FOLD_IN_SEED,
             effective_jobs(settings.n_jobs),
-            None,
+            progress,
         )
     )
 

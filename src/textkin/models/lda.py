@@ -69,6 +69,8 @@ class LDA(BagModel):
     components_ : ndarray of shape (n_components, n_words), float64
         How often each word was drawn from each topic, plus `beta`: pseudo-counts. `topic_words_`
         has them as probabilities.
+    known_words_ : ndarray of shape (n_words,), uint8
+        1 for words that documents of `fit` had, 0 for others, which `transform` ignores.
     alpha_ : float
         The prior of topics in use.
     n_iter_ : int
@@ -201,8 +203,11 @@ class LDA(BagModel):
         found = fit(bags, settings, random, progress)
         shares = found.document_topics
         if shares is None:
-            shares = infer(bags, found.components, settings)
+            shares = infer(bags, found.components, settings, None)
         self.components_ = found.components
+        self.known_words_ = (np.bincount(bags.indices, minlength=bags.shape[1]) > 0).astype(
+            np.uint8
+        )
         self.document_topics_ = shares
         self.alpha_ = alpha
         self.n_iter_ = found.n_iter
@@ -216,13 +221,15 @@ class LDA(BagModel):
             )
         return self
 
-    def transform(self, X: BagsLike) -> Float64Array:
+    def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
         """Return the shares that topics have in documents.
 
         Parameters
         ----------
         X : sparse or dense array of shape (n_documents, n_words)
             Bags: counts.
+        progress : callable, optional
+            Called with (documents done, all); raising from it stops the work.
 
         Returns
         -------
@@ -234,7 +241,8 @@ class LDA(BagModel):
             return np.empty((0, self.n_components), dtype=bags.dtype)
         _, infer = _METHODS[self.method]
         known = self._only_known_words(bags)
-        return rounded_as(bags, infer(known, self.components_, self._settings(self.alpha_)))
+        settings = self._settings(self.alpha_)
+        return rounded_as(bags, infer(known, self.components_, settings, progress))
 
     def topics(
         self,
@@ -281,8 +289,8 @@ class LDA(BagModel):
         )
 
     def _only_known_words(self, bags: Bags) -> Bags:
-        """Leave out words that no document of `fit` had: their pseudo-counts are the priors."""
-        known = self.components_.sum(axis=0) > self.n_components * self.beta * (1 + 1e-9)
+        """Leave out words that no document of `fit` had: nothing but the prior speaks of them."""
+        known = self.known_words_ > 0
         if known.all():
             return bags
         kept = bags.copy()
@@ -298,3 +306,6 @@ class LDA(BagModel):
         )
         if self.components_.min() <= 0 or self.alpha_ <= 0:
             raise ValueError("components_ and alpha_ must be above 0")
+        known = self.known_words_
+        if getattr(known, "dtype", None) != np.uint8 or known.shape != (self.n_features_in_,):
+            raise ValueError("known_words_ must have a byte for each word")
