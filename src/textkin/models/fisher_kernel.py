@@ -267,13 +267,13 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     def n_iter_(self) -> int:
         """Most steps of a model."""
         check_is_fitted(self)
-        return max(model.n_iter_ for model in self.models_)
+        return max(int(model.n_iter_) for model in self.models_)
 
     @property
     def converged_(self) -> bool:
         """Whether all models stopped by themselves."""
         check_is_fitted(self)
-        return all(model.converged_ for model in self.models_)
+        return all(bool(model.converged_) for model in self.models_)
 
     @property
     def _n_features_out(self) -> int:

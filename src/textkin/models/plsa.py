@@ -105,8 +105,10 @@ class PLSA(BagModel):
     with beta = 1 unless tempered. A new document is folded in: P(w|z) stays, and P(z|d) is found
     from equal parts by the same steps. A word that `fit` never saw has P(w|z) = 0, whatever the
     prior, and is ignored; an empty document, or one without known words, has all factors in equal
-    parts. Models of up to a million numbers, and bags in float64,
-    are fitted in double precision, large ones of float32 bags in single precision.
+    parts. Models of up to a million numbers, and bags in float64, are fitted in double precision,
+    large ones of float32 bags in single precision, unless all weights together are 1e15 times the
+    least. The scale of the weights changes nothing without priors; words whose weights are all
+    below 1e-270 of the largest are as unseen.
 
     References
     ----------
