@@ -75,7 +75,7 @@ TopicSampler::TopicSampler(std::span<const std::int64_t> starts,
                            std::size_t groups)
     : n_documents_(starts.size() - 1), n_words_(n_words), n_topics_(n_topics),
       width_(padded(n_topics)), groups_(groups), prior_(prior), seed_(seed),
-      document_counts_(n_documents_ * width_), word_counts_(n_words * width_), totals_(n_topics) {
+      document_counts_(n_documents_ * width_), word_counts_(n_words * width_), totals_(width_) {
     std::vector<std::size_t> of_document(n_documents_);
     std::vector<std::size_t> of_word(n_words);
     const auto each_entry = [&](const auto& visit) {

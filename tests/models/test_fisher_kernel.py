@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -123,13 +124,12 @@ def collection():
     return np.array([rng.multinomial(12, words[label]) for label in labels]).astype(float), labels
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_where_documents_are_placed_best_the_simplified_score_is_exact(collection, exact):
+def test_where_documents_are_placed_best_the_simplified_score_is_exact(collection):
     bags, _ = collection
     model = PLSA(2, fold_in_iter=20_000, tol=1e-9, max_iter=2000)
     kernel = FisherKernel(2, model=model, random_state=0).fit(bags)
     expected = kernel.similarity(bags)
-    kernel.exact = exact
+    kernel.exact = True
     assert_allclose(kernel.similarity(bags), expected, atol=1e-3)
 
 
@@ -165,6 +165,16 @@ def test_documents_without_known_words_are_like_none(collection):
     assert kernel.transform(strange).nnz == 0
 
 
+@pytest.mark.parametrize("prior", [1.0, 1.1])
+def test_the_scale_of_weights_changes_nothing(prior):
+    model = PLSA(topic_prior=prior)
+    kernel = FisherKernel(2, model=model, random_state=0).fit(DOCUMENTS * 2.0**700)
+    usual = kernel.similarity(DOCUMENTS * 2.0**120)
+    assert np.isfinite(usual).all()
+    assert_array_equal(kernel.similarity(DOCUMENTS * 2.0**1020), usual)
+    assert_array_equal(kernel.similarity(DOCUMENTS * 2.0**700), usual)
+
+
 def test_blocks_change_nothing(collection, monkeypatch):
     bags, _ = collection
     kernel = FisherKernel([1, 3], information="diagonal", random_state=0).fit(bags)
@@ -193,6 +203,43 @@ def test_the_parameters_of_the_model_are_taken(collection):
     assert {total for _, total in told} == {200}
     assert max(done for done, _ in told) <= 200
     assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert kernel.n_iter_ == max(m.n_iter_ for m in kernel.models_) > 0
+    assert kernel.converged_ is True
+    with pytest.warns(ConvergenceWarning):
+        assert not FisherKernel([1, 2], model=PLSA(max_iter=2), random_state=0).fit(bags).converged_
+    with pytest.raises(NotFittedError):
+        FisherKernel().n_iter_  # noqa: B018
+
+
+def test_progress_is_told_and_can_stop(collection, fitted, monkeypatch):
+    bags, _ = collection
+    monkeypatch.setattr("textkin.models.fisher_kernel._BLOCK", 800)
+    told = []
+    fitted.transform(bags, progress=lambda *step: told.append(step))
+    assert len(told) > 2
+    assert told[-1] == (60, 60)
+    told.clear()
+    fitted.similarity(bags[:40], bags, progress=lambda *step: told.append(step))
+    assert len(told) > 3
+    assert told[-1] == (2400, 2400)
+    assert told == sorted(set(told))
+
+    def enough(done, total):
+        raise RuntimeError("enough")
+
+    for work in (fitted.transform, fitted.similarity):
+        with pytest.raises(RuntimeError, match="enough"):
+            work(bags, progress=enough)
+
+
+def test_numbers_of_factors_may_be_an_array_and_change_after_the_fit(collection):
+    bags, _ = collection
+    kernel = FisherKernel(np.array([1, 2]), random_state=0).fit(bags)
+    expected = FisherKernel([1, 2], random_state=0).fit(bags).similarity(bags)
+    assert_array_equal(kernel.similarity(bags), expected)
+    kernel.n_components = 7
+    assert kernel.transform(bags).shape[1] == len(kernel.get_feature_names_out()) == 3 * 21
+    assert_array_equal(kernel.similarity(bags), expected)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +249,9 @@ def test_the_parameters_of_the_model_are_taken(collection):
         ({"n_components": []}, ValueError, "list of such numbers"),
         ({"n_components": [2, 0]}, ValueError, "list of such numbers"),
         ({"n_components": 2.5}, TypeError, "n_components"),
+        ({"n_components": np.array([])}, ValueError, "list of such numbers"),
+        ({"n_components": np.array([[1, 2]])}, ValueError, "list of such numbers"),
+        ({"n_components": np.array([1.5])}, ValueError, "list of such numbers"),
         ({"model": "plsa"}, ValueError, "model must be None or a PLSA"),
         ({"topic_weight": -1}, ValueError, "topic_weight"),
         ({"information": "full"}, ValueError, "information must be one of"),

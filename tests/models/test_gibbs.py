@@ -78,7 +78,8 @@ def sampler_of(counts, n_topics, alpha, beta, seed, groups=1):
     )
 
 
-def test_the_conditional_of_the_reference():
+def test_the_reference_itself_has_the_conditional_by_hand():
+    """METHODS 6.1; the tests below hold the core to this reference."""
     slow = SlowSampler(np.zeros((1, 3)), 2, 1, 1, 0)
     slow.in_document[0] = 2, 1
     slow.of_word[:] = [[3, 0], [1, 2], [1, 2]]
@@ -129,6 +130,53 @@ def test_threads_and_instruction_sets_draw_the_same_and_counts_stay_whole(corpus
                 assert_array_equal(found[-1], found[0])
     finally:
         _core.use_instruction_set(usual)
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("beta", [1e-12, 1.0, 1e12])
+def test_no_token_is_lost_at_the_bounds_of_the_priors(alpha, beta):
+    usual = _core.instruction_set()
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            sampler = sampler_of(np.eye(50), 3, alpha, beta, 0)
+            sampler.sweep(20, 1, None)
+            assert_array_equal(sampler.document_counts().sum(axis=1), 1)
+            assert_array_equal(sampler.word_counts().sum(axis=1), 1)
+            assert sampler.totals().sum() == 50
+    finally:
+        _core.use_instruction_set(usual)
+
+
+def test_words_whose_weights_vanish_keep_their_topics():
+    """Weights of 1e-38 times 1e-12 are nothing in single precision."""
+    found = _core.fold_in_by_sampling(
+        np.array([0, 1]),
+        np.array([0], np.int32),
+        np.array([4], np.int32),
+        np.full((1, 3), 1e-38, np.float32),
+        1e-12,
+        2,
+        5,
+        1,
+        1,
+        None,
+    )
+    assert_allclose(found.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ({"alpha": 1e-25}, "takes alpha from 1e-12 to 1e.12; got 1e-25.*'variational'"),
+        ({"beta": 1e-40}, "takes beta from"),
+        ({"alpha": 1e39}, "takes alpha from"),
+        ({"beta": 1e300}, "takes beta from"),
+    ],
+)
+def test_priors_beyond_single_precision_are_refused(priors, message):
+    with pytest.raises(ValueError, match=message):
+        LDA(3, method="gibbs", **priors).fit(np.eye(5))
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +302,18 @@ def test_burn_in_must_leave_samples():
 
 
 def test_the_core_checks_what_it_is_given():
-    good = [np.array([0, 1]), np.array([0], np.int32), np.array([2], np.int32), 3, 2, 0.1, 0.1, 0]
+    good = [
+        np.array([0, 1]),
+        np.array([0], np.int32),
+        np.array([2], np.int32),
+        3,
+        2,
+        0.1,
+        0.1,
+        0,
+        1,
+    ]
+    assert _core.TopicSampler(*good).n_tokens == 2
     for at, wrong in [
         (0, np.array([0, 2])),
         (0, np.array([], np.int64)),
@@ -263,6 +322,10 @@ def test_the_core_checks_what_it_is_given():
         (2, np.array([1, 1], np.int32)),
         (4, 0),
         (5, 0.0),
+        (5, 1e-13),
+        (5, np.nan),
+        (6, 1e13),
+        (8, 1025),
     ]:
         bad = list(good)
         bad[at] = wrong

@@ -80,6 +80,43 @@ def test_words_that_were_never_seen_are_ignored(collection, beta):
     assert_array_equal(lda.transform(bags[:3] + unseen), lda.transform(bags[:3]))
 
 
+@pytest.mark.parametrize("method", ["variational", "gibbs"])
+@pytest.mark.parametrize("beta", [0.0001, 50.0])
+def test_a_parameter_set_after_the_fit_changes_no_word(collection, method, beta):
+    bags = np.hstack([collection[0], np.zeros((80, 2))])
+    lda = LDA(2, method=method, random_state=0).fit(bags)
+    assert_array_equal(lda.known_words_, [1] * 20 + [0] * 2)
+    expected = lda.transform(bags[:3])
+    lda.beta = beta
+    unseen = np.zeros((1, 22))
+    unseen[0, 20:] = 9
+    assert_array_equal(lda.transform(bags[:3] + unseen), expected)
+
+
+def test_saved_words_that_do_not_fit_are_refused(collection, tmp_path):
+    lda = LDA(2, random_state=0).fit(collection[0])
+    lda.known_words_ = lda.known_words_[:-1]
+    lda.save(tmp_path / "lda")
+    with pytest.raises(ValueError, match="known_words_ must have a byte for each word"):
+        LDA.load(tmp_path / "lda")
+
+
+@pytest.mark.parametrize("method", ["variational", "gibbs"])
+def test_progress_of_placing_is_told_and_can_stop(collection, method):
+    bags = np.tile(collection[0], (4, 1))
+    lda = LDA(2, method=method, random_state=0).fit(collection[0])
+    told = []
+    placed = lda.transform(bags, progress=lambda *step: told.append(step))
+    assert told[-1] == (320, 320)
+    assert_array_equal(placed[-80:], placed[:80])
+
+    def enough(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        lda.transform(bags, progress=enough)
+
+
 def test_progress_is_told_and_can_stop(collection):
     bags, _ = collection
     told = []

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 
 from support import interrupted
 from textkin import _core
-from textkin.models import PLSA
-from textkin.models._em import EmSettings, entries_of, fold_in, hold_out, table_of
+from textkin.models import LDA, PLSA
+from textkin.models._em import EmSettings, _Mixture, entries_of, fold_in, hold_out, table_of
 
 N = np.array([[2.0, 1, 0], [0, 1, 2]])
 T = np.array([[0.75, 0.25], [0.25, 0.75]])
@@ -263,13 +264,63 @@ def test_empty_documents_and_unseen_words():
 
 def test_the_scale_of_weights_changes_nothing_without_priors():
     whole = PLSA(2, random_state=0).fit(N)
-    for factor in (1e-20, 1e20):
+    for factor in (2.0**-1074, 2.0**-660, 2.0**-66, 2.0**66, 2.0**515, 2.0**1000):
         other = PLSA(2, random_state=0).fit(N * factor)
-        assert_allclose(other.components_, whole.components_, rtol=1e-6, atol=1e-9)
+        assert_array_equal(other.components_, whole.components_)
+        assert_array_equal(other.document_topics_, whole.document_topics_)
+        assert_array_equal(other.transform(N * factor), whole.transform(N))
+        assert other.n_iter_ == whole.n_iter_
+        if factor >= 2.0**-1000:  # below, likelihoods have few bits
+            assert_array_equal(other.log_likelihoods_, np.multiply(whole.log_likelihoods_, factor))
     huge = PLSA(2, random_state=0).fit((N * 1e30).astype(np.float32))
     assert_allclose(huge.components_, whole.components_, rtol=1e-6, atol=1e-9)
     with pytest.raises(ValueError, match="finite sum; scale them down"):
         PLSA(2).fit(np.full((2, 2), 1e308))
+
+
+def test_priors_beside_weights_of_any_scale():
+    for factor in (1e-300, 1e200):
+        plsa = PLSA(2, word_prior=1.5, topic_prior=1.5, random_state=0).fit(N * factor)
+        expected = np.full(3, 1 / 3) if factor < 1 else N.sum(axis=0) / N.sum()
+        assert_allclose(plsa.topic_weights_ @ plsa.components_, expected)
+        assert_allclose(plsa.transform(N * factor).sum(axis=1), 1)
+        assert np.isfinite(plsa.objectives_).all()
+
+
+@pytest.mark.parametrize("small", [2**20, 0])
+@pytest.mark.parametrize("weight", [1e-20, 1e-35])
+def test_a_word_with_a_small_weight_is_kept(weight, small, monkeypatch):
+    monkeypatch.setattr("textkin.models._em._SMALL", small)
+    for dtype in (np.float32, np.float64):
+        plsa = PLSA(2, random_state=0).fit(np.array([[1, 0], [0, weight]], dtype))
+        assert plsa.topic_weights_ @ plsa.components_[:, 1] == pytest.approx(weight)
+        assert np.isfinite(plsa.transform(np.array([[0, weight]], dtype))).all()
+
+
+@pytest.mark.parametrize("scale", [2.0**-76, 2.0**60])
+def test_a_large_model_of_small_weights_is_that_of_large_ones(collection, scale, monkeypatch):
+    bags = collection[0].astype(np.float32)
+    monkeypatch.setattr("textkin.models._em._SMALL", 0)
+    usual = PLSA(5, random_state=0).fit(bags)
+    other = PLSA(5, random_state=0).fit(bags * np.float32(scale))
+    assert_array_equal(other.components_, usual.components_)
+
+
+def test_documents_that_lose_all_tokens_start_from_equal_parts():
+    counts = sparse.csr_array(np.vstack([np.eye(3), np.full((4, 3), 5.0)]))
+    parts = counts.copy()
+    parts.data[:3] = 0
+    parts.eliminate_zeros()
+    mixture = _Mixture(parts, EmSettings(4, 0, 0, 1, 0, 1), np.random.RandomState(0))
+    for power in (1.0, 0.9, 0.8):
+        assert_array_equal(mixture.topics[:3, :4], 0.25)
+        mixture.step(power)
+    assert_array_equal(mixture.topics[:3, :4], 0.25)
+
+
+def test_more_tokens_than_can_be_drawn_are_refused():
+    with pytest.raises(ValueError, match=r"at most 9,007,199,254,740,992 .*got 1e\+19.*tempered=F"):
+        PLSA(2, tempered=True).fit(N * 5e18)
 
 
 def test_not_converging_is_told():
@@ -345,3 +396,27 @@ def test_topics_are_the_top_words(collection):
     assert plsa.topics().topics[0].words[0][0].startswith("#")
     with pytest.raises(ValueError, match=r"words must be 30, one for each column.*got 2"):
         plsa.topics(["a", "b"])
+    with pytest.raises(TypeError, match="a list of words, a Vocabulary or a fitted vectoriser"):
+        plsa.topics("w" * 30)
+
+
+@pytest.mark.parametrize("model", [PLSA(1), LDA(1)], ids=str)
+def test_topics_have_the_words_of_a_vectoriser(model):
+    vectoriser = CountVectorizer()
+    model.fit(vectoriser.fit_transform(["zebra zebra zebra apple", "mango mango"]))
+    assert list(vectoriser.vocabulary_) != sorted(vectoriser.vocabulary_)
+    for words in (vectoriser, vectoriser.vocabulary_, ["apple", "mango", "zebra"]):
+        (topic,) = model.topics(words)
+        assert [word for word, _ in topic.words] == ["zebra", "mango", "apple"]
+        assert model.topics(words).text().startswith("0  100.0 %\n")
+
+
+@pytest.mark.parametrize("ask", [PLSA().topics, LDA().topics, lambda: LDA().topic_words_])
+def test_nothing_is_known_before_a_fit(ask):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ask()
+
+
+def test_steps_of_folding_in_fit_into_the_core():
+    with pytest.raises(ValueError, match=r"fold_in_iter must be .* at most 2147483647"):
+        PLSA(2, fold_in_iter=2**64).fit(N)

@@ -58,7 +58,8 @@ void check_table(const Any& table, std::size_t rows, std::size_t width) {
           "rows of tables must be padded to a multiple of 64 bytes");
 }
 
-// Bags, by document and by word, that many steps go over.
+// Bags, by document and by word, that many steps go over. The arrays are checked once and kept, not
+// copied: whoever gives them must not change them afterwards.
 template <class Number> class Mixture {
   public:
     Mixture(Array1<std::int64_t> indptr, Array1<std::int32_t> indices, Array1<Number> counts,
@@ -174,6 +175,11 @@ void check_whole(const WholeCounts& counts, std::size_t entries) {
     for (const std::int32_t count : view(counts)) check(count >= 0, "counts must not be negative");
 }
 
+void check_prior(double prior) {
+    check(prior >= kLeastPrior && prior <= kMostPrior,
+          "alpha and beta must be from 1e-12 to 1e12, so that weights fit into float");
+}
+
 void register_sampler(nb::module_& module) {
     nb::class_<TopicSampler>(module, "TopicSampler", "Tokens whose topics are drawn in turn.")
         .def(
@@ -185,7 +191,9 @@ void register_sampler(nb::module_& module) {
                 check_rows(view(indptr), view(indices), n_words, "indptr");
                 check_whole(counts, indices.size());
                 check(n_topics > 0 && n_topics < 1'000'000, "n_topics must be from 1 to 999999");
-                check(alpha > 0 && beta > 0, "alpha and beta must be above 0");
+                check_prior(alpha);
+                check_prior(beta);
+                check(groups <= 1024, "groups must be at most 1024");
                 const nb::gil_scoped_release released;
                 new (self) TopicSampler(view(indptr), view(indices), view(counts), n_words,
                                         n_topics, {alpha, beta}, seed, groups);
@@ -211,7 +219,7 @@ void register_sampler(nb::module_& module) {
                  return to_numpy(self.word_counts(), self.n_words(), self.n_topics());
              })
         .def("totals", [](const TopicSampler& self) {
-            return to_numpy(std::vector<std::int64_t>(self.totals()), self.n_topics());
+            return to_numpy(self.totals(), self.n_topics());
         });
     module.def(
         "fold_in_by_sampling",
@@ -222,8 +230,8 @@ void register_sampler(nb::module_& module) {
             check_rows(view(indptr), view(indices), weights.shape(0), "indptr");
             check_whole(counts, indices.size());
             const std::size_t n_topics = weights.shape(1);
-            check(n_topics > 0 && alpha > 0 && samples > 0,
-                  "there must be topics, samples and an alpha above 0");
+            check(n_topics > 0 && samples > 0, "there must be topics and samples");
+            check_prior(alpha);
             const std::size_t documents = indptr.size() - 1;
             std::vector<double> out(documents * n_topics);
             run(documents, progress, [&](Stop& stop) {

@@ -17,9 +17,11 @@ using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), align
 }
 
 // A topic in proportion to its weight; `lanes` has the sums of weights that are sixteen apart.
-// First a lane is drawn, then a topic of the lane.
+// First a lane is drawn, then a topic of the lane. Where no weight is above 0, or rounding leads to
+// a lane without any (the padding, say), the topic stays `old`.
 [[gnu::always_inline]] inline std::size_t draw(const float* weights, std::size_t width,
-                                               const float* lanes, std::uint64_t& random) {
+                                               const float* lanes, std::size_t old,
+                                               std::uint64_t& random) {
     float sums[kLanes]; // from the first lane of each four up to each
     for (std::size_t l = 0; l < kLanes; l += 4) {
         const float pair = lanes[l] + lanes[l + 1];
@@ -48,7 +50,7 @@ using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), align
         }
         at -= weights[k];
     }
-    return last;
+    return weights[last] > 0 ? last : old;
 }
 
 constexpr std::size_t kTokensAhead = 6;
@@ -102,7 +104,7 @@ template <bool Fixed> [[gnu::always_inline]] inline void draw_all(TopicTokens& t
         }
         float lanes[kLanes];
         for (std::size_t p = 0; p < kPieces; ++p) store_piece(lanes, p, sums[p]);
-        const std::size_t now = draw(t.scratch, width, lanes, random);
+        const std::size_t now = draw(t.scratch, width, lanes, old_at, random);
         if (now == old_at) continue;
         t.topics[i] = static_cast<std::int32_t>(now);
         --in_document[old_at];

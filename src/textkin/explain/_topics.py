@@ -55,9 +55,9 @@ class Topics(Sequence[Topic]):
     ...     weights=np.array([0.4, 0.6]), n_words=2,
     ... )
     >>> print(topics)
-    1  60 %  0  40 %
-    gold     oil
-    price    price
+    1  60.0 %  0  40.0 %
+    gold       oil
+    price      price
     """
 
     topics: tuple[Topic, ...]
@@ -179,7 +179,7 @@ class Topics(Sequence[Topic]):
 
     def _in_words(self) -> str:
         lists = (
-            f"Topic {topic.number}, {100 * topic.weight:.2g} %: "
+            f"Topic {topic.number}, {100 * topic.weight:.1f} %: "
             + ", ".join(word for word, _ in topic.words)
             for topic in self.topics
         )
@@ -188,7 +188,7 @@ class Topics(Sequence[Topic]):
     def _blocks(self, width: int) -> Iterator[list[str]]:
         """Set as many columns beside each other as fit, at least one."""
         lists = [
-            [f"{topic.number}  {100 * topic.weight:.2g} %"]
+            [f"{topic.number}  {100 * topic.weight:.1f} %"]
             + [shortened(word, _WORD) for word, _ in topic.words]
             for topic in self.topics
         ]
@@ -209,7 +209,7 @@ class Topics(Sequence[Topic]):
 
 
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:
-    head = f"{topic.number} · {100 * topic.weight:.2g} %"
+    head = f"{topic.number} · {100 * topic.weight:.1f} %"
     yield f'<text x="{x}" y="{y + 14}" class="ink head">{head}</text>'
     most = max((probability for _, probability in topic.words), default=1.0)
     for at, (word, probability) in enumerate(topic.words):

@@ -5,7 +5,7 @@ The tables of the core have a row for each document or word and a column for eac
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,16 @@ __all__ = [
     "fit_mixture",
     "fold_in",
     "hold_out",
+    "scaled_rows",
     "table_of",
 ]
 
 _SMALL = 2**20  # numbers of a model that is fitted in double, which costs nothing then
-_LARGEST_FLOAT = 1e15  # tokens; with more, products of probabilities may leave the range of float
+# All weights by the least; with more, products of probabilities may leave the range of float.
+_LARGEST_FLOAT = 1e15
+_LEAST_DOUBLE = 1e-270  # expected counts by the largest; below, those of double
+_MANY_TOKENS = 2.0**100  # of a word in a document, beside which a prior is nothing
+_LARGEST_TOKENS = 2**53  # of a word in a document, to draw from
 _UNLIKELY = np.log(1e-30)  # what a held-out token counts that the model thinks impossible
 
 
@@ -73,18 +78,35 @@ class MixtureFit:
 
 
 class _Mixture:
-    """A model in the middle of its fit."""
+    """A model in the middle of its fit.
+
+    Weights and priors are scaled alike, by a power of two, so that the largest is about 1: steps
+    are the same to the bit, and in range whatever the weights are. Likelihoods of the entries, and
+    logarithms of the priors, are scaled too; `unit` makes them what they are of the bags.
+    """
 
     def __init__(self, bags: Bags, settings: EmSettings, random: RandomState) -> None:
         n_documents, n_words = bags.shape
         n_topics = settings.n_components
         small = (n_documents + n_words) * n_topics <= _SMALL
-        self.total = float(bags.data.sum(dtype=np.float64))
-        single = bags.dtype == np.float32 and not small and self.total < _LARGEST_FLOAT
+        priors = np.array([settings.word_prior, settings.topic_prior])
+        _, exponent = np.frexp(max(float(bags.data.max()), *priors))
+        counts = np.ldexp(bags.data.astype(np.float64), -exponent)
+        word_prior, topic_prior = np.ldexp(priors, -exponent)
+        self.settings = replace(
+            settings, word_prior=float(word_prior), topic_prior=float(topic_prior)
+        )
+        self.unit = float(np.ldexp(1.0, exponent))
+        self.total = float(counts.sum())
+        least = float(counts.min())
+        whole = self.total + self.settings.word_prior * n_words
+        single = bags.dtype == np.float32 and not small and whole < _LARGEST_FLOAT * least
         self.dtype: Any = np.float32 if single else np.float64
-        self.settings = settings
-        self.least = 1e-15 * min(1.0, float(bags.data.max()))
-        self.entries = entries_of(bags, self.dtype)
+        # Words are kept apart from 0 by the least weight: one that occurs has a topic.
+        self.least = max(1e-15 * least, _LEAST_DOUBLE)
+        indptr, indices, _ = entries_of(bags, self.dtype)
+        self.entries = indptr, indices, counts.astype(self.dtype)
+        self.empty = np.diff(bags.indptr) == 0
         by_word = sparse.csr_array(
             (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
         ).tocsc()
@@ -97,6 +119,7 @@ class _Mixture:
         )
         # Dirichlet(1) of both; all topics alike would be a fixed point.
         self.topics = table_of(_dirichlet(random, n_documents, n_topics), self.dtype)
+        self.topics[self.empty, :n_topics] = 1 / n_topics
         self.words = table_of(random.standard_exponential((n_words, n_topics)), self.dtype)
         self.seen = np.diff(by_word.indptr) > 0
         self.words[~self.seen] = 0
@@ -122,6 +145,7 @@ class _Mixture:
             s.jobs,
         )
         self.topics, self.spare = self.spare, self.topics
+        self.topics[self.empty, :n] = 1 / n  # which the core leaves as they were, tempered
         return before if power < 1 else float(found)
 
     def log_likelihood(self, entries: tuple[Any, Any, Any]) -> tuple[float, float]:
@@ -148,7 +172,13 @@ class _Mixture:
 
     def word_probabilities(self) -> Float64Array:
         n = self.settings.n_components
-        return np.ascontiguousarray((self.words[:, :n] * self.scale).T)
+        words = np.ascontiguousarray((self.words[:, :n] * self.scale).T)
+        if not np.isfinite(words).all():
+            raise ValueError(
+                "X must have weights that are closer together: from the smallest to the largest, "
+                "they leave the range of numbers."
+            )
+        return words
 
     def topic_probabilities(self) -> Float64Array:
         return np.array(self.topics[:, : self.settings.n_components], dtype=np.float64)
@@ -174,8 +204,8 @@ def fit_mixture(
     return MixtureFit(
         mixture.word_probabilities(),
         mixture.topic_probabilities(),
-        likelihoods,
-        objectives,
+        [mixture.unit * value for value in likelihoods],
+        [mixture.unit * value for value in objectives],
         [],
         1.0,
         n_iter,
@@ -219,6 +249,7 @@ def fit_held_out(
     likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
     words = mixture.word_probabilities()
     topics = fold_in(bags, words, best_power, settings, steps=100, tolerance=1e-6)
+    likelihoods = [mixture.unit * value for value in likelihoods]
     return MixtureFit(
         words, topics, likelihoods, likelihoods, scores, best_power, n_iter, converged
     )
@@ -226,6 +257,11 @@ def fit_held_out(
 
 def hold_out(bags: Bags, fraction: float, random: RandomState) -> tuple[Bags, Bags]:
     """Split tokens: each whole one is held out by chance, unless the rest has its word nowhere."""
+    if bags.data.max() > _LARGEST_TOKENS:
+        raise ValueError(
+            f"tempered=True holds out tokens of at most {_LARGEST_TOKENS:,} in an entry of X; got "
+            f"{bags.data.max():g}. Scale X down, or use tempered=False."
+        )
     whole = np.floor(bags.data).astype(np.int64)
     taken = random.binomial(whole, fraction).astype(bags.dtype)
     kept, held = bags.copy(), bags.copy()
@@ -256,9 +292,13 @@ def fold_in(
     """Return P(z|d) of documents under fixed P(w|z), from equal parts; rows do not interact."""
     n_topics = words.shape[0]
     used, columns = np.unique(bags.indices, return_inverse=True)
-    table = table_of(words[:, used].T ** power, np.float64)
+    powers = words[:, used].T ** power
+    # Of a word only the proportions count; powers of two change no bit of them.
+    _, exponents = np.frexp(powers.max(axis=1, initial=0.0))
+    table = table_of(np.ldexp(powers, -exponents[:, np.newaxis]), np.float64)
     topics = table_of(np.full((bags.shape[0], n_topics), 1 / n_topics), np.float64)
-    indptr, _, counts = entries_of(bags, np.float64)
+    indptr, _, _ = entries_of(bags, np.float64)
+    counts = scaled_rows(bags, above=0.0 if settings.topic_prior == 0 else _MANY_TOKENS)
     _core.fold_in(
         indptr,
         columns.astype(np.int32),
@@ -283,6 +323,21 @@ def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
         bags.indices.astype(np.int32),
         bags.data.astype(dtype),
     )
+
+
+def scaled_rows(bags: Bags, *, above: float = 0.0) -> Float64Array:
+    """Return the values in float64; rows with larger ones than `above` by a power of two.
+
+    Their largest is then about 1, or about `above`.
+    """
+    counts = bags.data.astype(np.float64)
+    rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+    largest = np.zeros(bags.shape[0])
+    np.maximum.at(largest, rows, counts)
+    _, exponents = np.frexp(largest)
+    if above > 0:
+        exponents = np.maximum(exponents - np.frexp(above)[1], 0)
+    return np.asarray(np.ldexp(counts, -exponents[rows]))
 
 
 def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401

@@ -13,6 +13,7 @@ __all__ = ["fit_gibbs", "infer_gibbs"]
 
 _EVERY = 10  # sweeps between samples, which follow each other closely otherwise
 _MOST_TOKENS = 2**31 - 1
+_LEAST_PRIOR, _MOST_PRIOR = 1e-12, 1e12  # what the core draws from, in single precision
 # Of a document whose words are fixed; its tokens forget their start within a few sweeps.
 _FOLD_IN_BURN_IN, _FOLD_IN_SAMPLES, _FOLD_IN_SEED = 20, 80, 1
 
@@ -21,6 +22,12 @@ def fit_gibbs(
     bags: Bags, settings: LdaSettings, random: RandomState, progress: ProgressCallback | None
 ) -> LdaFit:
     """Draw topics for all tokens, `max_iter` times; the mean of samples after burn-in counts."""
+    for name, prior in (("alpha", settings.alpha), ("beta", settings.beta)):
+        if not _LEAST_PRIOR <= prior <= _MOST_PRIOR:
+            raise ValueError(
+                f"method='gibbs' takes {name} from {_LEAST_PRIOR:g} to {_MOST_PRIOR:g}; got "
+                f"{prior:g}. Use method='variational' for others."
+            )
     jobs, n_topics = effective_jobs(settings.n_jobs), settings.n_components
     sampler = _core.TopicSampler(
         bags.indptr.astype(np.int64),
@@ -54,7 +61,9 @@ def fit_gibbs(
     return LdaFit(components / samples, done, True, likelihoods, shares / samples)
 
 
-def infer_gibbs(bags: Bags, components: Float64Array, settings: LdaSettings) -> Float64Array:
+def infer_gibbs(
+    bags: Bags, components: Float64Array, settings: LdaSettings, progress: ProgressCallback | None
+) -> Float64Array:
     """Return the topic shares of documents with the topics held fixed; rows do not interact."""
     used, columns = np.unique(bags.indices, return_inverse=True)
     weights = components[:, used] / components.sum(axis=1, keepdims=True)
@@ -69,7 +78,7 @@ def infer_gibbs(bags: Bags, components: Float64Array, settings: LdaSettings) -> 
             _FOLD_IN_SAMPLES,
             _FOLD_IN_SEED,
             effective_jobs(settings.n_jobs),
-            None,
+            progress,
         )
     )
 

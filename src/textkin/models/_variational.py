@@ -14,6 +14,7 @@ from textkin.run import ProgressCallback
 
 __all__ = ["fit_variational", "infer_variational"]
 
+_BLOCK = 256  # documents that are placed between two reports
 _EVALUATE_EVERY = 5  # steps: a bound costs about as much as one
 
 
@@ -39,7 +40,9 @@ def fit_variational(
     return LdaFit(np.array(model.components_), step, converged, bounds)
 
 
-def infer_variational(bags: Bags, components: Float64Array, settings: LdaSettings) -> Float64Array:
+def infer_variational(
+    bags: Bags, components: Float64Array, settings: LdaSettings, progress: ProgressCallback | None
+) -> Float64Array:
     """Return the topic shares of documents with the topics held fixed; rows do not interact."""
     model = _model(settings, len_documents=1, random=np.random.RandomState(0))
     # What a fit of scikit-learn leaves behind, all of it documented there.
@@ -49,8 +52,15 @@ def infer_variational(bags: Bags, components: Float64Array, settings: LdaSetting
     model.doc_topic_prior_, model.topic_word_prior_ = settings.alpha, settings.beta
     model.n_features_in_ = components.shape[1]
     model.random_state_, model.n_batch_iter_, model.n_iter_ = None, 1, 1
-    with _any_prior():
-        return np.asarray(model.transform(bags.astype(np.float64)))
+    n_documents = bags.shape[0]
+    shares = np.empty((n_documents, components.shape[0]))
+    for start in range(0, n_documents, _BLOCK):
+        end = min(start + _BLOCK, n_documents)
+        with _any_prior():
+            shares[start:end] = model.transform(bags[start:end].astype(np.float64))
+        if progress is not None:
+            progress(end, n_documents)
+    return shares
 
 
 def _model(settings: LdaSettings, *, len_documents: int, random: RandomState) -> Any:  # noqa: ANN401

@@ -5,12 +5,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, instance_of, integer, one_of, real
+from textkin.models._em import scaled_rows
 from textkin.models._model import BagModel, BagsLike
 from textkin.models.plsa import PLSA
 from textkin.run import ProgressCallback
@@ -20,13 +23,18 @@ __all__ = ["FisherKernel"]
 
 _BLOCK = 2**23  # features that are held at a time, in similarities and while they are made
 _COUNT = integer(1)
+_SEVERAL = Sequence, np.ndarray
 _N_COMPONENTS = Constraint(
     lambda value: (
         _COUNT.accepts(value)
-        or (isinstance(value, Sequence) and len(value) > 0 and all(map(_COUNT.accepts, value)))
+        or (
+            isinstance(value, _SEVERAL)
+            and np.shape(value) not in ((), (0,))
+            and all(map(_COUNT.accepts, value))
+        )
     ),
     "a whole number at least 1 or a list of such numbers",
-    lambda value: not isinstance(value, Sequence) and _COUNT.wrong_type(value),
+    lambda value: not isinstance(value, _SEVERAL) and _COUNT.wrong_type(value),
 )
 
 
@@ -35,7 +43,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
     Parameters
     ----------
-    n_components : int or list of int, default=64
+    n_components : int, or list or array of int, default=64
         Factors of the model. Of several numbers, one model each is fitted, and the kernels are
         added.
     model : PLSA or None, default=None
@@ -48,7 +56,9 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         documents are placed by maximum likelihood.
     information : {"identity", "diagonal"}, default="identity"
         What stands for the Fisher information: the identity in the square-root parametrisation,
-        as in the paper, or the mean square of each coordinate over the documents of `fit`.
+        as in the paper, or the mean square of each coordinate over the documents of `fit`, plus
+        a thousandth of the mean of these (of those above 0), so that rare words do not outweigh
+        all others.
     normalize : bool, default=False
         Divide by the norms, so that a document has similarity 1 with itself.
     vector_space : float, default=0.0
@@ -62,6 +72,10 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     ----------
     models_ : list of PLSA
         One for each number of factors.
+    n_iter_ : int
+        Most steps of a model.
+    converged_ : bool
+        Whether all models stopped by themselves.
     information_ : list of ndarray
         With ``information="diagonal"``, the mean squares of the coordinates of each model; empty
         otherwise.
@@ -118,7 +132,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
     def __init__(
         self,
-        n_components: int | Sequence[int] = 64,
+        n_components: int | Sequence[int] | NDArray[np.integer[Any]] = 64,
         *,
         model: PLSA | None = None,
         topic_weight: float = 1.0,
@@ -181,13 +195,15 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         self.information_ = information
         return self
 
-    def transform(self, X: BagsLike) -> Bags:
+    def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Bags:
         """Return the features of documents, whose inner products are the kernel.
 
         Parameters
         ----------
         X : sparse or dense array of shape (n_documents, n_words)
             Bags.
+        progress : callable, optional
+            Called with (documents done, all) from time to time; raising from it stops the work.
 
         Returns
         -------
@@ -196,7 +212,11 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
             the words in the end. float32, or float64 if `X` is.
         """
         bags = self._bags_to_transform(X)
-        parts = [self._features(bags[rows]) for rows in self._blocks(bags)]
+        parts = []
+        for rows in self._blocks(bags, self.models_):
+            parts.append(self._features(bags[rows]))
+            if progress is not None:
+                progress(rows.stop, bags.shape[0])
         if not parts:
             parts = [sparse.csr_array((0, self._n_features_out))]
         whole: Bags = sparse.vstack(parts, format="csr", dtype=bags.dtype)
@@ -205,7 +225,13 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
             whole.indptr = whole.indptr.astype(np.int32, copy=False)
         return whole
 
-    def similarity(self, X: BagsLike, Y: "BagsLike | None" = None) -> Float64Array:
+    def similarity(
+        self,
+        X: BagsLike,
+        Y: "BagsLike | None" = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Float64Array:
         """Return the kernel of all pairs of two collections.
 
         Parameters
@@ -214,6 +240,8 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
             Bags: queries, say.
         Y : sparse or dense array of shape (n_others, n_words), optional
             Bags; `X` itself if left out.
+        progress : callable, optional
+            Called with (pairs done, all) from time to time; raising from it stops the work.
 
         Returns
         -------
@@ -224,27 +252,43 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         left = self._bags_to_transform(X)
         right = left if Y is None else self._bags_to_transform(Y)
         found = np.zeros((left.shape[0], right.shape[0]))
-        for rows in self._blocks(left):
+        done = 0
+        for rows in self._blocks(left, self.models_):
             some = self._features(left[rows])
-            for others in self._blocks(right):
+            for others in self._blocks(right, self.models_):
                 product = some @ self._features(right[others]).T
                 found[rows, others] = product.toarray()
+                done += product.shape[0] * product.shape[1]
+                if progress is not None:
+                    progress(done, found.size)
         return found
+
+    @property
+    def n_iter_(self) -> int:
+        """Most steps of a model."""
+        check_is_fitted(self)
+        return max(int(model.n_iter_) for model in self.models_)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether all models stopped by themselves."""
+        check_is_fitted(self)
+        return all(bool(model.converged_) for model in self.models_)
 
     @property
     def _n_features_out(self) -> int:
         words = int(self.n_features_in_)
-        return sum(number * (1 + words) for number in self._numbers()) + (
+        return sum(len(model.components_) * (1 + words) for model in self.models_) + (
             words if self.vector_space > 0 else 0
         )
 
     def _numbers(self) -> list[int]:
         given = self.n_components
-        return [int(n) for n in given] if isinstance(given, Sequence) else [int(given)]
+        return [int(n) for n in given] if isinstance(given, _SEVERAL) else [int(given)]
 
-    def _blocks(self, bags: Bags) -> Iterator[slice]:
+    def _blocks(self, bags: Bags, models: list[PLSA]) -> Iterator[slice]:
         """Cut documents into runs that have a bounded number of features."""
-        each = sum(self._numbers()) + 1
+        each = sum(len(model.components_) for model in models) + 1
         ends = bags.indptr.astype(np.int64) * each + np.arange(bags.shape[0] + 1) * each
         start = 0
         while start < bags.shape[0]:
@@ -258,7 +302,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
             own = self._scores(model, bags)
             if self.information_:
                 own.data *= _inverse_roots(self.information_[at])[own.indices]
-            number = model.n_components
+            number = len(model.components_)
             own.data *= np.where(
                 own.indices < number, np.sqrt(self.topic_weight), np.sqrt(self.word_weight)
             )
@@ -275,14 +319,15 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
     def _scores(self, model: PLSA, bags: Any) -> Any:  # noqa: ANN401
         """Return the gradients u of documents, factors first, then [word][factor]."""
-        number, n_documents = model.n_components, bags.shape[0]
+        number, n_documents = len(model.components_), bags.shape[0]
         bags = bags.astype(np.float64)
         rows, columns = rows_of(bags), bags.indices
         topics = model.transform(bags)
         words = model.components_[:, columns].T  # (entries, factors)
         products = np.einsum("jk,jk->j", topics[rows], words)
-        lengths = np.bincount(rows, bags.data, n_documents)
-        empirical = bags.data / lengths[rows]
+        counts = scaled_rows(bags)
+        lengths = np.bincount(rows, counts, n_documents)
+        empirical = counts / lengths[rows]
         ratios = np.divide(empirical, products, out=np.zeros_like(products), where=products > 0)
         known = np.bincount(rows, ratios, n_documents) > 0
         weights = model.topic_weights_
@@ -307,8 +352,8 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         return sparse.csr_array((data, indices, indptr), shape=shape)
 
     def _mean_squares(self, model: PLSA, bags: Bags) -> Float64Array:
-        total = np.zeros(model.n_components * (1 + bags.shape[1]))
-        for rows in self._blocks(bags):
+        total = np.zeros(len(model.components_) * (1 + bags.shape[1]))
+        for rows in self._blocks(bags, [model]):
             scores = self._scores(model, bags[rows])
             total += np.bincount(scores.indices, scores.data**2, total.size)
         return total / bags.shape[0]

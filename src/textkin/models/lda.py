@@ -1,13 +1,14 @@
 """Latent Dirichlet allocation: documents as mixtures of topics, topics as mixtures of words."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from textkin._typing import Bags, Float64Array, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of, real
@@ -45,9 +46,10 @@ class LDA(BagModel):
         sampling, in the compiled core; needs whole counts.
     alpha : float or None, default=None
         Prior of topics in a document, above 0: the smaller, the fewer topics a document has. None
-        is 1 / K.
+        is 1 / K. With "gibbs" from 1e-12 to 1e12.
     beta : float, default=0.01
-        Prior of words in a topic, above 0: the smaller, the fewer words a topic has.
+        Prior of words in a topic, above 0: the smaller, the fewer words a topic has. With "gibbs"
+        from 1e-12 to 1e12.
     max_iter : int, default=100
         Most steps over all documents; sampling takes them all.
     tol : float, default=1e-3
@@ -67,6 +69,8 @@ class LDA(BagModel):
     components_ : ndarray of shape (n_components, n_words), float64
         How often each word was drawn from each topic, plus `beta`: pseudo-counts. `topic_words_`
         has them as probabilities.
+    known_words_ : ndarray of shape (n_words,), uint8
+        1 for words that documents of `fit` had, 0 for others, which `transform` ignores.
     alpha_ : float
         The prior of topics in use.
     n_iter_ : int
@@ -199,8 +203,11 @@ class LDA(BagModel):
         found = fit(bags, settings, random, progress)
         shares = found.document_topics
         if shares is None:
-            shares = infer(bags, found.components, settings)
+            shares = infer(bags, found.components, settings, None)
         self.components_ = found.components
+        self.known_words_ = (np.bincount(bags.indices, minlength=bags.shape[1]) > 0).astype(
+            np.uint8
+        )
         self.document_topics_ = shares
         self.alpha_ = alpha
         self.n_iter_ = found.n_iter
@@ -214,13 +221,15 @@ class LDA(BagModel):
             )
         return self
 
-    def transform(self, X: BagsLike) -> Float64Array:
+    def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
         """Return the shares that topics have in documents.
 
         Parameters
         ----------
         X : sparse or dense array of shape (n_documents, n_words)
             Bags: counts.
+        progress : callable, optional
+            Called with (documents done, all); raising from it stops the work.
 
         Returns
         -------
@@ -232,18 +241,23 @@ class LDA(BagModel):
             return np.empty((0, self.n_components), dtype=bags.dtype)
         _, infer = _METHODS[self.method]
         known = self._only_known_words(bags)
-        return rounded_as(bags, infer(known, self.components_, self._settings(self.alpha_)))
+        settings = self._settings(self.alpha_)
+        return rounded_as(bags, infer(known, self.components_, settings, progress))
 
     def topics(
-        self, words: WordLookup | Sequence[str] | None = None, *, n_words: int = 10
+        self,
+        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
+        *,
+        n_words: int = 10,
     ) -> Topics:
         """Return the most probable words of each topic, the heaviest topic first.
 
         Parameters
         ----------
-        words : Vocabulary, sequence of str or None, default=None
-            The word of each column. None takes the names of the columns of `fit`, if it was
-            given any, or the numbers of the columns.
+        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
+            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
+            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
+            the numbers of the columns.
         n_words : int, default=10
             Words of each topic.
 
@@ -252,13 +266,14 @@ class LDA(BagModel):
         Topics
             Draws itself as text, SVG or HTML.
         """
-        weights = self.components_.sum(axis=1) / self.components_.sum()
         names = words_of_columns(self, words)
+        weights = self.components_.sum(axis=1) / self.components_.sum()
         return Topics.of(self.topic_words_, names, weights=weights, n_words=n_words)
 
     @property
     def topic_words_(self) -> Float64Array:
         """The probability of each word in each topic: (n_components, n_words), float64."""
+        check_is_fitted(self)
         return np.asarray(self.components_ / self.components_.sum(axis=1, keepdims=True))
 
     def _settings(self, alpha: float) -> LdaSettings:
@@ -274,8 +289,8 @@ class LDA(BagModel):
         )
 
     def _only_known_words(self, bags: Bags) -> Bags:
-        """Leave out words that no document of `fit` had: their pseudo-counts are the priors."""
-        known = self.components_.sum(axis=0) > self.n_components * self.beta * (1 + 1e-9)
+        """Leave out words that no document of `fit` had: nothing but the prior speaks of them."""
+        known = self.known_words_ > 0
         if known.all():
             return bags
         kept = bags.copy()
@@ -291,3 +306,6 @@ class LDA(BagModel):
         )
         if self.components_.min() <= 0 or self.alpha_ <= 0:
             raise ValueError("components_ and alpha_ must be above 0")
+        known = self.known_words_
+        if getattr(known, "dtype", None) != np.uint8 or known.shape != (self.n_features_in_,):
+            raise ValueError("known_words_ must have a byte for each word")

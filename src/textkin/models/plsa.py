@@ -1,7 +1,7 @@
 """Probabilistic latent semantic analysis: documents as mixtures of factors, by likelihood alone."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -43,10 +43,10 @@ class PLSA(BagModel):
     n_components : int, default=64
         Factors K.
     word_prior : float, default=1.0
-        Parameter a >= 1 of a symmetric Dirichlet prior of P(w|z). 1 is maximum likelihood; 1.01
-        to 1.1 keeps every P(w|z) above 0.
+        Parameter a of a symmetric Dirichlet prior of P(w|z), from 1 to 1e12. 1 is maximum
+        likelihood; 1.01 to 1.1 keeps every P(w|z) above 0.
     topic_prior : float, default=1.0
-        Parameter b >= 1 of a symmetric Dirichlet prior of P(z|d).
+        Parameter b of a symmetric Dirichlet prior of P(z|d), from 1 to 1e12.
     tempered : bool, default=False
         Hold tokens out, stop when their likelihood falls, and cool the E step down as long as
         that raises it.
@@ -105,8 +105,10 @@ class PLSA(BagModel):
     with beta = 1 unless tempered. A new document is folded in: P(w|z) stays, and P(z|d) is found
     from equal parts by the same steps. A word that `fit` never saw has P(w|z) = 0, whatever the
     prior, and is ignored; an empty document, or one without known words, has all factors in equal
-    parts. Models of up to a million numbers, and bags in float64,
-    are fitted in double precision, large ones of float32 bags in single precision.
+    parts. Models of up to a million numbers, and bags in float64, are fitted in double precision,
+    large ones of float32 bags in single precision, unless all weights together are 1e15 times the
+    least. The scale of the weights changes nothing without priors; words whose weights are all
+    below 1e-270 of the largest are as unseen.
 
     References
     ----------
@@ -124,15 +126,15 @@ class PLSA(BagModel):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": integer(1),
-        "word_prior": real(1),
-        "topic_prior": real(1),
+        "word_prior": real(1, 1e12),
+        "topic_prior": real(1, 1e12),
         "tempered": one_of(True, False),
         "held_out": _BETWEEN_0_AND_1,
         "cooling": _BETWEEN_0_AND_1,
         "n_init": integer(1),
         "max_iter": integer(1),
         "tol": real(0),
-        "fold_in_iter": integer(1),
+        "fold_in_iter": integer(1, 2**31 - 1),
         "n_jobs": one_of(None) | integer(),
     }
 
@@ -196,7 +198,8 @@ class PLSA(BagModel):
         totals = np.bincount(rows_of(bags), bags.data, bags.shape[0])
         with np.errstate(over="ignore"):
             total = totals.sum()
-        if not np.isfinite(total):
+            likelihood = 1e3 * total  # of all words that are as rare as numbers can say
+        if not np.isfinite(likelihood):
             raise ValueError("X must have weights with a finite sum; scale them down.")
         random = check_random_state(self.random_state)
         settings = self._settings()
@@ -259,15 +262,19 @@ class PLSA(BagModel):
         return rounded_as(bags, found)
 
     def topics(
-        self, words: WordLookup | Sequence[str] | None = None, *, n_words: int = 10
+        self,
+        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
+        *,
+        n_words: int = 10,
     ) -> Topics:
         """Return the most probable words of each factor, the heaviest factor first.
 
         Parameters
         ----------
-        words : Vocabulary, sequence of str or None, default=None
-            The word of each column. None takes the names of the columns of `fit`, if it was
-            given any, or the numbers of the columns.
+        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
+            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
+            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
+            the numbers of the columns.
         n_words : int, default=10
             Words of each factor.
 

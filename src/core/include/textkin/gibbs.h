@@ -10,6 +10,10 @@
 
 namespace textkin {
 
+// Products of counts, priors and their inverses stay within the range of float with these.
+constexpr double kLeastPrior = 1e-12;
+constexpr double kMostPrior = 1e12;
+
 struct Dirichlet {
     double alpha; // of the topics of a document
     double beta;  // of the words of a topic
@@ -24,7 +28,8 @@ struct Dirichlet {
 // sampler is exact.
 class TopicSampler {
   public:
-    // Counts are whole numbers of at least 0. `groups` 0: by the number of tokens.
+    // Counts are whole numbers of at least 0; priors are from kLeastPrior to kMostPrior. `groups`
+    // 0: by the number of tokens.
     TopicSampler(std::span<const std::int64_t> starts, std::span<const std::int32_t> words,
                  std::span<const std::int32_t> counts, std::size_t n_words, std::size_t n_topics,
                  Dirichlet prior, std::uint64_t seed, std::size_t groups = 0);
@@ -41,7 +46,9 @@ class TopicSampler {
     // Tokens of each document or word with each topic, row by row without padding.
     [[nodiscard]] std::vector<std::int32_t> document_counts() const;
     [[nodiscard]] std::vector<std::int32_t> word_counts() const;
-    [[nodiscard]] const std::vector<std::int64_t>& totals() const { return totals_; }
+    [[nodiscard]] std::vector<std::int64_t> totals() const {
+        return {totals_.begin(), totals_.begin() + static_cast<std::ptrdiff_t>(n_topics_)};
+    }
 
   private:
     void run_cell(std::size_t cell, std::vector<std::int64_t>& totals);
@@ -61,7 +68,7 @@ class TopicSampler {
     std::vector<std::int32_t> topics_;
     std::vector<std::int32_t> document_counts_;
     std::vector<std::int32_t> word_counts_;
-    std::vector<std::int64_t> totals_; // n_topics_
+    std::vector<std::int64_t> totals_; // width_, as the loops read them
 };
 
 // P(k|d) of documents under fixed words: `weights` has a row of `n_topics` numbers for each word,
