@@ -91,13 +91,18 @@ SCENARIOS = {
 }
 
 
+def home(name: str, path: Path) -> Path:
+    """Where the index lies in the folder that is watched; a copy lies beside it."""
+    return path / "index.kin" if name == "copy" else path
+
+
 def do(name: str, path: Path) -> tuple[Callable[[], object], Index | None]:
     """Return what is to go wrong, and the index that must be usable afterwards."""
     if name == "create":
         return lambda: create(path / "new.kin").close(), None
     if name in ("open", "repair"):
         return lambda: Index.open(path).close(), None
-    index = Index.open(path)
+    index = Index.open(home(name, path))
     if name == "copy":
         return lambda: index.copy(path / "copy.kin").close(), index
     call = SCENARIOS[name].call
@@ -153,6 +158,7 @@ def after(name: str, path: Path, allowed: list[Documents], told: str, status: in
             raise AssertionError(f"{told}: {made.name} is not there")
     if name == "create":
         return
+    path = home(name, path)
     with Index.open(path) as index:
         index.verify()
         check(index, allowed, told)
@@ -179,7 +185,7 @@ def scenario(name: str, manner: str, folder: Path) -> None:
         if name == "create":
             path.mkdir()
         else:
-            shutil.copytree(template, path)
+            shutil.copytree(template, home(name, path))
         told = f"{name}, {manner}, operation {operation}"
         status = ended(fork(partial(go_wrong, name, manner, operation, path, allowed)))
         if status == NOT_REACHED:
