@@ -63,7 +63,9 @@ class LSI(BagModel):
     every document.
 
     An empty document is the zero vector. A word that `fit` never saw adds nothing. `fit` costs
-    O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS.
+    O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS. The number
+    of power iterations is fixed and ARPACK raises where it does not converge, so that there is
+    nothing for an ``n_iter_`` or ``converged_`` to tell.
 
     References
     ----------
