@@ -63,7 +63,9 @@ class LSI(BagModel):
     every document.
 
     An empty document is the zero vector. A word that `fit` never saw adds nothing. `fit` costs
-    O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS.
+    O(nnz k) a power iteration; the answer is the same to about 1e-6 whatever the BLAS. The number
+    of power iterations is fixed and ARPACK raises where it does not converge, so that there is
+    nothing for an ``n_iter_`` or ``converged_`` to tell.
 
     References
     ----------
@@ -137,7 +139,7 @@ class LSI(BagModel):
                 f"n_samples = {n_documents} documents and n_features = {n_words} words; got "
                 f"{self.n_components}."
             )
-        found = self._decomposed(bags.astype(np.float64))
+        found = self._decomposed(bags)
         self.components_, self.singular_values_ = _settled(*found, max(bags.shape))
         return self
 
@@ -145,8 +147,9 @@ class LSI(BagModel):
         if not bags.nnz:  # which ARPACK cannot start from
             return np.zeros((self.n_components, bags.shape[1])), np.zeros(self.n_components)
         if bags.shape[1] == 1:  # which TruncatedSVD refuses
-            largest = np.abs(bags.data).max()
-            return np.ones((1, 1)), np.array([largest * np.linalg.norm(bags.data / largest)])
+            values = bags.data.astype(np.float64)
+            largest = np.abs(values).max()
+            return np.ones((1, 1)), np.array([largest * np.linalg.norm(values / largest)])
         svd = TruncatedSVD(
             self.n_components,
             algorithm=self.algorithm,
@@ -156,7 +159,7 @@ class LSI(BagModel):
             random_state=self.random_state,
         )
         with np.errstate(divide="ignore", invalid="ignore"):  # a share of no variance
-            svd.fit(bags)
+            svd.fit(bags.astype(np.float64))
         return svd.components_, svd.singular_values_
 
     def transform(self, X: BagsLike) -> Float64Array:

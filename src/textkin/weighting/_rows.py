@@ -183,8 +183,8 @@ def _whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return fit(self, *arguments, **keywords)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     return fit_or_restore
