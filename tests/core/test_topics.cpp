@@ -186,6 +186,20 @@ TEST(topics_sampler_keeps_its_counts_on_threads) {
     }
 }
 
+// The bindings refuse such priors; the loops must not write beyond the topics with them either.
+TEST(tokens_without_weight_keep_their_topics) {
+    const std::vector<std::int64_t> starts{0, 1, 2, 3, 4};
+    const std::vector<std::int32_t> words{0, 1, 2, 3};
+    const std::vector<std::int32_t> counts{1, 1, 1, 1};
+    TopicSampler sampler(starts, words, counts, 4, 2, {1e-25, 1e-25}, 0);
+    const auto before = sampler.document_counts();
+    Stop stop;
+    sampler.sweep(3, 1, stop);
+    CHECK(sampler.document_counts() == before);
+    CHECK(sampler.totals().size() == 2);
+    CHECK(sampler.totals()[0] + sampler.totals()[1] == 4);
+}
+
 TEST(topics_steps_are_the_same_on_threads) {
     Random random(9);
     std::vector<std::int64_t> starts{0};

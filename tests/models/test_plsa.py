@@ -297,6 +297,12 @@ def test_a_word_with_a_small_weight_is_kept(weight, small, monkeypatch):
         assert np.isfinite(plsa.transform(np.array([[0, weight]], dtype))).all()
 
 
+def test_a_word_beyond_all_numbers_is_as_unseen():
+    plsa = PLSA(2, random_state=0).fit(np.array([[1, 0], [0, 1e-300]]))
+    assert_array_equal(plsa.components_, [[1, 0], [1, 0]])
+    assert_array_equal(plsa.transform([[0, 1]]), 0.5)
+
+
 @pytest.mark.parametrize("scale", [2.0**-76, 2.0**60])
 def test_a_large_model_of_small_weights_is_that_of_large_ones(collection, scale, monkeypatch):
     bags = collection[0].astype(np.float32)

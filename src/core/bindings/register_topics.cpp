@@ -218,9 +218,8 @@ void register_sampler(nb::module_& module) {
              [](const TopicSampler& self) {
                  return to_numpy(self.word_counts(), self.n_words(), self.n_topics());
              })
-        .def("totals", [](const TopicSampler& self) {
-            return to_numpy(self.totals(), self.n_topics());
-        });
+        .def("totals",
+             [](const TopicSampler& self) { return to_numpy(self.totals(), self.n_topics()); });
     module.def(
         "fold_in_by_sampling",
         [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
