@@ -33,7 +33,7 @@ def test_the_reference_is_a_step_of_em(bags):
     topics, words, likelihood = topic_models.scipy_step(
         bags.astype(np.float64), mixture.topics[:, :n], mixture.words[:, :n] * mixture.scale
     )
-    assert mixture.step() == pytest.approx(likelihood)
+    assert topic_models.stepping(mixture)() == pytest.approx(likelihood)
     assert_allclose(mixture.topics[:, :n], topics, atol=1e-12)
     assert_allclose(mixture.words[:, :n] * mixture.scale, words, atol=1e-12)
 
