@@ -12,12 +12,12 @@
 namespace textkin {
 
 // Counts or other weights, in float or in double.
-struct Weights {
+struct BlockCounts {
     std::span<const float> narrow;
     std::span<const double> wide;
 
-    Weights(std::span<const float> values) : narrow(values) {}
-    Weights(std::span<const double> values) : wide(values) {}
+    BlockCounts(std::span<const float> values) : narrow(values) {}
+    BlockCounts(std::span<const double> values) : wide(values) {}
     [[nodiscard]] std::size_t size() const { return narrow.size() + wide.size(); }
     double operator[](std::size_t k) const {
         return wide.empty() ? static_cast<double>(narrow[k]) : wide[k];
@@ -28,7 +28,7 @@ struct Weights {
 struct Block {
     std::span<const std::int64_t> indptr;
     std::span<const std::int32_t> columns;
-    Weights counts;
+    BlockCounts counts;
     std::span<const std::uint8_t> live; // 0: this row is not there; empty: all are
 
     [[nodiscard]] std::size_t rows() const { return indptr.size() - 1; }
