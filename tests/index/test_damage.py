@@ -17,7 +17,7 @@ import pytest
 
 from support import load_script
 from textkin import DamagedIndexError, Index, IndexWarning
-from textkin.index import _catalogue, _index, _writer
+from textkin.index import _life, _opening, _writer
 from textkin.index._files import writer_lock
 from textkin.index._segment import _ARRAYS
 from textkin.text import Document
@@ -512,7 +512,7 @@ class TestVectors:
 
 class TestFormats:
     def test_a_newer_one_is_refused(self, path: Path) -> None:
-        change(path, f"PRAGMA user_version = {_catalogue.FORMAT + 1}")
+        change(path, f"PRAGMA user_version = {_opening.FORMAT + 1}")
         before = everything(path)
         with pytest.raises(ValueError, match="Install a newer textkin"):
             Index.open(path)
@@ -527,9 +527,9 @@ class TestFormats:
     def next_format(self, monkeypatch: pytest.MonkeyPatch) -> str:
         """Let textkin be of the next format, which has a table more."""
         table = "CREATE TABLE more (number INTEGER PRIMARY KEY)"
-        for module in (_catalogue, _index):
-            monkeypatch.setattr(module, "FORMAT", _catalogue.FORMAT + 1)
-        monkeypatch.setattr(_catalogue, "_SCHEMA", (*_catalogue._SCHEMA, table))
+        for module in (_opening, _life):
+            monkeypatch.setattr(module, "FORMAT", _opening.FORMAT + 1)
+        monkeypatch.setattr(_opening, "_SCHEMA", (*_opening._SCHEMA, table))
         return table
 
     def test_an_older_one_is_upgraded(
@@ -543,9 +543,9 @@ class TestFormats:
             assert connection.in_transaction
             connection.execute(next_format)
 
-        monkeypatch.setitem(_catalogue._UPGRADES, _catalogue.FORMAT - 1, step)
+        monkeypatch.setitem(_opening._UPGRADES, _opening.FORMAT - 1, step)
         assert_whole(path, documents)
-        monkeypatch.setitem(_catalogue._UPGRADES, _catalogue.FORMAT - 1, None)  # not again
+        monkeypatch.setitem(_opening._UPGRADES, _opening.FORMAT - 1, None)  # not again
         assert_whole(path, documents)
 
     def test_a_step_that_fails_changes_nothing(
@@ -557,20 +557,20 @@ class TestFormats:
             raise sqlite3.OperationalError("cannot go on")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(_catalogue._UPGRADES, _catalogue.FORMAT - 1, step)
+            patch.setitem(_opening._UPGRADES, _opening.FORMAT - 1, step)
             with pytest.raises(sqlite3.OperationalError, match="cannot go on"):
                 Index.open(path)
         with pytest.MonkeyPatch.context() as patch:
-            for module in (_catalogue, _index):
-                patch.setattr(module, "FORMAT", _catalogue.FORMAT - 1)
-            patch.setattr(_catalogue, "_SCHEMA", _catalogue._SCHEMA[:-1])
+            for module in (_opening, _life):
+                patch.setattr(module, "FORMAT", _opening.FORMAT - 1)
+            patch.setattr(_opening, "_SCHEMA", _opening._SCHEMA[:-1])
             assert_whole(path, documents)
 
     def test_an_upgrade_waits_for_the_writer(self, path: Path, next_format: str) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(
-                _catalogue._UPGRADES,
-                _catalogue.FORMAT - 1,
+                _opening._UPGRADES,
+                _opening.FORMAT - 1,
                 lambda connection: connection.execute(next_format),
             )
             told = pytest.raises(TimeoutError, match=f"process {os.getpid()}")

@@ -87,7 +87,7 @@ class TestOneState:
             raise IndexLockedError("busy")
 
         monkeypatch.setattr(_snapshot, "map_segment", unreadable)
-        monkeypatch.setattr("textkin.index._index.writer_lock", locked)
+        monkeypatch.setattr("textkin.index._life.writer_lock", locked)
         with pytest.warns(IndexWarning, match="read from the catalogue, which is slower"):
             reader = Index.open(index.path)
         with reader:

@@ -6,63 +6,33 @@ of the moment are; it changes in the same transaction as what it counts.
 
 import ctypes
 import errno
-import hashlib
 import os
 import sqlite3
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from urllib.parse import quote
 
 from textkin.exceptions import DamagedIndexError, IndexLockedError
 
 __all__ = [
+    "BUSY",
     "CATALOGUE",
-    "FORMAT",
+    "STATE_COLUMNS",
     "Catalogue",
     "SegmentRecord",
     "State",
-    "create_catalogue",
-    "format_of",
-    "open_catalogue",
+    "check_not_inherited",
+    "damaged",
     "plain_errors",
-    "upgrade_catalogue",
     "words_checksum",
 ]
 
 CATALOGUE = "catalogue.sqlite"
-FORMAT = 1
-_APPLICATION = int.from_bytes(b"tkin", "big")
-_BUSY = 60.0  # seconds; only a checkpoint can be in the way, writers have a lock of their own
+BUSY = 60.0  # seconds; only a checkpoint can be in the way, writers have a lock of their own
 _MOST = 1 << 62
-_STEPS = 1_000_000  # of SQLite's machine: some ten milliseconds
-_CHECKSUM = "checksum"  # the name of a setting
-_CACHE = 64 << 10  # KiB that a writer keeps of the file
-
-# The text comes last: SQLite reads a row up to the column that is wanted.
-_SCHEMA = (
-    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, "
-    "next_position INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, "
-    "words INTEGER NOT NULL, words_checksum INTEGER NOT NULL, "
-    "tail_position INTEGER NOT NULL, tail_word INTEGER NOT NULL, "
-    "tail_bytes INTEGER NOT NULL, next_segment INTEGER NOT NULL)",
-    "CREATE TABLE documents (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
-    "digest BLOB NOT NULL, length INTEGER NOT NULL, checksum INTEGER NOT NULL, "
-    "counts BLOB NOT NULL, label TEXT NOT NULL, metadata TEXT NOT NULL, text TEXT NOT NULL)",
-    "CREATE TABLE words (number INTEGER PRIMARY KEY, word TEXT NOT NULL)",
-    "CREATE TABLE segments (number INTEGER PRIMARY KEY, first_position INTEGER NOT NULL, "
-    "end_position INTEGER NOT NULL, first_word INTEGER NOT NULL, end_word INTEGER NOT NULL, "
-    "rows INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL, "
-    "sha256 TEXT NOT NULL)",
-    "CREATE TABLE deleted (position INTEGER PRIMARY KEY)",
-)
-
-# From a format to the next one: upgrade(connection) inside of a transaction.
-_UPGRADES: dict[int, Callable[[sqlite3.Connection], None]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +89,7 @@ class SegmentRecord:
         return f"{self.number:08d}.safetensors"
 
 
-_STATE_COLUMNS = ", ".join(field.name for field in fields(State))
+STATE_COLUMNS = ", ".join(field.name for field in fields(State))
 _RECORD_COLUMNS = ", ".join(field.name for field in fields(SegmentRecord))
 
 
@@ -142,21 +112,21 @@ class Catalogue:
         self.path = path
         self.execute: Callable[..., sqlite3.Cursor] = connection.execute
         self.executemany: Callable[..., sqlite3.Cursor] = connection.executemany
-        self.file = _identity(path)
+        self.file = identity_of(path)
         self._ours = True
         _in_use.add(self)
 
     def state(self) -> State:
         """Return the state row."""
-        row = self.execute(f"SELECT {_STATE_COLUMNS} FROM state").fetchone()
+        row = self.execute(f"SELECT {STATE_COLUMNS} FROM state").fetchone()
         if row is None or not all(map(_is_count, row)):
-            raise _damaged(self.path, "its table 'state' must have one row of counts")
+            raise damaged(self.path, "its table 'state' must have one row of counts")
         return State(*row)
 
     def set_state(self, state: State) -> None:
         """Write the state row."""
         self.execute(
-            f"UPDATE state SET ({_STATE_COLUMNS}) = "
+            f"UPDATE state SET ({STATE_COLUMNS}) = "
             f"({', '.join('?' * len(fields(State)))}) WHERE one = 1",
             astuple(state),
         )
@@ -165,7 +135,7 @@ class Catalogue:
         """Return a setting, as it was written when the index was made."""
         row = self.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         if row is None or not isinstance(row[0], str):
-            raise _damaged(self.path, f"it has no setting {name!r}")
+            raise damaged(self.path, f"it has no setting {name!r}")
         return str(row[0])
 
     def segments(self) -> list[SegmentRecord]:
@@ -175,7 +145,7 @@ class Catalogue:
         for row in rows:
             whole = all(map(_is_count, row[:-1]))
             if not whole or not isinstance(row[-1], str):
-                raise _damaged(self.path, "its table 'segments' must hold counts and hashes")
+                raise damaged(self.path, "its table 'segments' must hold counts and hashes")
             records.append(SegmentRecord(*row))
         return records
 
@@ -220,7 +190,7 @@ class Catalogue:
             for expected, (number, word) in enumerate(rows, start=first)
         )
         if not sound:
-            raise _damaged(self.path, f"words are missing between numbers {first} and {end}")
+            raise damaged(self.path, f"words are missing between numbers {first} and {end}")
         return [word for _, word in rows]
 
     def check_numbers(self) -> None:
@@ -238,19 +208,19 @@ class Catalogue:
                 f"SELECT (SELECT min({column}) FROM {table}), (SELECT max({column}) FROM {table})"
             ).fetchone()
             if highest is not None and not 0 <= lowest <= highest < end:
-                raise _damaged(self.path, f"its table {table!r} goes beyond what it says")
+                raise damaged(self.path, f"its table {table!r} goes beyond what it says")
             if table == "words" and (-1 if highest is None else highest) != end - 1:
-                raise _damaged(self.path, "its table 'words' does not end where it says")
+                raise damaged(self.path, "its table 'words' does not end where it says")
         position = word = 0
         for record in self.segments():
             follows = (record.first_position, record.first_word) == (position, word)
             if not follows or record.end_position < position or record.end_word < word:
-                raise _damaged(self.path, f"segment {record.number} does not follow the one before")
+                raise damaged(self.path, f"segment {record.number} does not follow the one before")
             position, word = record.end_position, record.end_word
         if (position, word) != (state.tail_position, state.tail_word):
-            raise _damaged(self.path, "its segments do not end where it says")
+            raise damaged(self.path, "its segments do not end where it says")
         if position > state.next_position or word > state.words:
-            raise _damaged(self.path, "its segments go beyond what it says")
+            raise damaged(self.path, "its segments go beyond what it says")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -270,7 +240,7 @@ class Catalogue:
         try:
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
-            self.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY)}")
+            self.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY)}")
 
     def close(self) -> None:
         """Close the connection; the last one of all folds the log into the file."""
@@ -308,6 +278,12 @@ _FORKED = (
 )
 
 
+def check_not_inherited(path: Path) -> None:
+    """Raise if the file was open when this process was forked."""
+    if identity_of(path) in _inherited:
+        raise RuntimeError(_FORKED)
+
+
 def _after_fork() -> None:
     for catalogue in list(_in_use):
         catalogue.abandon()
@@ -316,93 +292,8 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def create_catalogue(path: Path, settings: Mapping[str, str]) -> None:
-    """Make an empty catalogue."""
-    with plain_errors(path):
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            catalogue = Catalogue(connection, path)
-            with catalogue.transaction():
-                for statement in _SCHEMA:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                connection.executemany(
-                    "INSERT INTO settings VALUES (?, ?)",
-                    [*settings.items(), (_CHECKSUM, _settings_checksum(settings.items()))],
-                )
-                connection.execute(
-                    f"INSERT INTO state (one, {_STATE_COLUMNS}) "
-                    f"VALUES (1, {', '.join('0' * len(fields(State)))})"
-                )
-        finally:
-            connection.close()
-
-
-def open_catalogue(path: Path) -> Catalogue:
-    """Open a catalogue of the present format, after a look at what it is.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If there is none, if it is something else, or if it is in a newer or an older format.
-    DamagedIndexError
-        If SQLite cannot read it, or its tables are not those that textkin makes.
-    """
-    catalogue = _opened(path)
-    try:
-        with plain_errors(path):
-            found = _checked_format(catalogue)
-            if found != FORMAT:
-                raise ValueError(
-                    f"{path.parent} is in format {found}; it is upgraded to {FORMAT} when it is "
-                    "opened where it can be written."
-                )
-            tables = catalogue.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-            if sorted(sql for (sql,) in tables) != sorted(_SCHEMA):
-                raise _damaged(path, "its tables are not those that textkin makes")
-            settings = dict(catalogue.execute("SELECT name, value FROM settings"))
-            if settings.pop(_CHECKSUM, None) != _settings_checksum(settings.items()):
-                raise _damaged(path, "its settings are not what they were")
-    except BaseException:
-        catalogue.close()
-        raise
-    return catalogue
-
-
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < _MOST
-
-
-def _settings_checksum(settings: Iterable[tuple[object, object]]) -> str:
-    return hashlib.sha256(repr(sorted(settings, key=repr)).encode()).hexdigest()
-
-
-def format_of(path: Path) -> int:
-    """Return the format of a catalogue; newer ones, and other files, are refused."""
-    catalogue = _opened(path)
-    try:
-        with plain_errors(path):
-            return _checked_format(catalogue)
-    finally:
-        catalogue.close()
-
-
-def upgrade_catalogue(path: Path) -> None:
-    """Bring a catalogue of an older format to the present one, in one transaction.
-
-    The caller has the writer's lock.
-    """
-    catalogue = _opened(path)
-    try:
-        with plain_errors(path), catalogue.transaction():
-            for step in range(_checked_format(catalogue), FORMAT):
-                _UPGRADES[step](catalogue.connection)
-                catalogue.execute(f"PRAGMA user_version = {step + 1}")
-    finally:
-        catalogue.close()
 
 
 def words_checksum(words: Sequence[str], so_far: int) -> int:
@@ -416,11 +307,11 @@ def plain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:  # in a message of SQLite that has a damaged name
-        raise _damaged(path, str(error)) from error
+        raise damaged(path, str(error)) from error
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if kind in _DAMAGE or str(error).startswith("Could not decode to UTF-8"):
-            raise _damaged(path, str(error)) from error
+            raise damaged(path, str(error)) from error
         if kind == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
             raise ValueError(
                 f"a document is too long for the catalogue ({error}); split it into passages."
@@ -456,101 +347,12 @@ _ERRNO = {
 }
 
 
-def _opened(path: Path) -> Catalogue:
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path.parent} is no index: it has no {CATALOGUE}. Make one with Index.create(path)."
-        )
-    _check_neighbours(path)
-    if _identity(path) in _inherited:
-        raise RuntimeError(_FORKED)
-    with plain_errors(path):
-        connection = _connected(path, "mode=rw")
-        try:
-            _prepare(connection)
-        except sqlite3.OperationalError as error:
-            connection.close()
-            if os.access(path.parent, os.W_OK):
-                raise
-            connection = _connected(path, _frozen(path, error))
-            _prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-    return Catalogue(connection, path)
-
-
-def _check_neighbours(path: Path) -> None:
-    """Refuse files that SQLite would follow: to other folders, or for ever.
-
-    A journal is never ours, because an index has a log instead; and one that somebody made can
-    name any file, which SQLite removes when it plays the journal back.
-    """
-    for ending in ("", "-wal", "-shm"):
-        file = path.with_name(path.name + ending)
-        if file.is_symlink() or (file.exists() and not file.is_file()):
-            raise _damaged(path, f"{file.name} is no ordinary file")
-    journal = path.with_name(f"{path.name}-journal")
-    if journal.is_symlink() or journal.exists():
-        raise _damaged(path, f"{journal.name} lies beside it, which textkin never makes")
-
-
-def _identity(path: Path) -> tuple[int, int]:
+def identity_of(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
 
 
-def _connected(path: Path, how: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"file:{quote(os.fsencode(path.absolute()))}?{how}",
-        uri=True,
-        isolation_level=None,
-        timeout=_BUSY,
-        check_same_thread=False,
-    )
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    # The first statement that reads the file comes first: it may fail.
-    connection.execute("PRAGMA application_id").fetchone()
-    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cell_size_check = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-    # Python looks at Ctrl-C only while it runs: let it run now and then during a long statement.
-    connection.set_progress_handler(lambda: 0, _STEPS)
-
-
-def _frozen(path: Path, error: sqlite3.OperationalError) -> str:
-    """Return how to open a catalogue that this process may not write to, and so SQLite's log."""
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size > 0:
-        raise PermissionError(
-            f"{path.parent} cannot be written to, and its last writer did not close it, so that "
-            "its log must be folded in first. Open it once where it can be written."
-        ) from error
-    return "mode=ro&immutable=1"
-
-
-def _checked_format(catalogue: Catalogue) -> int:
-    """Return the format, unless it is none or a newer one."""
-    path = catalogue.path
-    (application,) = catalogue.execute("PRAGMA application_id").fetchone()
-    (found,) = catalogue.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION:
-        raise ValueError(f"{path} is a database of something else; expected an index of textkin.")
-    if found > FORMAT:
-        raise ValueError(
-            f"{path.parent} is in format {found}; this textkin reads formats up to {FORMAT}. "
-            "Install a newer textkin."
-        )
-    if found < FORMAT and found not in _UPGRADES:
-        raise _damaged(path, f"it says that it is in format {found}, which there never was")
-    return int(found)
-
-
-def _damaged(path: Path, problem: str) -> DamagedIndexError:
+def damaged(path: Path, problem: str) -> DamagedIndexError:
     return DamagedIndexError(
         f"{path} is damaged: {problem}. It holds the documents, so they cannot be made again from "
         "the rest of the folder: take a copy of it from a backup.",

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textkin.index._catalogue import CATALOGUE, FORMAT
+from textkin.index._catalogue import CATALOGUE
+from textkin.index._opening import FORMAT
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot
 

@@ -23,9 +23,9 @@ from textkin.index._catalogue import (
     CATALOGUE,
     Catalogue,
     SegmentRecord,
-    open_catalogue,
     plain_errors,
 )
+from textkin.index._opening import open_catalogue
 from textkin.index._records import DOCUMENT_COLUMNS, document_of, is_text
 from textkin.index._segment import (
     Extent,

@@ -21,11 +21,11 @@ from textkin.index._catalogue import (
     Catalogue,
     SegmentRecord,
     State,
-    open_catalogue,
     plain_errors,
     words_checksum,
 )
 from textkin.index._merging import Segments
+from textkin.index._opening import open_catalogue
 from textkin.index._records import Content, is_text
 from textkin.index._settings import Reading
 from textkin.text._terms import TermReader
