@@ -1,5 +1,6 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
+from textkin.explain._contributions import Contribution, Contributions
 from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
@@ -8,6 +9,8 @@ from textkin.explain._topics import Topic, Topics
 from textkin.explain._words import shortened
 
 __all__ = [
+    "Contribution",
+    "Contributions",
     "Flow",
     "Move",
     "Rest",

@@ -16,9 +16,10 @@ from textkin.index._checking import check_snapshot
 from textkin.index._copying import copy_snapshot
 from textkin.index._files import new_folder
 from textkin.index._info import IndexInfo, info_of
-from textkin.index._life import TIMEOUT, OpenIndex
+from textkin.index._life import TIMEOUT
 from textkin.index._opening import create_catalogue
 from textkin.index._records import items_to_add
+from textkin.index._searching import SearchableIndex
 from textkin.index._settings import Normalize, VectorSet, reading_of
 from textkin.index._snapshot import SEGMENTS, open_snapshot
 from textkin.run import ProgressCallback, effective_jobs
@@ -34,7 +35,7 @@ _SHOWN = 3
 _Default = TypeVar("_Default")
 
 
-class Index(OpenIndex):
+class Index(SearchableIndex):
     """Documents in a folder that textkin owns: added, updated and deleted, and never lost.
 
     Make one with `Index.create`, open it again with `Index.open`. One process or thread writes at
@@ -272,13 +273,6 @@ class Index(OpenIndex):
     def document_frequencies(self) -> Int64Array:
         """Return in how many documents each word of `vocabulary` occurs."""
         return self._snapshot().frequencies.copy()
-
-    @property
-    def vectors(self) -> WordVectors:
-        """The word vectors of the index, loaded when they are first asked for."""
-        if self._vectors is None:
-            self._vectors = self._vector_set.load(self.path)
-        return self._vectors
 
     def info(self) -> IndexInfo:
         """Return what is in the index: numbers, sizes and settings."""

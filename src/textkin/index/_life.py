@@ -18,6 +18,7 @@ from textkin.index._opening import FORMAT, format_of, upgrade_catalogue
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot, open_snapshot
 from textkin.index._writer import Writer
+from textkin.index.ranking._view import View
 from textkin.vectors import WordVectors
 
 __all__ = ["TIMEOUT", "OpenIndex"]
@@ -49,6 +50,7 @@ class OpenIndex:
         self._current: Snapshot | None = None
         self._writer: Writer | None = None
         self._vectors: WordVectors | None = None
+        self._seen: View | None = None
         _upgraded(self.path, self._timeout)
         snapshot = self._snapshot()
         with snapshot.catalogue() as catalogue:
@@ -63,7 +65,7 @@ class OpenIndex:
         """
         with self._mutex:
             self._closed = True
-            self._current = None
+            self._current = self._seen = None
         if os.getpid() == self._process:
             self._close_writer()
 
@@ -100,16 +102,31 @@ class OpenIndex:
                 current = self._current = open_snapshot(self.path)
             return current
 
+    @property
+    def vectors(self) -> WordVectors:
+        """The word vectors of the index, loaded when they are first asked for."""
+        if self._vectors is None:
+            self._vectors = self._vector_set.load(self.path)
+        return self._vectors
+
+    def _view(self) -> View:
+        """Return the present state as rankings see it, made once for each."""
+        snapshot = self._snapshot()
+        with self._mutex:
+            if self._seen is None or self._seen.snapshot is not snapshot:
+                self._seen = View(snapshot, self._reading, lambda: self.vectors)
+            return self._seen
+
     def _forget(self) -> None:
         """Let the next to read take a snapshot; a thread that is taking one now ends first."""
         with self._mutex:
-            self._current = None
+            self._current = self._seen = None
 
     def _check_usable(self) -> None:
         if self._closed:
             raise ValueError(f"The index {self.path} is closed; open it again with Index.open.")
         if os.getpid() != self._process:  # what was open is of no use here, see Catalogue
-            self._current = self._writer = None
+            self._current = self._writer = self._seen = None
             self._mutex, self._write_mutex = threading.RLock(), threading.Lock()
             self._process = os.getpid()
 
