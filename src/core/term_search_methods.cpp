@@ -9,15 +9,18 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kBlock = 64;           // rows whose largest sum is looked at
-constexpr std::size_t kFew = kWindow / 16;   // postings that are gone through twice instead
+constexpr std::size_t kBlock = 64;         // rows whose largest sum is looked at
+constexpr std::size_t kFew = kWindow / 16; // postings that are gone through twice instead
+constexpr std::int64_t kLook = 12000;
+constexpr std::size_t kHeaped = 64;          // so few of the best are found soonest with a heap
 constexpr std::int32_t kRoom = 16383;        // the largest sum
 constexpr std::int16_t kNotAllowed = -16384; // stays below 0, whatever is added
 constexpr std::int32_t kRoundings = 4;       // a term's sum is above the truth by less than so many
-constexpr std::int64_t kPostingsPerScore = 150; // that are added up in the time of a score
+constexpr std::int64_t kPostingsPerScore = 400; // that are added up in the time of a score
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-constexpr double kTiny = 1e-290; // and less has too few digits
+constexpr std::size_t kAhead = 3; // candidates whose memory is fetched before it is wanted
+constexpr double kTiny = 1e-290;  // and less has too few digits
 
 std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
 
@@ -79,7 +82,7 @@ void DenseSearch::run(Stop& stop) {
 PrunedSearch::PrunedSearch(const TermSearch& all, std::span<const QueryWord> words,
                            std::span<const std::uint8_t> allowed, BestRows& best,
                            TermSearchCounts& counts)
-    : all_(all), words_(words), allowed_(allowed), best_(best), counts_(counts),
+    : all_(all), words_(words), asked_(words), allowed_(allowed), best_(best), counts_(counts),
       space_(workspace()) {}
 
 PrunedSearch::Workspace& PrunedSearch::workspace() {
@@ -204,6 +207,7 @@ void PrunedSearch::look_at_many(std::size_t first, std::size_t count, std::int64
         (here.term->negative ? can_take : can_add) += here.term->top;
     std::int32_t roundings = 0;
     std::int32_t reached = 0;
+    std::int64_t since = 0; // postings added since the last look at all sums
     for (std::size_t t = 0; t < space_.here.size(); ++t) {
         const Here& here = space_.here[t];
         add_up(here);
@@ -211,8 +215,11 @@ void PrunedSearch::look_at_many(std::size_t first, std::size_t count, std::int64
         reached += here.term->negative ? 0 : here.term->top;
         roundings += kRoundings;
         postings -= here.end - here.begin;
+        since += here.end - here.begin;
+        // A look at all sums takes as long as some thousand postings.
         const bool last = t + 1 == space_.here.size();
-        if (!last && (at(postings) <= kFew || can_add >= reached)) continue;
+        if (!last && (std::min(since, postings) <= kLook || can_add >= reached)) continue;
+        since = 0;
         raise_bar(roundings + can_take);
         if (!last && can_add >= bar()) continue;
         // The scores of a few documents may be had sooner than the sums of all.
@@ -234,9 +241,12 @@ void PrunedSearch::raise_bar(std::int32_t uncertain) {
     }
     if (best_.k() > space_.block_most.size()) return;
     space_.ranked = space_.block_most;
-    const auto kth = space_.ranked.begin() + static_cast<std::ptrdiff_t>(best_.k() - 1);
-    std::nth_element(space_.ranked.begin(), kth, space_.ranked.end(), std::greater<>());
-    estimate_ = std::max(estimate_, *kth - uncertain);
+    const auto end = space_.ranked.begin() + static_cast<std::ptrdiff_t>(best_.k());
+    if (best_.k() <= kHeaped)
+        std::partial_sort(space_.ranked.begin(), end, space_.ranked.end(), std::greater<>());
+    else
+        std::nth_element(space_.ranked.begin(), end - 1, space_.ranked.end(), std::greater<>());
+    estimate_ = std::max(estimate_, *(end - 1) - uncertain);
 }
 
 // Collects the rows whose sum is not below the bar; false if they are more than `most`.
@@ -267,10 +277,16 @@ void PrunedSearch::offer(std::size_t first, std::int32_t missing, std::int32_t u
         });
     }
     std::sort(candidates.begin(), candidates.end(), larger);
-    for (const Candidate& candidate : candidates) {
-        if (candidate.sum + missing < bar()) break;
+    const auto prefetch = [&](std::size_t next, bool entries) {
+        if (next < candidates.size()) all_.prefetch(first + candidates[next].row, entries);
+    };
+    for (std::size_t i = 0; i < kAhead; ++i) prefetch(i, false);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].sum + missing < bar()) break;
+        prefetch(i + 2 * kAhead, false);
+        prefetch(i + kAhead, true);
         ++counts_.scored;
-        best_.add(all_.score(first + candidate.row, words_), first + candidate.row);
+        best_.add(all_.score(first + candidates[i].row, asked_), first + candidates[i].row);
     }
 }
 

@@ -93,6 +93,7 @@ class PrunedSearch {
 
     const TermSearch& all_;
     std::span<const QueryWord> words_;
+    TermSearch::Asked asked_;
     std::span<const std::uint8_t> allowed_;
     BestRows& best_;
     TermSearchCounts& counts_;

@@ -5,6 +5,7 @@ the arrays of segments are used where they lie. The order of rows is that of pos
 """
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -163,6 +164,22 @@ class View:
     def words(self) -> list[str]:
         """All words by their numbers."""
         return self.snapshot.words()
+
+    def names(self, numbers: Iterable[int]) -> list[str]:
+        """Return words by their numbers."""
+        found = []
+        for number in numbers:
+            at = bisect_right(self._first_words, number) - 1
+            first, packed = self.snapshot.packed_words[at]
+            try:
+                found += packed.words(int(number) - first, int(number) - first + 1)
+            except ValueError:  # bytes that are no text; the catalogue has them
+                found.append(self.words[number])
+        return found
+
+    @cached_property
+    def _first_words(self) -> list[int]:
+        return [first for first, _ in self.snapshot.packed_words]
 
     def bag_of_row(self, row: int) -> Bag:
         """Return the words of a document."""
