@@ -44,22 +44,24 @@ class TermRanking(Ranking):
         one_of("inner", "cosine").check("measure", measure)
         self.weighting: Weighting = clone(chosen) if isinstance(chosen, TfIdf | BM25) else chosen
         self.measure = measure
+        self._key = self._identity()  # which takes estimators long
+        self._hash = hash(self._key)
 
     def bind(self, view: View) -> "TermRanker":
         """Weigh the documents of a view."""
         return TermRanker(self, view)
 
-    def _key(self) -> tuple[object, ...]:
+    def _identity(self) -> tuple[object, ...]:
         chosen = self.weighting
         if isinstance(chosen, str):
             return TermRanking, chosen, self.measure
         return TermRanking, type(chosen), tuple(sorted(chosen.get_params().items())), self.measure
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TermRanking) and self._key() == other._key()
+        return isinstance(other, TermRanking) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self._hash
 
     def __repr__(self) -> str:
         return f"TermRanking({self.weighting!r}, {self.measure!r})"
