@@ -2,5 +2,6 @@
 
 from textkin.index.ranking._hits import Hit, Hits, Query
 from textkin.index.ranking._terms import TermRanking
+from textkin.index.ranking._transport import TransportRanking
 
-__all__ = ["Hit", "Hits", "Query", "TermRanking"]
+__all__ = ["Hit", "Hits", "Query", "TermRanking", "TransportRanking"]
