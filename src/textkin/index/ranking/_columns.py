@@ -161,7 +161,7 @@ class Columns:
     @classmethod
     def of(cls, view: View) -> "Columns":
         """Return those of a view, made once."""
-        return view.once(cls, lambda: cls(view))
+        return view.once("columns", lambda: cls(view))
 
     def passed(self, asked: Filter) -> Passed:
         """Return which documents a filter lets through."""

@@ -17,7 +17,7 @@ from textkin.index.ranking._filters import Filter
 from textkin.index.ranking._hits_shown import hits_html, hits_notes, hits_text
 from textkin.index.ranking._ranking import Explanation, Ranked
 from textkin.index.ranking._snippets import Marks, Snippets, marked
-from textkin.text import Document
+from textkin.text import Document, tokenize
 from textkin.text.reading._document import Label, shortened
 
 __all__ = ["Hit", "Hits", "Query", "find"]
@@ -183,12 +183,26 @@ class Hits(Sequence["Hit"]):
 
     @cached_property
     def unknown_words(self) -> tuple[str, ...]:
-        """Words of what was asked for that no document has and that do not count."""
+        """Words of what was asked for, as written, that no document has and that do not count."""
         asking = self._asking
         counting = self.query.words or {}
-        words = [word for word in asking.words if word not in counting]
+        written = self._written()
+        words = [word for word in written if word not in counting]
         known = asking.frequencies(words)
-        return tuple(word for word, n in zip(words, known, strict=True) if n == 0)
+        return tuple(written[word] for word, n in zip(words, known, strict=True) if n == 0)
+
+    def _written(self) -> dict[str, str]:
+        """Return the words as the index counts them, each with what was written first for it."""
+        asking = self._asking
+        reading = asking.view.reading
+        if asking.text is None or reading.ngram_range[0] > 1:
+            return {word: word for word in asking.words}
+        words = list(dict.fromkeys(tokenize(asking.text, lowercase=reading.lowercase)))
+        found: dict[str, str] = {}
+        for word, forms in zip(words, Snippets.of(asking.view).forms(words), strict=True):
+            for form in forms:
+                found.setdefault(form, word)
+        return found
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:

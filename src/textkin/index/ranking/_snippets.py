@@ -1,16 +1,11 @@
 """Snippets: the passage of a text that has most of the words of a query, with these marked.
 
-Words match as the index counts them (lower case, stems, n-grams). The tokeniser gives words and
-not where they stood, so the places are found by cutting the text ever finer, and each cut is held
-against the tokeniser: the parts must have the words of the whole, or the whole stays.
+Words match as the index counts them: in lower case, as stems, in runs, whatever it was made with.
 """
 
-import re
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +13,7 @@ from textkin import _core
 from textkin._validation import integer
 from textkin.explain._words import clean, columns
 from textkin.index.ranking._view import View
+from textkin.index.ranking._word_places import begins_cluster, is_unspaced, word_spans
 from textkin.text._terms import TermReader
 
 __all__ = ["Marks", "Piece", "Snippets", "marked"]
@@ -30,13 +26,10 @@ _BLOCK = 1000  # characters that are looked at together in a long text
 _LONGEST = 1 << 22  # characters of a text that are looked through
 _MOST_WORDS = 1 << 17
 _HEAPED = 4  # characters in a column at most
-_MOST_FLAGS = 512
 _REPEATED = 0.1  # what a word adds when it occurs again
 _ELLIPSIS = "\u2026"
 _TURNING = dict.fromkeys(map(ord, "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e"), None)
 _TURNING |= dict.fromkeys(range(0x2066, 0x206A), None)
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
-_ZERO_WIDTH_JOINER = "\u200d"
 
 
 class Piece(NamedTuple):
@@ -108,7 +101,7 @@ class Snippets:
     @classmethod
     def of(cls, view: View) -> "Snippets":
         """Return that of a view, made once."""
-        return view.once(cls, lambda: cls(view))
+        return view.once("snippets", lambda: cls(view))
 
     def find(self, text: str, weights: Mapping[str, float], width: int) -> list[Piece]:
         """Return the passage with most of the words, by their weights; of equals the first.
@@ -135,6 +128,16 @@ class Snippets:
         matches = self._matches(shown, wanted) if wanted else []
         before, after = region.start > 0, region.stop < len(text)
         return _cut(_Line(shown), matches, wanted, width, before=before, after=after)
+
+    def forms(self, words: Sequence[str]) -> list[list[str]]:
+        """Return what the index makes of each word; of a stop word nothing."""
+        with self._mutex:
+            if self._reader is None or len(self._reader.terms) > _MOST_WORDS:
+                single = replace(self._view.reading, ngram_range=(1, 1))
+                self._reader = single.reader(_core.WordTable())
+            ids, starts = self._reader.read(list(words)).arrays()
+            forms = self._reader.terms.words_at(ids)
+        return [forms[start:end] for start, end in pairwise(starts.tolist())]
 
     def _region(self, text: str, wanted: Mapping[str, float], width: int) -> slice:
         """Return the part of a long text in which to look closely."""
@@ -163,17 +166,10 @@ class Snippets:
 
     def _matches(self, shown: str, wanted: Mapping[str, float]) -> list[_Match]:
         """Return where words of the query stand, in the order of the text."""
-        spans = list(_word_spans(shown))
-        owners: list[int] = []
-        forms: list[str] = []
-        with self._mutex:
-            if self._reader is None or len(self._reader.terms) > _MOST_WORDS:
-                single = replace(self._view.reading, ngram_range=(1, 1))
-                self._reader = single.reader(_core.WordTable())
-            ids, starts = self._reader.read([shown[a:b] for a, b in spans]).arrays()
-            forms = self._reader.terms.words_at(ids)
-        for at in range(len(spans)):
-            owners += [at] * int(starts[at + 1] - starts[at])
+        spans = list(word_spans(shown))
+        owned = self.forms([shown[start:end] for start, end in spans])
+        owners = [at for at, forms in enumerate(owned) for _ in forms]
+        forms = [form for forms in owned for form in forms]
         found: dict[int, list[str]] = {}
         shortest, longest = self._view.reading.ngram_range
         for at in range(len(forms)):
@@ -280,7 +276,7 @@ def _widened(line: _Line, start: int, end: int, room: int) -> tuple[int, int]:
     """Take text before and after as far as there is room, and whole words of it."""
     while end > start + 1 and not line.fits(start, end, room):  # a word that is wider than that
         end -= 1
-        while end > start + 1 and not _begins_cluster(line.text, end):
+        while end > start + 1 and not begins_cluster(line.text, end):
             end -= 1
     low, high = start, end
     behind = room - line.columns(start, end)
@@ -302,7 +298,7 @@ def _word_start(text: str, low: int, most: int) -> int:
     if not _unspaced_around(text, low):
         space = text.find(" ", low, most)
         return space + 1 if space >= 0 else most
-    while low < most and not _begins_cluster(text, low):
+    while low < most and not begins_cluster(text, low):
         low += 1
     return low
 
@@ -315,14 +311,14 @@ def _word_end(text: str, high: int, least: int) -> int:
         space = text.rfind(" ", least, high)
         if space >= 0 or least > 0:
             return max(space, least)
-    while high > least and not _begins_cluster(text, high):
+    while high > least and not begins_cluster(text, high):
         high -= 1
     return high
 
 
 def _unspaced_around(shown: str, at: int) -> bool:
     """Return whether a script without spaces stands on both sides of a place."""
-    return _unspaced(shown[at - 1]) and _unspaced(shown[at])
+    return is_unspaced(shown[at - 1]) and is_unspaced(shown[at])
 
 
 def _merged(matches: Sequence[_Match]) -> list[tuple[int, int]]:
@@ -346,123 +342,3 @@ def _block_ends(text: str, size: int) -> Iterator[int]:
             end = space + 1 if space > 0 else end
         yield end
         at = end
-
-
-# ---------------------------------------------------------------------- where words stand
-
-
-def _word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Give where the words of a text on one line stand; pairs of signs overlap.
-
-    Spaces separate words, whatever stands beside them; so the parts between them can be looked
-    at one by one.
-    """
-    at = 0
-    for part in text.split(" "):
-        if part.isascii():
-            for word in _PLAIN_WORD.finditer(part):
-                yield at + word.start(), at + word.end()
-        elif part:
-            for start, end in _spans_of_part(part):
-                yield at + start, at + end
-        at += len(part) + 1
-
-
-def _spans_of_part(part: str) -> list[tuple[int, int]]:
-    whole = _core.tokenise(part, False)
-    if not whole:
-        return []
-    if len(whole) == 1:
-        return [_trimmed(part)]
-    found: list[tuple[int, int]] = []
-    words: list[str] = []
-    for start, end in _runs(part):
-        run = _core.tokenise(part[start:end], False)
-        if len(run) == 1:
-            first, last = _trimmed(part[start:end])
-            found.append((start + first, start + last))
-        elif run:
-            pairs = _pairs(part[start:end], run)
-            found += [(start + first, start + last) for first, last in pairs]
-        words += run
-    return found if words == whole else [_trimmed(part)]
-
-
-def _runs(part: str) -> Iterator[tuple[int, int]]:
-    """Cut at what is in no word, and where a script without spaces begins or ends."""
-    start = 0
-    for at in range(len(part) + 1):
-        ends = at == len(part)
-        cut = not ends and not _in_word(part[at])
-        turns = (
-            not ends
-            and at > start
-            and _begins_cluster(part, at)
-            and _unspaced(part[at]) != _unspaced(part[start])
-        )
-        if ends or cut or turns:
-            if start < at:
-                yield start, at
-            start = at + 1 if cut else at
-
-
-def _pairs(run: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of the overlapping pairs of a run, or of all of it if they are others."""
-    starts = [at for at in range(len(run)) if _begins_cluster(run, at)] + [len(run)]
-    pairs = [(a, b) for a, b in zip(starts, starts[2:], strict=False)]
-    if [_core.tokenise(run[a:b], False) for a, b in pairs] == [[word] for word in words]:
-        return pairs
-    return [(0, len(run))]
-
-
-def _trimmed(part: str) -> tuple[int, int]:
-    """Return a part without what stands around its word."""
-    start, end = 0, len(part)
-    while start < end - 1 and not _in_word(part[start], edge=True):
-        start += 1
-    while end > start + 1 and not _in_word(part[end - 1], edge=True):
-        end -= 1
-    return start, end
-
-
-def _in_word(character: str, *, edge: bool = False) -> bool:
-    """Return whether a character can be in a word (at its edge: begin or end one)."""
-    if character.isalnum():
-        return True
-    if character == "\u200b":  # a space without width
-        return False
-    if not edge and character in "'\u2019":
-        return True
-    category = unicodedata.category(character)
-    # Symbols such as the trademark sign are letters in the tokeniser's eyes.
-    return category[0] == "M" or category in ("Cf", "Cn") or bool(_core.tokenise(character, False))
-
-
-@lru_cache(maxsize=1 << 14)
-def _unspaced(character: str) -> bool:
-    """Return whether a character is of a script that the tokeniser takes pairs of."""
-    return not character.isascii() and len(_core.tokenise(character * 3, False)) == 2
-
-
-def _begins_cluster(text: str, at: int) -> bool:
-    """Return whether a text can be cut before a character, as people see characters."""
-    if at == 0 or at >= len(text):
-        return True
-    here, before = text[at], text[at - 1]
-    if here.isascii() and before.isascii():
-        return True
-    if unicodedata.category(here) in ("Mn", "Mc", "Me", "Cf"):
-        return False
-    if before == _ZERO_WIDTH_JOINER or "\U0001f3fb" <= here <= "\U0001f3ff":  # colours of skin
-        return False
-    if _is_flag(here) and _is_flag(before):  # two letters make one flag
-        first = at
-        while first > max(0, at - _MOST_FLAGS) and _is_flag(text[first - 1]):
-            first -= 1
-        return (at - first) % 2 == 0
-    # Parts of a Korean syllable
-    return not ("\u1160" <= here <= "\u11ff" and "\u1100" <= before <= "\u11ff")
-
-
-def _is_flag(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
