@@ -3,5 +3,14 @@
 from textkin.index._adding import Changes
 from textkin.index._index import Index
 from textkin.index._info import IndexInfo
+from textkin.index.ranking import Cascade, RankFusion, WeightedSum, rocchio
 
-__all__ = ["Changes", "Index", "IndexInfo"]
+__all__ = [
+    "Cascade",
+    "Changes",
+    "Index",
+    "IndexInfo",
+    "RankFusion",
+    "WeightedSum",
+    "rocchio",
+]

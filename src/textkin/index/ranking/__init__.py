@@ -1,6 +1,17 @@
 """Rankings of the documents of an index: which are nearest to a query, and why."""
 
+from textkin.index.ranking._feedback import rocchio
 from textkin.index.ranking._hits import Hit, Hits, Query
+from textkin.index.ranking._hybrids import Cascade, RankFusion, WeightedSum
 from textkin.index.ranking._terms import TermRanking
 
-__all__ = ["Hit", "Hits", "Query", "TermRanking"]
+__all__ = [
+    "Cascade",
+    "Hit",
+    "Hits",
+    "Query",
+    "RankFusion",
+    "TermRanking",
+    "WeightedSum",
+    "rocchio",
+]

@@ -7,7 +7,7 @@ from textkin.index.ranking._ranking import Ranking
 from textkin.index.ranking._terms import TermRanking
 from textkin.weighting import BM25, TfIdf
 
-__all__ = ["By", "ranking_of"]
+__all__ = ["By", "name_of", "ranking_of"]
 
 By: TypeAlias = str | TfIdf | BM25 | Ranking
 """A ranking by its name, a weighting of words, or a ranking itself."""
@@ -46,3 +46,8 @@ def ranking_of(by: By) -> Ranking:
     raise TypeError(
         f"by must be one of {names}, a TfIdf, a BM25 or a ranking; got {type(by).__name__}."
     )
+
+
+def name_of(ranking: Ranking) -> str | None:
+    """Return the name of a ranking, or None if it has none."""
+    return next((name for name in _NAMED if ranking_of(name) == ranking), None)

@@ -177,4 +177,5 @@ class Hit:
     def explain(self) -> Explanation:
         """Return the parts that sum to the score."""
         hits = self._hits
-        return hits._asking.ranker.explain(hits._query, int(hits._rows[self._place]))
+        asking, row = hits._asking, int(hits._rows[self._place])
+        return asking.ranker.explain_among(hits._query, row, asking.rows)
