@@ -406,7 +406,7 @@ def test_how_they_show_themselves():
         (lambda: RankFusion([]), ValueError, "two rankings or more; got 0"),
         (lambda: Cascade("bm25"), ValueError, "two rankings or more; got 1"),
         (lambda: Cascade("bm25", "tfidf", candidates=[1, 2]), ValueError, "one number, or 1"),
-        (lambda: Cascade("bm25", "tfidf", candidates=[0]), ValueError, r"candidates\[0\] must"),
+        (lambda: Cascade("bm25", "tfidf", candidates=[0]), ValueError, "candidates must"),
         (lambda: Cascade("bm25", "tfidf", candidates="9"), TypeError, "candidates must be"),
     ],
 )

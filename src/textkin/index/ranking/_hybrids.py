@@ -202,18 +202,15 @@ class Cascade(_Hybrid):
     def __init__(self, *stages: "By", candidates: int | Sequence[int] = 100) -> None:
         self.parts = _rankings("stages", stages)
         handed_on = len(self.parts) - 1
-        if isinstance(candidates, list | tuple):
-            if len(candidates) != handed_on:
-                raise ValueError(
-                    f"candidates must be one number, or {handed_on}: one for each stage but the "
-                    f"last; got {len(candidates)}."
-                )
-            for at, number in enumerate(candidates):
-                integer(1).check(f"candidates[{at}]", number)
-            self.candidates = tuple(int(number) for number in candidates)
-        else:
-            integer(1).check("candidates", candidates)
-            self.candidates = (int(candidates),) * handed_on
+        each = candidates if isinstance(candidates, list | tuple) else [candidates] * handed_on
+        if len(each) != handed_on:
+            raise ValueError(
+                f"candidates must be one number, or {handed_on}: one for each stage but the last; "
+                f"got {len(each)}."
+            )
+        for number in each:
+            integer(1).check("candidates", number)
+        self.candidates = tuple(map(int, each))
 
     def bind(self, view: View) -> "CascadeRanker":
         """Bind the stages."""
