@@ -153,15 +153,14 @@ class TermRanker(Ranker[TermQuery]):
         nonrelevant: Sequence[int],
         how: Rocchio,
     ) -> TermQuery:
-        """Move the weights, with query and documents brought to unit length first."""
+        """Move the weights towards documents as they are scored."""
 
         def vector(row: int) -> tuple[Int32Array, Float64Array]:
-            found = _unit(self._documents[[row]])
+            found = self._documents[[row]]
             return found.indices, found.data
 
-        start = query.words, _unit_length(query.weights)
         words, weights = moved_words(
-            start, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
+            query, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
         )
         if self._ranking.measure == "cosine":
             weights = _unit_length(weights)
