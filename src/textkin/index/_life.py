@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -51,6 +51,7 @@ class OpenIndex:
         self._writer: Writer | None = None
         self._vectors: WordVectors | None = None
         self._seen: View | None = None
+        self._kept: dict[Hashable, object] = {}  # for the views that follow
         _upgraded(self.path, self._timeout)
         snapshot = self._snapshot()
         with snapshot.catalogue() as catalogue:
@@ -114,7 +115,7 @@ class OpenIndex:
         snapshot = self._snapshot()
         with self._mutex:
             if self._seen is None or self._seen.snapshot is not snapshot:
-                self._seen = View(snapshot, self._reading, lambda: self.vectors)
+                self._seen = View(snapshot, self._reading, lambda: self.vectors, self._kept)
             return self._seen
 
     def _forget(self) -> None:

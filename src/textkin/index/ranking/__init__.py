@@ -4,6 +4,7 @@ from textkin.index.ranking._feedback import rocchio
 from textkin.index.ranking._hits import Hit, Hits, Query
 from textkin.index.ranking._hybrids import Cascade, RankFusion, WeightedSum
 from textkin.index.ranking._terms import TermRanking
+from textkin.index.ranking._transport import TransportRanking
 
 __all__ = [
     "Cascade",
@@ -12,6 +13,7 @@ __all__ = [
     "Query",
     "RankFusion",
     "TermRanking",
+    "TransportRanking",
     "WeightedSum",
     "rocchio",
 ]

@@ -5,12 +5,14 @@ from typing import TypeAlias
 
 from textkin.index.ranking._ranking import Ranking
 from textkin.index.ranking._terms import TermRanking
+from textkin.index.ranking._transport import TransportRanking
+from textkin.transport import WordMover
 from textkin.weighting import BM25, TfIdf
 
 __all__ = ["By", "name_of", "ranking_of"]
 
-By: TypeAlias = str | TfIdf | BM25 | Ranking
-"""A ranking by its name, a weighting of words, or a ranking itself."""
+By: TypeAlias = str | TfIdf | BM25 | WordMover | Ranking
+"""A ranking by its name, a weighting of words, a distance of words, or a ranking itself."""
 
 _NAMED: dict[str, Callable[[], Ranking]] = {
     "bm25": lambda: TermRanking(BM25()),
@@ -18,7 +20,11 @@ _NAMED: dict[str, Callable[[], Ranking]] = {
     "cosine": lambda: TermRanking("counts", "cosine"),
     "inner": lambda: TermRanking("counts", "inner"),
     "binary": lambda: TermRanking("binary", "inner"),
+    "wmd": lambda: TransportRanking("wmd"),
+    "rwmd": lambda: TransportRanking("rwmd"),
+    "wcd": lambda: TransportRanking("wcd"),
 }
+_OTHERS = "a TfIdf, a BM25, a WordMover or a ranking"
 _made: dict[str, Ranking] = {}
 
 
@@ -40,12 +46,12 @@ def ranking_of(by: By) -> Ranking:
         return TermRanking(by)
     if isinstance(by, TfIdf):
         return TermRanking(by, "cosine")
+    if isinstance(by, WordMover):
+        return TransportRanking.of(by)
     names = ", ".join(map(repr, _NAMED))
     if isinstance(by, str):
-        raise ValueError(f"by must be one of {names}, a TfIdf, a BM25 or a ranking; got {by!r}.")
-    raise TypeError(
-        f"by must be one of {names}, a TfIdf, a BM25 or a ranking; got {type(by).__name__}."
-    )
+        raise ValueError(f"by must be one of {names}, {_OTHERS}; got {by!r}.")
+    raise TypeError(f"by must be one of {names}, {_OTHERS}; got {type(by).__name__}.")
 
 
 def name_of(ranking: Ranking) -> str | None:

@@ -55,14 +55,22 @@ class View:
         How texts become words.
     vectors : callable
         Returns the word vectors of the index.
+    kept : dict, optional
+        What outlives this state, because it belongs to the open index; never more than a start for
+        what a view needs, which must see itself whether it still fits.
     """
 
     def __init__(
-        self, snapshot: Snapshot, reading: Reading, vectors: Callable[[], WordVectors]
+        self,
+        snapshot: Snapshot,
+        reading: Reading,
+        vectors: Callable[[], WordVectors],
+        kept: dict[Hashable, object] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.vectors = vectors
         self.reading = reading
+        self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
         self._reader: TermReader | None = None
