@@ -6,9 +6,9 @@ are marked in a second round. Documents that were shown keep the ranks at which 
 ("freezing"), so that nothing is gained by showing them again. *Pseudo*: the ten best are taken for
 right, nobody marks anything, and all documents are ranked again.
 
-Documents and queries enter the formula as the ranking scores with them, or brought to unit length
-before. No parameter is fitted. Run in the repository root, where textkin is installed with the
-extra ``stem``::
+Documents enter the formula as the ranking scores with them, or brought to the length of the query
+(what textkin does). No parameter is fitted. Run in the repository root, where textkin is installed
+with the extra ``stem``::
 
     python benchmarks/feedback.py
 """
@@ -16,6 +16,7 @@ extra ``stem``::
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,6 @@ RESULT = RESULTS / "feedback.json"
 SETS = ("med", "cran", "cacm", "time", "lisa")
 SHOWN = 10
 ROUNDS = 2
-TERMS: tuple[int | None, ...] = (20, 50, None)
 
 Vectors = np.ndarray  # (rows, words)
 
@@ -54,22 +54,44 @@ RANKINGS: dict[str, Callable[[Collection], tuple[Vectors, object]]] = {
 }
 
 
-def unit(rows: Vectors) -> Vectors:
-    """Bring rows to unit length; rows of zeros stay."""
+def as_long_as(query: Vectors, rows: Vectors) -> Vectors:
+    """Bring documents to the length of a query; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1)
+    return np.linalg.norm(query) * rows / np.where(lengths > 0, lengths, 1)
 
 
-LENGTHS: dict[str, Callable[[Vectors], Vectors]] = {"as scored": lambda rows: rows, "unit": unit}
+LENGTHS: dict[str, Callable[[Vectors, Vectors], Vectors]] = {
+    "as scored": lambda _query, rows: rows,
+    "as the query": as_long_as,
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How queries move."""
+
+    length: str = "as the query"
+    beta: float = 0.75
+    n_terms: int | None = 50
+
+
+SETTINGS = (
+    Setting(),
+    Setting(n_terms=20),
+    Setting(n_terms=None),
+    Setting(beta=2.0),
+    Setting(length="as scored"),
+    Setting(length="as scored", n_terms=20),
+    Setting(length="as scored", n_terms=None),
+)
 
 
 class Searcher:
     """The documents of a collection under one ranking, and how queries move."""
 
-    def __init__(self, documents: object, length: str, n_terms: int | None) -> None:
+    def __init__(self, documents: object, setting: Setting) -> None:
         self.documents = documents.astype(np.float64).tocsr()
-        self.prepare = LENGTHS[length]
-        self.n_terms = n_terms
+        self.setting = setting
 
     def scores(self, query: Vectors) -> np.ndarray:
         """Score every document."""
@@ -78,9 +100,11 @@ class Searcher:
     def moved(
         self, query: Vectors, right: np.ndarray, wrong: np.ndarray, gamma: float = 0.15
     ) -> Vectors:
-        """Move a query by the formula with its usual weights."""
-        rows = [self.prepare(self.documents[marked].toarray()) for marked in (right, wrong)]
-        return rocchio(self.prepare(query), *rows, gamma=gamma, n_terms=self.n_terms)
+        """Move a query by the formula."""
+        prepare = LENGTHS[self.setting.length]
+        rows = [prepare(query, self.documents[marked].toarray()) for marked in (right, wrong)]
+        beta, n_terms = self.setting.beta, self.setting.n_terms
+        return rocchio(query, *rows, beta=beta, gamma=gamma, n_terms=n_terms)
 
     def pseudo(self, query: Vectors) -> np.ndarray:
         """Return the scores after the best documents were taken for right."""
@@ -132,32 +156,32 @@ def measure_one(searcher: Searcher, queries: Vectors, collection: Collection) ->
 
 
 def measure(data: Path, sets: tuple[str, ...] = SETS) -> list[dict[str, object]]:
-    """Return one entry for each set, ranking, length and number of words."""
+    """Return one entry for each set, ranking and setting."""
     rows: list[dict[str, object]] = []
     for name in sets:
         collection = read_collection(data, name)
         for ranking, weigh in RANKINGS.items():
             queries, documents = weigh(collection)
-            lengths = LENGTHS if ranking == "bm25" else ["as scored"]  # tf-idf rows are unit rows
-            for length in lengths:
-                for n_terms in TERMS:
-                    facts = {"set": name, "queries": len(queries), "ranking": ranking}
-                    facts |= {"vectors": length, "n_terms": n_terms}
-                    searcher = Searcher(documents, length, n_terms)
-                    rows.append({**facts, **measure_one(searcher, queries, collection)})
-                    print(json.dumps(rows[-1]), flush=True)
+            for setting in SETTINGS:
+                if ranking == "tfidf" and setting.length == "as scored":
+                    continue  # its rows have the length of the query already
+                facts = {"set": name, "queries": len(queries), "ranking": ranking}
+                searcher = Searcher(documents, setting)
+                found = measure_one(searcher, queries, collection)
+                rows.append({**facts, **asdict(setting), **found})
+                print(json.dumps(rows[-1]), flush=True)
     return rows
 
 
 def table(rows: list[dict[str, object]]) -> str:
     """Return the average precisions as a Markdown table."""
     columns = ["before", "pseudo", *(f"marked, round {number + 1}" for number in range(ROUNDS))]
-    lines = [f"| set | ranking | vectors | words | {' | '.join(columns)} |"]
-    lines.append(f"| --- | --- | --- | ---: |{' ---: |' * len(columns)}")
+    lines = [f"| set | ranking | length of documents | beta | words | {' | '.join(columns)} |"]
+    lines.append(f"| --- | --- | --- | ---: | ---: |{' ---: |' * len(columns)}")
     for row in rows:
         cells = " | ".join(f"{row[column]:.1f}" for column in columns)
-        words = row["n_terms"] or "all"
-        lines.append(f"| {row['set']} | {row['ranking']} | {row['vectors']} | {words} | {cells} |")
+        setting = f"{row['length']} | {row['beta']} | {row['n_terms'] or 'all'}"
+        lines.append(f"| {row['set']} | {row['ranking']} | {setting} | {cells} |")
     return "\n".join(lines)
 
 
@@ -172,7 +196,7 @@ def main() -> None:
     print(table(rows))
     report = {
         "command": "python benchmarks/feedback.py",
-        "measure": "average precision in percent, cut at rank 1000; alpha 1, beta 0.75, gamma 0.15 "
+        "measure": "average precision in percent, cut at rank 1000; alpha 1, gamma 0.15 "
         "(pseudo: 0); marked documents frozen at the ranks at which they were shown",
         **describe("numpy", "scipy", "scikit-learn", "PyStemmer"),
         "rows": rows,

@@ -153,18 +153,16 @@ def documents(ranker):
 @settings(max_examples=30)
 @given(QUERIES, ROWS, ROWS, st.sampled_from([None, 2, 50]))
 @pytest.mark.parametrize("name", RANKINGS)
-def test_a_query_moves_towards_documents_as_they_are_scored(
+def test_a_query_moves_towards_documents_of_its_own_length(
     view, name, text, relevant, nonrelevant, n_terms
 ):
     ranker = ranking_of(RANKINGS[name]).on(view)
     query = ranker.of_text(text)
     moved = ranker.moved(query, relevant, nonrelevant, Rocchio(n_terms=n_terms))
-    expected = rocchio(
-        vector_of(query, view.n_words),
-        documents(ranker)[relevant],
-        documents(ranker)[nonrelevant],
-        n_terms=n_terms,
-    )
+    start = vector_of(query, view.n_words)
+    lengths = np.linalg.norm(documents(ranker), axis=1, keepdims=True)
+    rows = np.linalg.norm(start) * documents(ranker) / np.where(lengths, lengths, 1)
+    expected = rocchio(start, rows[relevant], rows[nonrelevant], n_terms=n_terms)
     if name in ("tfidf", "cosine") and expected.any():
         expected /= np.linalg.norm(expected)
     found = vector_of(moved, view.n_words)
@@ -238,6 +236,14 @@ def test_all_words_can_leave(ranker):
     moved = ranker.moved(query, [], [2, 5], Rocchio(alpha=0.001, gamma=1))
     assert len(moved.words) == 0
     assert len(ranker.best(moved, 10).rows) == 0
+
+
+def test_without_a_word_the_query_is_that_of_the_documents(ranker):
+    query = ranker.of_text("zebra")
+    moved = ranker.moved(query, [5], [], Rocchio())
+    assert set(ranker.words_of(moved)) == {"tree", "sky", "sea"}
+    assert np.isfinite(moved.weights).all()
+    assert ranker.best(moved, 1).rows.tolist() == [5]
 
 
 def test_an_empty_document_moves_nothing_but_the_mean(ranker):
