@@ -62,7 +62,8 @@ def _percent(share: float) -> str:
 # ------------------------------------------------------------------ characters
 
 _NAME = 30  # widest column of names
-_BAR = 24
+_BAR, _BAR_BESIDE_NOTES = 24, 16
+_SHORTEST_BAR = 4
 _NOTE = 12  # narrower notes are left out
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -75,8 +76,8 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
     name_width = max(map(columns, names), default=0)
     number_width = max(map(len, numbers), default=0)
     used = name_width + number_width + 12
-    bar_width = min(_BAR, max(0, width - used))
-    bar_width = bar_width if bar_width >= 4 else 0
+    longest = _BAR_BESIDE_NOTES if any(bar.note for bar in bars) else _BAR
+    bar_width = min(longest, width - used) if width - used >= _SHORTEST_BAR else 0
     most = max((bar.length for bar in bars), default=0.0)
     room = width - used - bar_width - 2
     lines = []
@@ -142,7 +143,8 @@ _LABELS = 210.0  # width of the column of names
 _NUMBERS = 130.0  # and of that of numbers
 _INDENT = 14.0
 _DEEPEST = 6  # indents; further ones are drawn like this
-_LETTER = 7.6  # what a column of 14 pixels takes
+_LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
+_CELL = 200  # letters of a cell of a table
 
 
 def _rules(ground: str, ink: str, muted: str, line: str, adds: str, takes: str, rest: str) -> str:
@@ -184,7 +186,7 @@ _STYLE = (
 
 def bars_svg(bars: Sequence[Bar], *, title: str, score: float, width: int) -> str:
     """Draw bars as a picture; see `Contributions.to_svg`."""
-    top = _MARGIN + 34
+    top = _MARGIN + (34 if title else 0)
     height = top + _LINE * len(bars) + 34
     form = _form(bars)
     left, right = _MARGIN + _LABELS, width - _MARGIN - _NUMBERS
@@ -199,12 +201,14 @@ def bars_svg(bars: Sequence[Bar], *, title: str, score: float, width: int) -> st
         '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-bars" role="img" '
         f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
         'style="max-width:100%;height:auto">',
-        f"<title>{markup(title)}</title>",
+        f"<title>{markup(title or f'Parts of a score of {score:.4g}')}</title>",
         f"<desc>{markup(f'Parts sum to {score:.6g}. {words}.')}</desc>",
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" width="{width}" height="{height:.0f}" rx="6"/>',
-        _text(_MARGIN, _MARGIN + 16, markup(shortened(title, width // 10)), classes="ink title"),
     ]
+    if title:
+        shown = markup(shortened(title, width // 11))
+        lines.append(_text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
     for at, bar in enumerate(bars):
         length = scale * (bar.length / most) if most else 0.0
         start = zero - length if bar.value < 0 else zero
@@ -221,8 +225,10 @@ def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str)
     letters = int((_LABELS - 10 - indent) / _LETTER)
     label = f"… {bar.name}" if bar.summed else shortened(bar.name, letters)
     ink = "muted" if bar.summed or bar.depth else "ink"
-    # Isolated, so that a word keeps its own direction of writing to itself.
-    yield _text(_MARGIN + indent, y + 17, f"\u2068{markup(label)}\u2069", classes=ink)
+    # Isolated, so that a word keeps its own direction of writing to itself; in a frame that cuts.
+    word = _text(0, 17, f"\u2068{markup(label)}\u2069", classes=ink)
+    frame = f'x="{_MARGIN + indent:.1f}" y="{y:.1f}" width="{_LABELS - 8 - indent:.1f}"'
+    yield f'<svg {frame} height="{_LINE:.0f}">{word}</svg>'
     kind = "rest" if bar.summed else "takes" if bar.value < 0 else "adds"
     inner = " inner" if bar.depth else ""
     thick = _LINE - (10 if bar.depth else 6)
@@ -231,10 +237,14 @@ def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str)
         f'width="{max(length, 0.5):.1f}" height="{thick:.0f}" rx="1">'
         f"<title>{markup(_in_words(bar))}</title></rect>"
     )
-    number = f"{bar.value:{form}}".replace("-", "\u2212", 1 if bar.value < 0 else 0)
+    number, share = _minus(f"{bar.value:{form}}"), _minus(_percent(bar.share))
     right = width - _MARGIN
     yield _text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
-    yield _text(right, y + 17, _percent(bar.share), anchor="end", classes="muted small number")
+    yield _text(right, y + 17, share, anchor="end", classes="muted small number")
+
+
+def _minus(number: str) -> str:
+    return f"\u2212{number[1:]}" if number.startswith("-") else number
 
 
 def _text(x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink") -> str:
@@ -260,8 +270,8 @@ def _legend(bars: Sequence[Bar], y: float) -> Iterator[str]:
 def _in_words(bar: Bar) -> str:
     verb = "takes away" if bar.value < 0 else "adds"
     share = f" ({_percent(bar.share)})" if _percent(bar.share) else ""
-    note = f", {bar.note}" if bar.note else ""
-    return f"{bar.name} {verb} {abs(bar.value):.4g}{share}{note}"
+    note = f", {shortened(bar.note, _CELL)}" if bar.note else ""
+    return f"{shortened(bar.name, _CELL)} {verb} {abs(bar.value):.4g}{share}{note}"
 
 
 # ------------------------------------------------------------------ HTML
@@ -288,8 +298,9 @@ def bars_html(picture: str, bars: Sequence[Bar], *, title: str, score: float) ->
 
 def _table_row(bar: Bar) -> str:
     indent = f' style="padding-left:{0.6 + 1.2 * min(bar.depth, _DEEPEST):.1f}rem"'
+    name, note = (markup(shortened(text, _CELL)) for text in (bar.name, bar.note))
     return (
-        f'<tr><td class="words"{indent if bar.depth else ""}>{markup(bar.name)}</td>'
+        f'<tr><td class="words"{indent if bar.depth else ""}>{name}</td>'
         f'<td class="number">{bar.value:.6g}</td><td class="number">{_percent(bar.share)}</td>'
-        f'<td class="words">{markup(bar.note)}</td></tr>'
+        f'<td class="words">{note}</td></tr>'
     )

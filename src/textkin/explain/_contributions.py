@@ -129,9 +129,8 @@ class Contributions:
         """
         integer(1).check("limit", limit)
         integer(500).check("width", width)
-        return bars_svg(
-            self._bars(limit), title=title or self._title, score=self.score, width=width
-        )
+        title = title or self._title
+        return bars_svg(self._bars(limit), title=title, score=self.score, width=width)
 
     def to_html(self, *, title: str = "", limit: int = 12) -> str:
         """Return a page with the picture and a table of all parts; it needs nothing from outside.
@@ -148,10 +147,10 @@ class Contributions:
         str
             An HTML document without scripts. Texts are escaped.
         """
+        integer(1).check("limit", limit)
+        picture = bars_svg(self._bars(limit), title="", score=self.score, width=780)
         title = title or self._title
-        return bars_html(
-            self.to_svg(title=title, limit=limit), self._bars(None), title=title, score=self.score
-        )
+        return bars_html(picture, self._bars(None), title=title, score=self.score)
 
     def to_dict(self) -> dict[str, Any]:
         """Return score and parts in plain types, ready for JSON."""

@@ -382,9 +382,9 @@ class WeightedSumRanker(HybridRanker):
             inside = _scaled(_parts_of(ranker.explain_among(query[at], row, among)), times)
             if scale.zero:
                 end = "the farthest candidate" if ranker.ascending else "the lowest candidate"
-                inside += (Contribution(end, -times * scale.zero, f"{scale.zero:.4g} counts 0"),)
-            note = f"{weight:g} x {value:.3g}; {score:.4g}, where {scale.zero:.4g} counts 0"
-            note += f" and {scale.zero + scale.width:.4g} counts 1"
+                ends = f"{scale.zero:.4g} counts 0, {scale.zero + scale.width:.4g} counts 1"
+                inside += (Contribution(end, -times * scale.zero, ends),)
+            note = f"{weight:g} x {value:.3g}, of {score:.4g}"
             ordered = sorted(inside, key=lambda part: -abs(part.value))
             parts.append(Contribution(self._labels[at], weight * value, note, tuple(ordered)))
         return Contributions.of(parts)
@@ -543,7 +543,7 @@ def _in_order(rows: Int64Array, scores: Float64Array, stats: dict[str, float]) -
 def _parts_of(explanation: Explanation) -> tuple[Contribution, ...]:
     if isinstance(explanation, Contributions):
         return explanation.parts
-    flow: Flow = getattr(explanation, "flow", explanation)
+    flow = explanation if isinstance(explanation, Flow) else explanation.flow
     return tuple(
         Contribution(
             f"{move.source} to {move.target}",
