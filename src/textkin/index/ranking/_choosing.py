@@ -9,7 +9,7 @@ from textkin.index.ranking._transport import TransportRanking
 from textkin.transport import WordMover
 from textkin.weighting import BM25, TfIdf
 
-__all__ = ["By", "ranking_of"]
+__all__ = ["By", "name_of", "ranking_of"]
 
 By: TypeAlias = str | TfIdf | BM25 | WordMover | Ranking
 """A ranking by its name, a weighting of words, a distance of words, or a ranking itself."""
@@ -52,3 +52,8 @@ def ranking_of(by: By) -> Ranking:
     if isinstance(by, str):
         raise ValueError(f"by must be one of {names}, {_OTHERS}; got {by!r}.")
     raise TypeError(f"by must be one of {names}, {_OTHERS}; got {type(by).__name__}.")
+
+
+def name_of(ranking: Ranking) -> str | None:
+    """Return the name of a ranking, or None if it has none."""
+    return next((name for name in _NAMED if ranking_of(name) == ranking), None)
