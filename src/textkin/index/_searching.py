@@ -109,5 +109,6 @@ class SearchableIndex(OpenIndex):
         _K.check("k", k)
         _OFFSET.check("offset", offset)
         _THRESHOLD.check("threshold", threshold)
-        ranking = ranking_of(by)
-        return Asking(ranking, ranking.on(self._view()), k, offset, threshold, rows)
+        view = self._view()
+        ranking = ranking_of(by, view.snapshot.models)
+        return Asking(ranking, ranking.on(view), k, offset, threshold, rows)

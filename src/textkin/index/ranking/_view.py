@@ -13,6 +13,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array, Int64Array
+from textkin.index._models import Models
 from textkin.index._records import DOCUMENT_COLUMNS
 from textkin.index._settings import Reading
 from textkin.index._snapshot import Part, Snapshot
@@ -55,13 +56,20 @@ class View:
         How texts become words.
     vectors : callable
         Returns the word vectors of the index.
+    models : Models
+        The attached models that can be applied.
     """
 
     def __init__(
-        self, snapshot: Snapshot, reading: Reading, vectors: Callable[[], WordVectors]
+        self,
+        snapshot: Snapshot,
+        reading: Reading,
+        vectors: Callable[[], WordVectors],
+        models: Models,
     ) -> None:
         self.snapshot = snapshot
         self.vectors = vectors
+        self.models = models
         self.reading = reading
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
