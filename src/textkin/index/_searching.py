@@ -211,7 +211,7 @@ class SearchableIndex(OpenIndex):
         _K.check("k", k)
         _OFFSET.check("offset", offset)
         _THRESHOLD.check("threshold", threshold)
-        ranking = ranking_of(by)
+        ranking = ranking_of(by, view.snapshot.models)
         ranker = ranking.on(view) if view.n_documents else NoDocuments(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.
         return Asking(by, ranker, int(k), int(offset), threshold, scope)

@@ -5,6 +5,7 @@ from textkin.index.ranking._filter_text import parse_filter
 from textkin.index.ranking._filters import Filter
 from textkin.index.ranking._hits import Hit, Hits, Query
 from textkin.index.ranking._hybrids import Cascade, RankFusion, WeightedSum
+from textkin.index.ranking._models import ModelRanking
 from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 
@@ -13,6 +14,7 @@ __all__ = [
     "Filter",
     "Hit",
     "Hits",
+    "ModelRanking",
     "Query",
     "RankFusion",
     "TermRanking",
