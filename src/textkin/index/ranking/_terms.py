@@ -10,7 +10,7 @@ from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array
 from textkin._validation import check_params, one_of
 from textkin.explain import Contribution, Contributions
-from textkin.index.ranking._feedback import Rocchio, moved_words
+from textkin.index.ranking._feedback import Rocchio, as_long_as, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import Bag, View
 from textkin.weighting import BM25, TfIdf, inverse_document_frequency, term_frequency
@@ -182,15 +182,13 @@ class TermRanker(Ranker[TermQuery]):
         nonrelevant: Sequence[int],
         how: Rocchio,
     ) -> TermQuery:
-        """Move the weights, with query and documents brought to unit length first."""
+        """Move the weights towards documents of the length of the query."""
 
         def vector(row: int) -> tuple[Int32Array, Float64Array]:
-            words, weights = self._search.words_of(row)
-            return words, _divided(weights, "l2")
+            return as_long_as(query, self._search.words_of(row))
 
-        start = query.words, _divided(query.weights, "l2")
         words, weights = moved_words(
-            start, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
+            query, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
         )
         if self._unit_queries:
             weights = _divided(weights, "l2")

@@ -15,6 +15,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array, Int64Array
+from textkin.index._models import Models
 from textkin.index._records import DOCUMENT_COLUMNS
 from textkin.index._settings import Reading
 from textkin.index._snapshot import Part, Snapshot
@@ -27,6 +28,7 @@ __all__ = ["Bag", "View"]
 _Made = TypeVar("_Made")
 _MOST_WORDS = 1 << 17  # of queries, whose table is made anew then
 _ASKED_BEFORE_ALL = 5  # ids: a 32nd of all
+_FETCHED = 4096  # at a time
 _ERRORS = "surrogatepass"  # for ids that UTF-8 has no form for
 
 
@@ -59,14 +61,26 @@ class View:
         How texts become words.
     vectors : callable
         Returns the word vectors of the index.
+    models : Models
+        The attached models that can be applied.
+    kept : dict, optional
+        What outlives this state, because it belongs to the open index; never more than a start for
+        what a view needs, which must see itself whether it still fits.
     """
 
     def __init__(
-        self, snapshot: Snapshot, reading: Reading, vectors: Callable[[], WordVectors]
+        self,
+        snapshot: Snapshot,
+        reading: Reading,
+        vectors: Callable[[], WordVectors],
+        models: Models,
+        kept: dict[Hashable, object] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.vectors = vectors
+        self.models = models
         self.reading = reading
+        self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
         self._readers = threading.local()
@@ -139,21 +153,17 @@ class View:
     @cached_property
     def _every_id(self) -> tuple[bytes, "array[int]"]:
         """The ids of all rows in UTF-8 one after another, and where each begins and ends."""
-        with self._mutex:
-            every, ends = bytearray(), array("q", [0])
-            at = 0
-            with self.snapshot.catalogue() as catalogue:
-                for position, id in catalogue.execute(
-                    "SELECT position, id FROM documents ORDER BY position"
-                ):
-                    row = int(np.searchsorted(self.positions, position))
-                    ends.extend([len(every)] * (row - at))  # rows that are no documents any more
-                    at = row
-                    every += id.encode("utf-8", _ERRORS)
-                    ends.append(len(every))
-                    at += 1
-            ends.extend([len(every)] * (self.n_rows - at))
-            return bytes(every), ends
+        every, sizes = bytearray(), np.zeros(self.n_rows + 1, np.int64)
+        with self.snapshot.catalogue() as catalogue:
+            cursor = catalogue.execute("SELECT position, id FROM documents ORDER BY position")
+            while found := cursor.fetchmany(_FETCHED):
+                encoded = [id.encode("utf-8", _ERRORS) for _, id in found]
+                rows = np.searchsorted(self.positions, [position for position, _ in found])
+                sizes[rows + 1] = [*map(len, encoded)]
+                every += b"".join(encoded)
+        ends = array("q")
+        ends.frombytes(np.cumsum(sizes).tobytes())
+        return bytes(every), ends
 
     def documents(self, rows: Iterable[int]) -> list[Document]:
         """Return the documents of rows."""
