@@ -97,7 +97,7 @@ class SearchableIndex(OpenIndex):
         started = time.perf_counter()
         _check_query(query)
         view = self._view()
-        asking = self._asking(view, by, k, offset, threshold, _scope(view, where))
+        asking = self._asking(view, by, k, offset, threshold, _scope(view, where), query)
         return _found(asking, query, started)
 
     def search_many(
@@ -135,7 +135,9 @@ class SearchableIndex(OpenIndex):
         asking = self._asking(view, by, k, 0, threshold, _scope(view, where))
 
         def one(query: SearchQuery) -> Hits:
-            return _found(asking, query, time.perf_counter())
+            started = time.perf_counter()
+            asked = {"text": query} if isinstance(query, str) else {"weights": dict(query)}
+            return _found(replace(asking, **asked), query, started)
 
         hits: list[Hits] = []
 
@@ -207,14 +209,20 @@ class SearchableIndex(OpenIndex):
         offset: int,
         threshold: float | None,
         scope: Scope,
+        query: SearchQuery | None = None,
     ) -> Asking:
-        _K.check("k", k)
-        _OFFSET.check("offset", offset)
-        _THRESHOLD.check("threshold", threshold)
+        if type(k) is not int or k < 1:  # what is usual is seen at once
+            _K.check("k", k)
+        if type(offset) is not int or offset < 0:
+            _OFFSET.check("offset", offset)
+        if threshold is not None:
+            _THRESHOLD.check("threshold", threshold)
         ranking = ranking_of(by, view.snapshot.models)
         ranker = ranking.on(view) if view.n_documents else NoDocuments(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.
-        return Asking(by, ranker, int(k), int(offset), threshold, scope)
+        text = query if isinstance(query, str) else None
+        weights = dict(query) if isinstance(query, Mapping) else None
+        return Asking(by, ranker, int(k), int(offset), threshold, scope, text, weights)
 
 
 def _scope(view: View, where: Where | None) -> Scope:
@@ -228,9 +236,8 @@ def _scope(view: View, where: Where | None) -> Scope:
 
 def _found(asking: Asking, query: SearchQuery, started: float) -> Hits:
     if isinstance(query, str):
-        return find(replace(asking, text=query), asking.ranker.of_text(query), started)
-    weights = dict(query)
-    return find(replace(asking, weights=weights), asking.ranker.of_words(weights), started)
+        return find(asking, asking.ranker.of_text(query), started)
+    return find(asking, asking.ranker.of_words(query), started)
 
 
 def _queries(queries: Iterable[SearchQuery]) -> list[SearchQuery]:
