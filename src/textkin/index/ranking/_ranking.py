@@ -108,6 +108,13 @@ class Ranker(ABC, Generic[Q]):
     def explain(self, query: Q, row: int) -> Explanation:
         """Return the parts that sum to the score of a document, found or not."""
 
+    def explain_among(self, query: Q, row: int, rows: BoolArray | None) -> Explanation:
+        """Explain the score that a document has where only some rows may be found.
+
+        As `explain`, but for hybrids: their scores depend on the other candidates.
+        """
+        return self.explain(query, row)
+
     @abstractmethod
     def moved(
         self, query: Q, relevant: Sequence[int], nonrelevant: Sequence[int], how: Rocchio
