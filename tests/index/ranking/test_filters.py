@@ -448,9 +448,7 @@ def test_one_filter_has_one_form() -> None:
     )
     assert isinstance(asked, Filter)
     assert parse_filter(asked) is asked
-    assert str(asked) == (
-        "year >= 2010 and (lang in (de, en) or not label = spam) and exists(doi)"
-    )
+    assert str(asked) == ("year >= 2010 and (lang in (de, en) or not label = spam) and exists(doi)")
     assert parse_filter("a = 1") != parse_filter("a = true")
     assert parse_filter("a = 1") == parse_filter("a == 1.0") == parse_filter({"a": [1]})
     assert parse_filter("a = 1") != parse_filter("a = '1'")
