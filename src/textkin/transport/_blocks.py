@@ -26,8 +26,11 @@ Block: TypeAlias = tuple[Int64Array, Int32Array, Float32Array | Float64Array, Ma
 """Rows of a CSR matrix (indptr, columns, counts), and which of them are there; None: all."""
 
 # Below this share of documents that may be found, a corpus of their own pays: it looks at no
-# others, and computes nothing for words that none of them has.
+# others, and computes nothing for words that none of them has. It has to be made first, which
+# pays for a single search only if they are very few.
 _FEW = 0.25
+_VERY_FEW = 0.02
+_MANY = 8  # queries of the same documents
 _LEFT_OUT = _core.VERDICTS.index("left_out")
 
 
@@ -129,7 +132,7 @@ class Blocks:
         return self._size
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_all", "_few")
+        made = ("_all", "_few", "_asked")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
@@ -178,11 +181,14 @@ class Blocks:
         record: bool,
         progress: ProgressCallback | None,
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
-        mask, few = options.mask, None
+        mask = options.mask
+        few: _Few | None = None
         alike = without is None and from_row is None and not record
-        if mask is not None and alike and np.count_nonzero(mask) < _FEW * len(mask):
-            mask, few = None, self._those(mask)
-        searcher = self._all if few is None else few.searcher
+        if mask is not None and alike:
+            few = self._few_of(mask, len(queries))
+        searcher = self._all
+        if few is not None:
+            searcher, mask = few.searcher, None
         starts, rows, distances, counts, seconds, verdicts, values = searcher.search(
             queries,
             None,
@@ -208,24 +214,36 @@ class Blocks:
         """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
         return None if number is None else min(number, max(len(self), 1))
 
-    def _those(self, mask: Mask) -> "_Few":
-        """Return the documents of a mask as a corpus of their own, kept for the next search."""
+    def _few_of(self, mask: Mask, queries: int) -> "_Few | None":
+        """Return the documents of a mask by themselves, if that pays."""
+        share = np.count_nonzero(mask) / max(len(mask), 1)
+        if share >= _FEW:
+            return None
         last: _Few | None = self.__dict__.get("_few")
-        if last is None or not np.array_equal(last.mask, mask):
-            found: list[Block] = []
-            places: list[Int64Array] = []
-            start = 0
-            for block in self.blocks:
-                size = len(block[0]) - 1
-                live = mask[start : start + size]
-                chosen = np.flatnonzero(live if block[3] is None else live & block[3])
-                if len(chosen):
-                    found.append(_rows_of(block, chosen))
-                    places.append(chosen + start)
-                start += size
-            rows = np.concatenate([np.empty(0, np.int64), *places])
-            last = self.__dict__["_few"] = _Few(mask.copy(), rows, self._searcher(found))
-        return last
+        if last is not None and np.array_equal(last.mask, mask):
+            return last
+        seen, times = self.__dict__.get("_asked", (None, 0))
+        times = queries + (times if np.array_equal(seen, mask) else 0)
+        if share >= _VERY_FEW and times < _MANY:
+            self.__dict__["_asked"] = mask.copy(), times
+            return None
+        few = self.__dict__["_few"] = self._made(mask.copy())
+        return few
+
+    def _made(self, mask: Mask) -> "_Few":
+        found: list[Block] = []
+        places: list[Int64Array] = []
+        start = 0
+        for block in self.blocks:
+            size = len(block[0]) - 1
+            live = mask[start : start + size]
+            chosen = np.flatnonzero(live if block[3] is None else live & block[3])
+            if len(chosen):
+                found.append(_rows_of(block, chosen))
+                places.append(chosen + start)
+            start += size
+        rows = np.concatenate([np.empty(0, np.int64), *places])
+        return _Few(mask, rows, self._searcher(found))
 
 
 class _Few(NamedTuple):
