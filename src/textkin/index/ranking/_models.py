@@ -111,9 +111,13 @@ class ModelVectors:
     """
 
     def __init__(self, view: View, record: ModelRecord) -> None:
-        self.cosine = record.metric == "cosine"
         with view.snapshot.catalogue() as catalogue:
-            self.matrix: Float32Array = read_vectors(catalogue, record, view.positions, view.live)
+            matrix = read_vectors(catalogue, record, view.positions, view.live)
+        self._take(matrix, record.metric)
+
+    def _take(self, matrix: Float32Array, metric: str) -> None:
+        self.cosine = metric == "cosine"
+        self.matrix = matrix
         self.lengths: Float64Array = np.zeros(len(self.matrix))
         for block in _blocks(len(self.matrix)):
             rows = self.matrix[block].astype(np.float64)
