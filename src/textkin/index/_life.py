@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -64,6 +64,7 @@ class OpenIndex:
         self._writer: Writer | None = None
         self._vectors: WordVectors | None = None
         self._seen: View | None = None
+        self._kept: dict[Hashable, object] = {}  # for the views that follow
         self._models = Models(self.path)
         _upgraded(self.path, self._timeout)
         snapshot = self._snapshot()
@@ -129,7 +130,9 @@ class OpenIndex:
         snapshot = self._snapshot()
         with self._mutex:
             if self._seen is None or self._seen.snapshot is not snapshot:
-                self._seen = View(snapshot, self._reading, lambda: self.vectors, self._models)
+                self._seen = View(
+                    snapshot, self._reading, lambda: self.vectors, self._models, self._kept
+                )
             return self._seen
 
     def _forget(self) -> None:

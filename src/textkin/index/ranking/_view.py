@@ -58,6 +58,9 @@ class View:
         Returns the word vectors of the index.
     models : Models
         The attached models that can be applied.
+    kept : dict, optional
+        What outlives this state, because it belongs to the open index; never more than a start for
+        what a view needs, which must see itself whether it still fits.
     """
 
     def __init__(
@@ -66,11 +69,13 @@ class View:
         reading: Reading,
         vectors: Callable[[], WordVectors],
         models: Models,
+        kept: dict[Hashable, object] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.vectors = vectors
         self.models = models
         self.reading = reading
+        self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
         self._reader: TermReader | None = None
