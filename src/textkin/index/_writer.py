@@ -162,7 +162,8 @@ class Writer:
             return
         offsets, words, counts, _ = _core.unpack_counts(list(packed), self._state.words)
         shape = len(contents), self._state.words
-        bags = sparse.csr_array((counts, words, offsets.astype(np.int32)), shape=shape)
+        rows = counts, words, offsets.astype(np.int32)
+        bags = sparse.csr_array(rows, shape=shape, dtype=np.float32)
         texts = [content.text for content in contents]
         positions = range(first, first + len(contents))
         for record in records.values():
