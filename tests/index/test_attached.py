@@ -6,10 +6,11 @@ import shutil
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from support import load_script
 from textkin import BM25, LDA, LSI, PLSA, DamagedIndexError, FisherKernel, Index, TfIdf
-from textkin.index import _attaching
+from textkin.index import _attaching, _model_records
 from textkin.index.ranking import ModelRanking
 
 model = load_script("tests/index/store_model.py")
@@ -132,6 +133,46 @@ def test_progress_is_told_in_documents(filled: Index, monkeypatch: pytest.Monkey
         filled.attach(name, made, progress=lambda done, total: told.append((done, total)))
     assert told == [(8, 21), (16, 21), (21, 21)] * 2
     assert np.array_equal(vectors(filled, "texts"), lengths([d.text for d in filled]))
+
+
+def test_a_vector_is_read_once(filled: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    blocks = _model_records._blocks
+
+    def counted(*arguments: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for positions, found in blocks(*arguments):
+            read.extend(positions.tolist())
+            yield positions, found
+
+    monkeypatch.setattr(_model_records, "_blocks", counted)
+    filled.attach("texts", lengths)
+    for step in (
+        lambda: None,
+        lambda: filled.add(MORE[:5]),
+        lambda: filled.delete(["d0", "e4"]),
+        lambda: filled.update([{**MORE[0], "text": "abc"}, *MORE[5:]]),
+        filled.compact,
+        lambda: filled.delete(filled.ids()[1:]),
+        lambda: filled.add([{"id": "last", "text": "aaa"}]),
+    ):
+        step()
+        assert np.array_equal(vectors(filled, "texts"), lengths([d.text for d in filled]))
+    assert len(read) == len(set(read)) == 21 + 5 + 8 + 1
+    filled.detach("texts")
+    filled.attach("other", lengths)
+    vectors(filled, "other")
+    assert [
+        key for key in filled._kept if key[1] != filled._snapshot().models["other"].number
+    ] == []
+
+
+def test_an_older_state_does_not_rest_on_a_newer_one(filled: Index) -> None:
+    filled.attach("texts", lengths)
+    before, expected = filled._view(), lengths([document.text for document in filled])
+    filled.delete(["d0", "d8"])
+    vectors(filled, "texts")
+    late = ModelRanking("texts").on(before)
+    assert np.array_equal(late.vectors.matrix[before.live], expected)
 
 
 class TestOthers:

@@ -122,16 +122,16 @@ class TestEveryModel:
         query = found.of_text("crude oil cup")
         moved = found.moved(query, [3, 5], [7], Rocchio(1.0, 0.75, 0.15, 2))
 
-        def unit(vector: np.ndarray) -> np.ndarray:
-            return vector / np.linalg.norm(vector)
+        def scaled(row: int) -> np.ndarray:
+            vector = found.vectors.matrix[row].astype(np.float64)
+            return vector / np.linalg.norm(vector) * np.linalg.norm(query.vector)
 
-        rows = found.vectors.matrix.astype(np.float64)
-        means = (unit(rows[3]) + unit(rows[5])) / 2, unit(rows[7])
+        means = (scaled(3) + scaled(5)) / 2, scaled(7)
         np.testing.assert_allclose(
-            moved.vector, unit(query.vector) + 0.75 * means[0] - 0.15 * means[1], rtol=1e-12
+            moved.vector, query.vector + 0.75 * means[0] - 0.15 * means[1], rtol=1e-12
         )
         alone = found.moved(query, [], [], Rocchio())
-        assert np.array_equal(alone.vector, unit(query.vector))
+        assert np.array_equal(alone.vector, query.vector)
         hits = index.search("crude oil cup", by=name).feedback(relevant=["3"])
         assert len(hits) == 10
         assert hits.query.words is None

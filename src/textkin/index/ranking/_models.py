@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -57,9 +57,9 @@ class ModelRanking(Ranking):
     order. So equal vectors have equal scores, and the answer does not depend on threads, on BLAS
     or on other queries.
 
-    Relevance feedback moves the vector of the query (Rocchio, with all vectors brought to unit
-    length first). Unlike the weight of a word, a coordinate may be below 0, so nothing is cut off
-    there; ``n_terms`` means nothing here.
+    Relevance feedback moves the vector of the query (Rocchio, with documents brought to its length
+    first). Unlike the weight of a word, a coordinate may be below 0, so nothing is cut off there;
+    ``n_terms`` means nothing here.
 
     References
     ----------
@@ -112,7 +112,9 @@ class ModelVectors:
 
     def __init__(self, view: View, record: ModelRecord) -> None:
         with view.snapshot.catalogue() as catalogue:
-            matrix = read_vectors(catalogue, record, view.positions, view.live)
+            known = _kept(view, record)
+            matrix = read_vectors(catalogue, record, view.positions, view.live, known)
+        view.kept[ModelVectors, record.number] = view.positions, view.live, matrix
         self._take(matrix, record.metric)
 
     def _take(self, matrix: Float32Array, metric: str) -> None:
@@ -323,12 +325,14 @@ class ModelRanker(Ranker[ModelQuery]):
         nonrelevant: Sequence[int],
         how: Rocchio,
     ) -> ModelQuery:
-        """Move the vector, with query and documents brought to unit length first."""
-        moved = how.alpha * _unit(query.vector)
+        """Move the vector; documents are brought to the length of the query first."""
+        length = query.length or 1.0
+        moved = how.alpha * query.vector
         for rows, weight in ((relevant, how.beta), (nonrelevant, -how.gamma)):
             if len(rows):
-                units = [_unit(self.vectors.matrix[row].astype(np.float64)) for row in rows]
-                moved = moved + weight * np.mean(units, axis=0)
+                vectors = [self.of_row(row) for row in rows]
+                scaled = [vector * (length / (size or 1.0)) for vector, size in vectors]
+                moved = moved + weight * np.mean(scaled, axis=0)
         return _query(moved)
 
     def _name(self, factor: int) -> str:
@@ -349,14 +353,18 @@ class ModelRanker(Ranker[ModelQuery]):
         return [("-" if row[at] < 0 else "") + self.view.words[at] for at in order if row[at]]
 
 
+def _kept(view: View, record: ModelRecord) -> Any:  # noqa: ANN401 (what ModelVectors has left)
+    """Return the vectors that were read for an earlier state; forget those of no model."""
+    attached = {other.number for other in view.snapshot.models.values()}
+    for key in list(view.kept):
+        if isinstance(key, tuple) and key[0] is ModelVectors and key[1] not in attached:
+            view.kept.pop(key, None)
+    return view.kept.get((ModelVectors, record.number))
+
+
 def _query(vector: Float32Array | Float64Array) -> ModelQuery:
     whole = vector.astype(np.float64)
     return ModelQuery(whole, float(np.sqrt((whole * whole).sum())))
-
-
-def _unit(vector: Float64Array) -> Float64Array:
-    length = float(np.sqrt((vector * vector).sum()))
-    return vector / length if length > 0 else vector
 
 
 def _blocks(rows: int) -> list[slice]:
