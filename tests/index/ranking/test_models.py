@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -338,7 +339,7 @@ class TestApproximately:
     ) -> None:
         from textkin.index.ranking._graph import NeighbourGraph
 
-        half = ModelRanker(ModelRanking("near", True, 200), large._view())
+        half = ModelRanker(ModelRanking("near", True, 199), large._view())
         every = NeighbourGraph.nearest
         monkeypatch.setattr(
             NeighbourGraph, "nearest", lambda self, vector, count: every(self, vector, count)[1::2]
@@ -363,6 +364,28 @@ class TestApproximately:
         for name in ("near", "dot"):
             hits = large.search("5000", k=5000, by=ModelRanking(name, approximate=True))
             assert hits.ids == large.search("5000", k=5000, by=name).ids
+
+    def test_the_graph_grows_with_the_index(self, tmp_path: Path) -> None:
+        def encode(given: list[str]) -> np.ndarray:
+            return np.stack([np.random.default_rng(int(text)).normal(size=4) for text in given])
+
+        ranking = ModelRanking("near", approximate=True, candidates=100)
+        with Index.create(tmp_path / "x.kin") as index:
+            index.add([str(number) for number in range(1000)])
+            index.attach("near", encode)
+            first = index.search("5000", by=ranking)
+            graph = ranking.on(index._view())._graph
+            index.delete([*first.ids[:3]])
+            index.add(["5000", "6000"])
+            hits = index.search("5000", by=ranking)
+            assert ranking.on(index._view())._graph is graph
+            assert hits.ids[0] == "1000"
+            assert not set(first.ids[:3]) & set(hits.ids)
+            assert len(set(hits.ids) & set(index.search("5000", by="near").ids)) >= 9
+            assert hits.stats["scored"] >= 100 - 3
+            index.delete(index.ids()[:700])
+            assert index.search("6000", by=ranking).ids[0] == "1001"
+            assert ranking.on(index._view())._graph is not graph
 
     def test_inner_products(self, large: Index) -> None:
         quick = large.search("5000", by=ModelRanking("dot", approximate=True, candidates=300))
