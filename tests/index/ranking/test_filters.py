@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -182,13 +183,11 @@ def test_a_filter_prints_itself(where: dict[str, Any]) -> None:
 
 
 @given(text=st.text(st.sampled_from("ab=<>!()\"'\\, {}0.innotrexs"), max_size=30))
-def test_any_text_is_a_filter_or_a_clear_error(text: str) -> None:
-    try:
+def test_any_text_is_a_filter_or_an_error_of_ours(text: str) -> None:
+    asked = None
+    with suppress(TypeError, ValueError):
         asked = parse_filter(text)
-    except (TypeError, ValueError) as error:
-        assert len(str(error)) > 20
-    else:
-        assert parse_filter(str(asked)) == asked
+    assert asked is None or parse_filter(str(asked)) == asked
 
 
 # ---------------------------------------------------------------------- what it means
@@ -448,9 +447,7 @@ def test_one_filter_has_one_form() -> None:
     )
     assert isinstance(asked, Filter)
     assert parse_filter(asked) is asked
-    assert str(asked) == (
-        "year >= 2010 and (lang in (de, en) or not label = spam) and exists(doi)"
-    )
+    assert str(asked) == ("year >= 2010 and (lang in (de, en) or not label = spam) and exists(doi)")
     assert parse_filter("a = 1") != parse_filter("a = true")
     assert parse_filter("a = 1") == parse_filter("a == 1.0") == parse_filter({"a": [1]})
     assert parse_filter("a = 1") != parse_filter("a = '1'")
