@@ -11,7 +11,7 @@ import numpy as np
 from textkin._validation import integer, one_of, real
 from textkin.index._life import OpenIndex
 from textkin.index._records import is_text
-from textkin.index.ranking._asking import Asking, NoDocuments, Scope
+from textkin.index.ranking._asking import Asking, NothingToFind, Scope
 from textkin.index.ranking._choosing import By, ranking_of
 from textkin.index.ranking._columns import Columns
 from textkin.index.ranking._filter_text import filter_of
@@ -212,7 +212,8 @@ class SearchableIndex(OpenIndex):
         _OFFSET.check("offset", offset)
         _THRESHOLD.check("threshold", threshold)
         ranking = ranking_of(by)
-        ranker = ranking.on(view) if view.n_documents else NoDocuments(view)
+        # Without words there are no statistics that a ranking could be made of.
+        ranker = ranking.on(view) if view.average_length else NothingToFind(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.
         return Asking(by, ranker, int(k), int(offset), threshold, scope)
 

@@ -14,16 +14,16 @@ from textkin.index.ranking._filters import Filter
 from textkin.index.ranking._ranking import Ranked, Ranker
 from textkin.index.ranking._view import View
 
-__all__ = ["Asking", "NoDocuments", "Scope"]
+__all__ = ["Asking", "NothingToFind", "Scope"]
 
 
-class NoDocuments(Ranker[None]):
-    """Any ranking of an index without documents: there are no statistics, and nothing is found.
+class NothingToFind(Ranker[None]):
+    """Any ranking of an index whose documents have no words, or that has none: nothing is found.
 
     Parameters
     ----------
     view : View
-        The empty state.
+        The state.
     """
 
     def __init__(self, view: View) -> None:
@@ -54,7 +54,7 @@ class NoDocuments(Ranker[None]):
 
     def explain(self, query: None, row: int) -> NoReturn:
         """Raise: there is nothing to explain."""
-        raise LookupError("an index without documents has no hits to explain.")
+        raise LookupError("an index without words has no hits to explain.")
 
     def moved(
         self, query: None, relevant: Sequence[int], nonrelevant: Sequence[int], how: Rocchio
