@@ -1,7 +1,11 @@
 """A score as a sum of named parts, each of which may be a sum again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
+
+from textkin._validation import integer
+from textkin.explain._bars import Bar, bars_html, bars_svg, bars_text
 
 __all__ = ["Contribution", "Contributions"]
 
@@ -28,9 +32,9 @@ class Contribution:
     parts: "tuple[Contribution, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Contributions:
-    """Named parts that sum to a score.
+    """Named parts that sum to a score; draws itself as text, SVG and HTML.
 
     Attributes
     ----------
@@ -44,6 +48,10 @@ class Contributions:
     >>> found = Contributions.of([Contribution("cat", 0.5), Contribution("mat", 1.5)])
     >>> found.score, found.parts[0].name, found.share(found.parts[0])
     (2.0, 'mat', 0.75)
+    >>> found
+    Contributions: score 2
+    mat  1.500  ████████████████████████   75 %
+    cat  0.500  ████████                   25 %
     """
 
     score: float
@@ -67,9 +75,123 @@ class Contributions:
         """
         ordered = tuple(sorted(parts, key=lambda part: -abs(part.value)))
         if score is None:
-            score = sum(part.value for part in ordered)
+            score = sum((part.value for part in ordered), 0.0)
         return cls(score, ordered)
 
     def share(self, part: Contribution) -> float:
         """Return how much of the score a part makes up (0 if the score is 0)."""
         return part.value / self.score if self.score else 0.0
+
+    def to_text(
+        self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
+    ) -> str:
+        """Draw the parts as lines of text with bars.
+
+        Parameters
+        ----------
+        limit : int, default=12
+            How many parts of each sum to show, the largest first; the others are summed up.
+        width : int, default=80
+            Columns to fill; narrow ones leave notes and bars out.
+        unicode : bool, default=True
+            Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
+        color : bool, default=False
+            Colour what adds and what takes away with the escape sequences of terminals.
+
+        Returns
+        -------
+        str
+            Lines without a newline at the end. Control characters of names are replaced.
+        """
+        integer(1).check("limit", limit)
+        integer(1).check("width", width)
+        return bars_text(self._bars(limit), width=width, unicode=unicode, color=color)
+
+    def to_svg(self, *, title: str = "", limit: int = 12, width: int = 780) -> str:
+        """Draw the parts as bars, to the right what adds and to the left what takes away.
+
+        Light or dark with the reader's setting; blue and orange can be told apart with any colour
+        vision, and the numbers have their signs.
+
+        Parameters
+        ----------
+        title : str, optional
+            Above the picture; by default it says the score.
+        limit : int, default=12
+            How many parts of each sum to draw, the largest first; the others are summed up.
+        width : int, default=780
+            In pixels, at least 500; the picture scales.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element, complete in itself. Texts are escaped.
+        """
+        integer(1).check("limit", limit)
+        integer(500).check("width", width)
+        title = title or self._title
+        return bars_svg(self._bars(limit), title=title, score=self.score, width=width)
+
+    def to_html(self, *, title: str = "", limit: int = 12) -> str:
+        """Return a page with the picture and a table of all parts; it needs nothing from outside.
+
+        Parameters
+        ----------
+        title : str, optional
+            The heading; by default it says the score.
+        limit : int, default=12
+            How many parts of each sum the picture shows; the table has them all.
+
+        Returns
+        -------
+        str
+            An HTML document without scripts. Texts are escaped.
+        """
+        integer(1).check("limit", limit)
+        picture = bars_svg(self._bars(limit), title="", score=self.score, width=780)
+        title = title or self._title
+        return bars_html(picture, self._bars(None), title=title, score=self.score)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return score and parts in plain types, ready for JSON."""
+        return {"score": self.score, "parts": [self._plain(part) for part in self.parts]}
+
+    def __repr__(self) -> str:
+        head = f"Contributions: score {self.score:.4g}"
+        return "\n".join(part for part in (head, self.to_text()) if part)
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks."""
+        return self.to_svg()
+
+    @property
+    def _title(self) -> str:
+        return f"Score {self.score:.4g}"
+
+    def _plain(self, part: Contribution) -> dict[str, Any]:
+        return {
+            "name": part.name,
+            "value": part.value,
+            "share": self.share(part),
+            "note": part.note,
+            "parts": [self._plain(inner) for inner in part.parts],
+        }
+
+    def _bars(self, limit: int | None) -> list[Bar]:
+        return list(self._level(self.parts, limit, ()))
+
+    def _level(
+        self, parts: tuple[Contribution, ...], limit: int | None, last: tuple[bool, ...]
+    ) -> Iterator[Bar]:
+        """Draw one sum, and the sums inside of it; one more part where one would be left over."""
+        ordered = sorted(parts, key=lambda part: -abs(part.value))
+        shown = ordered if limit is None or len(parts) <= limit + 1 else ordered[:limit]
+        rest = ordered[len(shown) :]
+        for at, part in enumerate(shown):
+            inside = (*last, not rest and at == len(shown) - 1)
+            yield Bar(part.name, part.value, self.share(part), part.note, inside)
+            yield from self._level(part.parts, limit, inside)
+        if rest:
+            summed = Contribution("", sum(part.value for part in rest))
+            name = f"{len(rest)} more"
+            yield Bar(name, summed.value, self.share(summed), "", (*last, True), summed=True)

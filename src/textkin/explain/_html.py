@@ -6,7 +6,7 @@ from textkin.explain._flow import Flow
 from textkin.explain._svg import flow_svg
 from textkin.explain._words import markup
 
-__all__ = ["flow_html"]
+__all__ = ["flow_html", "page"]
 
 _STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--ink:#1b1b22;--muted:#5c5c68;--line:#dcdce3}
@@ -67,6 +67,25 @@ def flow_html(
     True
     """
     picture = flow_svg(flow, source_title=source_text, target_title=target_text, limit=limit)
+    return page(
+        title,
+        [
+            *(
+                f"<blockquote>{_whole(text)}</blockquote>"
+                for text in (source_text, target_text)
+                if text
+            ),
+            f'<div class="wide">{picture}</div>',
+            *_facts(facts),
+            '<div class="wide">',
+            *_moves(flow),
+            "</div>",
+        ],
+    )
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """Return a page of its own with a heading and a body that is markup already."""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -79,16 +98,7 @@ def flow_html(
             "</head>",
             "<body>",
             f"<h1>{markup(title)}</h1>",
-            *(
-                f"<blockquote>{_whole(text)}</blockquote>"
-                for text in (source_text, target_text)
-                if text
-            ),
-            f'<div class="wide">{picture}</div>',
-            *_facts(facts),
-            '<div class="wide">',
-            *_moves(flow),
-            "</div>",
+            *body,
             "</body>",
             "</html>",
             "",

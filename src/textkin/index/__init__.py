@@ -3,6 +3,33 @@
 from textkin.index._adding import Changes
 from textkin.index._index import Index
 from textkin.index._info import IndexInfo
-from textkin.index.ranking import Filter, Hit, Hits, Query, parse_filter
+from textkin.index.ranking import (
+    Cascade,
+    Filter,
+    Hit,
+    Hits,
+    Query,
+    RankFusion,
+    TermRanking,
+    TransportRanking,
+    WeightedSum,
+    parse_filter,
+    rocchio,
+)
 
-__all__ = ["Changes", "Filter", "Hit", "Hits", "Index", "IndexInfo", "Query", "parse_filter"]
+__all__ = [
+    "Cascade",
+    "Changes",
+    "Filter",
+    "Hit",
+    "Hits",
+    "Index",
+    "IndexInfo",
+    "Query",
+    "RankFusion",
+    "TermRanking",
+    "TransportRanking",
+    "WeightedSum",
+    "parse_filter",
+    "rocchio",
+]

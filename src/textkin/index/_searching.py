@@ -211,7 +211,7 @@ class SearchableIndex(OpenIndex):
         _K.check("k", k)
         _OFFSET.check("offset", offset)
         _THRESHOLD.check("threshold", threshold)
-        ranking = ranking_of(by)
+        ranking = ranking_of(by, view.snapshot.models)
         # Without words there are no statistics that a ranking could be made of.
         ranker = ranking.on(view) if view.average_length else NothingToFind(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.

@@ -14,7 +14,7 @@ from textkin.text._terms import Preparation, TermReader, prepare
 from textkin.vectors import WordVectors
 from textkin.vectors._builtin import BUILTIN_PATH
 
-__all__ = ["Reading", "VectorSet", "reading_of"]
+__all__ = ["Reading", "VectorSet", "kept_stop_words", "reading_of"]
 
 _NORMALISERS = {"stem": Stemmer, "lemma": Lemmatizer, "wordnet": WordNetLemmas}
 _LONGEST_RUN = 16
@@ -96,10 +96,12 @@ def reading_of(
         raise TypeError(f"lowercase must be True or False; got {lowercase!r}.")
     STOP_WORDS.check("stop_words", stop_words)
     name, spoken = _normaliser(normalize)
-    return Reading(lowercase, _stop_words(stop_words), name, language or spoken, _runs(ngram_range))
+    return Reading(
+        lowercase, kept_stop_words(stop_words), name, language or spoken, _runs(ngram_range)
+    )
 
 
-def _stop_words(stop_words: StopWords) -> str | tuple[str, ...] | None:
+def kept_stop_words(stop_words: StopWords) -> str | tuple[str, ...] | None:
     """Return a list's name with its version, or the words themselves."""
     stop_word_set(stop_words)  # refuses what cannot be one
     if stop_words is None:

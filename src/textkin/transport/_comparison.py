@@ -85,6 +85,11 @@ class Comparison:
     target_text: str = ""
 
     @property
+    def score(self) -> float:
+        """The distance: what the contributions sum to, by the name that all explanations have."""
+        return self.distance
+
+    @property
     def moves(self) -> tuple[Move, ...]:
         """The moves of the flow, the largest contribution first."""
         return self.flow.moves

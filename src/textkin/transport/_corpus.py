@@ -1,10 +1,9 @@
 """A corpus that is searched: its rows, kept small, and the core's search over them."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +11,13 @@ from numpy.typing import NDArray
 from textkin import _core
 from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.run import ProgressCallback
+from textkin.transport._blocks import ALGORITHMS, Algorithm, Blocks, Hits, Options
 from textkin.transport._costs import CostName
 from textkin.transport._encode import Encoded, shares
 from textkin.transport._space import Space
 
 __all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 
-Algorithm: TypeAlias = Literal[
-    "auto", "prefetch", "brute", "wcd", "rwmd", "rwmd-query", "rwmd-document"
-]
-ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
-
-Mask: TypeAlias = NDArray[np.uint8]
-
-# Below this share of documents that may be found, a searcher of their own pays: it computes
-# nothing for words that none of them has.
-_FEW = 0.25
 # Queries that the core gets at a time.
 _BATCH = 4096
 
@@ -78,68 +68,6 @@ class Rows:
         return Rows(indptr - indptr[0], self.words[inside], self.counts[inside])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Options:
-    """What is searched for, and how."""
-
-    k: int | None = None
-    radius: float = math.inf
-    algorithm: Algorithm = "auto"
-    m: int | None = None
-    mask: Mask | None = None
-    memory: int = 512 << 20
-    threads: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Hits:
-    """What the core found: hits as rows of a CSR matrix, and what each query took.
-
-    Attributes
-    ----------
-    starts, rows, distances : ndarray
-        Of query q: those from ``starts[q]`` to ``starts[q + 1]``, the nearest first.
-    verdicts : ndarray of shape (n_queries, 8), int64
-        How many documents got each of ``_core.VERDICTS``; they sum to the documents.
-    refined : ndarray of shape (n_queries,), int64
-        Documents whose bound was refined.
-    seconds : ndarray of shape (n_queries, 5), float64
-        By ``_core.STAGES``.
-    """
-
-    starts: Int64Array
-    rows: Int64Array
-    distances: Float64Array
-    verdicts: Int64Array
-    refined: Int64Array
-    seconds: Float64Array
-
-    @classmethod
-    def joined(cls, parts: list["Hits"]) -> "Hits":
-        """Put the hits of several batches one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        lengths = np.concatenate([np.diff(part.starts) for part in parts])
-        return cls(
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.distances for part in parts]),
-            np.concatenate([part.verdicts for part in parts]),
-            np.concatenate([part.refined for part in parts]),
-            np.concatenate([part.seconds for part in parts]),
-        )
-
-    def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
-        """Return rows and distances of shape (n_queries, width), -1 and inf where none is."""
-        counts = np.diff(self.starts)
-        present = np.arange(width) < counts[:, np.newaxis]
-        rows = np.full(present.shape, -1, dtype=np.int64)
-        distances = np.full(present.shape, np.inf)
-        rows[present] = self.rows
-        distances[present] = self.distances
-        return rows, distances
-
-
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """Documents with the space they lie in: all that distances to them depend on.
@@ -168,14 +96,10 @@ class Corpus:
         return {name: value for name, value in self.__dict__.items() if name != "_all"}
 
     @cached_property
-    def _all(self) -> _core.Searcher:
-        return self._searcher(None)
-
-    def _searcher(self, live: Mask | None) -> _core.Searcher:
+    def _all(self) -> Blocks:
         rows = self.rows
-        block = (rows.indptr, rows.words, rows.counts, live)
-        weights = None if self.weights is None else np.ascontiguousarray(self.weights)
-        return _core.Searcher(self.space.table, self.cost, [block], len(self.space), None, weights)
+        block = (rows.indptr, rows.words, rows.counts, None)
+        return Blocks(self.space, self.cost, [block], len(self.space), None, self.weights)
 
     def prepare(self, memory: int) -> None:
         """Do now what the first search would have to do first."""
@@ -230,73 +154,31 @@ class Corpus:
 
         `from_row` says for each query from which document on it looks.
         """
-        searcher, mask = self._for(options.mask)
-        k, m = self._at_most_all(options.k), self._at_most_all(options.m)
         total, size = len(queries), size or _BATCH
         for begin in range(0, max(total, 1), size):  # once even if there are no queries
             end = min(begin + size, total)
-            documents = self.documents(queries.part(begin, end))
-            *found, _, _ = searcher.search(
-                documents,
-                None,
-                k,
-                options.radius,
-                options.algorithm,
-                m,
-                mask,
-                None if without is None else without[begin:end],
-                None if from_row is None else from_row[begin:end],
-                options.memory,
-                options.threads,
-                False,
-                _moved_on(progress, begin, total),
+            yield (
+                begin,
+                self._all.search(
+                    self.documents(queries.part(begin, end)),
+                    options,
+                    without=None if without is None else without[begin:end],
+                    from_row=None if from_row is None else from_row[begin:end],
+                    progress=_moved_on(progress, begin, total),
+                ),
             )
-            yield begin, _hits(found)
 
     def record(
         self, queries: Rows, row: int, options: Options
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
         """Search for one query; give also verdict and value of every document."""
-        searcher, mask = self._for(options.mask)
-        documents = self.documents(queries.part(row, row + 1))
-        *found, verdicts, values = searcher.search(
-            documents,
-            None,
-            self._at_most_all(options.k),
-            options.radius,
-            options.algorithm,
-            self._at_most_all(options.m),
-            mask,
-            None,
-            None,
-            options.memory,
-            options.threads,
-            True,
-            None,
-        )
-        return _hits(found), verdicts[0], values[0]
-
-    def _at_most_all(self, number: int | None) -> int | None:
-        """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
-        return None if number is None else min(number, max(len(self), 1))
-
-    def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
-        if mask is None:
-            return self._all, None
-        if np.count_nonzero(mask) < _FEW * len(mask):
-            return self._searcher(mask), None
-        return self._all, mask
+        return self._all.record(self.documents(queries.part(row, row + 1)), options)
 
 
 def read_only(*arrays: NDArray[Any]) -> None:
     """Make arrays read-only, so that what was found stays what was found."""
     for array in arrays:
         array.flags.writeable = False
-
-
-def _hits(found: list[Any]) -> Hits:
-    starts, rows, distances, counts, seconds = found
-    return Hits(starts, rows, distances, counts[:, :-1], counts[:, -1], seconds)
 
 
 def _moved_on(

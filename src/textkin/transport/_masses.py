@@ -6,12 +6,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textkin._typing import Float64Array
+from textkin._typing import Float64Array, Int64Array
 from textkin.transport._encode import Encoded
 from textkin.transport._space import Space
 from textkin.weighting import inverse_document_frequency, sif_weights, zipf_probabilities
 
-__all__ = ["MASSES", "Masses", "fixed_word_weights", "learnt_word_weights", "needs_corpus"]
+__all__ = [
+    "MASSES",
+    "Masses",
+    "fixed_word_weights",
+    "learnt_word_weights",
+    "needs_corpus",
+    "tfidf_word_weights",
+]
 
 MASSES = ("nbow", "sif", "tfidf")
 Masses: TypeAlias = Literal["nbow", "sif", "tfidf"] | NDArray[np.floating[Any]]
@@ -55,8 +62,13 @@ def learnt_word_weights(masses: Masses, space: Space, corpus: Encoded) -> Float6
         return None
     if masses == "tfidf":
         df = np.bincount(corpus.indices[corpus.counts > 0], minlength=corpus.columns)
-        return inverse_document_frequency(np.maximum(df, 1), len(corpus))
+        return tfidf_word_weights(df, len(corpus))
     counts = np.bincount(corpus.indices, corpus.counts, corpus.columns)
     if counts.sum() == 0:
         raise ValueError("X must have words for masses='sif' to learn from; got none.")
     return sif_weights(counts / counts.sum())
+
+
+def tfidf_word_weights(document_frequencies: Int64Array, n_documents: int) -> Float64Array:
+    """Return the weights of words that are in so many of the documents; in none is as in one."""
+    return inverse_document_frequency(np.maximum(document_frequencies, 1), n_documents)

@@ -495,7 +495,8 @@ class Hit:
     def explain(self) -> Explanation:
         """Return the parts that sum to the score."""
         hits = self._hits
-        return hits._asking.ranker.explain(hits._query, int(hits._rows[self._place]))
+        asking, row = hits._asking, int(hits._rows[self._place])
+        return asking.ranker.explain_among(hits._query, row, asking.scope.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return rank, score, id, label, metadata and snippet, as JSON can hold them."""

@@ -14,14 +14,15 @@ from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.explain import Contributions, Flow
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._view import View
+from textkin.transport import Comparison
 
 __all__ = ["Explanation", "Ranked", "Ranker", "Ranking"]
 
 Q = TypeVar("Q")
 """A query in the form that a ranker wants it; never changed, so that it can be kept."""
 
-Explanation = Contributions | Flow
-"""Parts that sum to a score."""
+Explanation = Contributions | Flow | Comparison
+"""Parts that sum to a score; a `Comparison` is a `Flow` with its proof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +107,13 @@ class Ranker(ABC, Generic[Q]):
     @abstractmethod
     def explain(self, query: Q, row: int) -> Explanation:
         """Return the parts that sum to the score of a document, found or not."""
+
+    def explain_among(self, query: Q, row: int, rows: BoolArray | None) -> Explanation:
+        """Explain the score that a document has where only some rows may be found.
+
+        As `explain`, but for hybrids: their scores depend on the other candidates.
+        """
+        return self.explain(query, row)
 
     @abstractmethod
     def moved(

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from textkin._typing import Bags, BoolArray, Float64Array, Int32Array
 from textkin._validation import check_params, one_of
 from textkin.explain import Contribution, Contributions
-from textkin.index.ranking._feedback import Rocchio, moved_words
+from textkin.index.ranking._feedback import Rocchio, as_long_as, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import Bag, View
 from textkin.weighting import BM25, TfIdf
@@ -153,15 +153,14 @@ class TermRanker(Ranker[TermQuery]):
         nonrelevant: Sequence[int],
         how: Rocchio,
     ) -> TermQuery:
-        """Move the weights, with query and documents brought to unit length first."""
+        """Move the weights towards documents of the length of the query."""
 
         def vector(row: int) -> tuple[Int32Array, Float64Array]:
-            found = _unit(self._documents[[row]])
-            return found.indices, found.data
+            found = self._documents[[row]]
+            return as_long_as(query, (found.indices, found.data.astype(np.float64)))
 
-        start = query.words, _unit_length(query.weights)
         words, weights = moved_words(
-            start, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
+            query, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
         )
         if self._ranking.measure == "cosine":
             weights = _unit_length(weights)

@@ -1,0 +1,221 @@
+"""Blocks of documents, searched by the core where they lie: a corpus in memory, or a store."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textkin import _core
+from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+from textkin.run import ProgressCallback
+from textkin.transport._costs import CostName
+from textkin.transport._space import Space
+
+__all__ = ["ALGORITHMS", "Algorithm", "Block", "Blocks", "Hits", "Mask", "Options"]
+
+Algorithm: TypeAlias = Literal[
+    "auto", "prefetch", "brute", "wcd", "rwmd", "rwmd-query", "rwmd-document"
+]
+ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+
+Mask: TypeAlias = NDArray[np.uint8]
+Block: TypeAlias = tuple[Int64Array, Int32Array, Float32Array | Float64Array, Mask | None]
+"""Rows of a CSR matrix (indptr, columns, counts), and which of them are there; None: all."""
+
+# Below this share of documents that may be found, a searcher of their own pays: it computes
+# nothing for words that none of them has.
+_FEW = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Options:
+    """What is searched for, and how."""
+
+    k: int | None = None
+    radius: float = math.inf
+    algorithm: Algorithm = "auto"
+    m: int | None = None
+    mask: Mask | None = None
+    memory: int = 512 << 20
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """What the core found: hits as rows of a CSR matrix, and what each query took.
+
+    Attributes
+    ----------
+    starts, rows, distances : ndarray
+        Of query q: those from ``starts[q]`` to ``starts[q + 1]``, the nearest first.
+    verdicts : ndarray of shape (n_queries, 8), int64
+        How many documents got each of ``_core.VERDICTS``; they sum to the documents.
+    refined : ndarray of shape (n_queries,), int64
+        Documents whose bound was refined.
+    seconds : ndarray of shape (n_queries, 5), float64
+        By ``_core.STAGES``.
+    """
+
+    starts: Int64Array
+    rows: Int64Array
+    distances: Float64Array
+    verdicts: Int64Array
+    refined: Int64Array
+    seconds: Float64Array
+
+    @classmethod
+    def joined(cls, parts: list["Hits"]) -> "Hits":
+        """Put the hits of several batches one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([np.diff(part.starts) for part in parts])
+        return cls(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.distances for part in parts]),
+            np.concatenate([part.verdicts for part in parts]),
+            np.concatenate([part.refined for part in parts]),
+            np.concatenate([part.seconds for part in parts]),
+        )
+
+    def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
+        """Return rows and distances of shape (n_queries, width), -1 and inf where none is."""
+        counts = np.diff(self.starts)
+        present = np.arange(width) < counts[:, np.newaxis]
+        rows = np.full(present.shape, -1, dtype=np.int64)
+        distances = np.full(present.shape, np.inf)
+        rows[present] = self.rows
+        distances[present] = self.distances
+        return rows, distances
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Documents in blocks that belong to others, one after another, and what they mean.
+
+    Attributes
+    ----------
+    space : Space
+        The vectors.
+    cost : str
+        What moving a word costs.
+    blocks : list of Block
+        The documents; none is copied.
+    columns : int
+        The number of columns of all blocks.
+    words : ndarray of shape (columns,), int32, or None
+        The row of the vectors that each column is, -1 for none; several columns may be one. None:
+        the column itself.
+    weights : ndarray of shape (columns,), float64, or None
+        What counts are multiplied by; None is 1. Columns of one word have one weight.
+    """
+
+    space: Space
+    cost: CostName
+    blocks: list[Block]
+    columns: int
+    words: Int32Array | None = None
+    weights: Float64Array | None = None
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(len(block[0]) - 1 for block in self.blocks)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = ("_all", "_few")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    @cached_property
+    def _all(self) -> _core.Searcher:
+        return self._searcher(self.blocks)
+
+    def _searcher(self, blocks: list[Block]) -> _core.Searcher:
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights)
+        return _core.Searcher(
+            self.space.table, self.cost, blocks, self.columns, self.words, weights
+        )
+
+    def prepare(self, memory: int) -> None:
+        """Do now what the first search would have to do first."""
+        self._all.prepare(memory)
+
+    def search(
+        self,
+        queries: _core.Documents,
+        options: Options,
+        *,
+        without: Int64Array | None = None,
+        from_row: Int64Array | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Hits:
+        """Find the nearest documents of every query.
+
+        `without` names a document that each query leaves out, `from_row` says from which document
+        on it looks.
+        """
+        return self._search(queries, options, without, from_row, False, progress)[0]
+
+    def record(
+        self, query: _core.Documents, options: Options
+    ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
+        """Search for one query; give also verdict and value of every document."""
+        hits, verdicts, values = self._search(query, options, None, None, True, None)
+        return hits, verdicts[0], values[0]
+
+    def _search(
+        self,
+        queries: _core.Documents,
+        options: Options,
+        without: Int64Array | None,
+        from_row: Int64Array | None,
+        record: bool,
+        progress: ProgressCallback | None,
+    ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
+        searcher, mask = self._for(options.mask)
+        starts, rows, distances, counts, seconds, verdicts, values = searcher.search(
+            queries,
+            None,
+            self._at_most_all(options.k),
+            options.radius,
+            options.algorithm,
+            self._at_most_all(options.m),
+            mask,
+            without,
+            from_row,
+            options.memory,
+            options.threads,
+            record,
+            progress,
+        )
+        hits = Hits(starts, rows, distances, counts[:, :-1], counts[:, -1], seconds)
+        return hits, verdicts, values
+
+    def _at_most_all(self, number: int | None) -> int | None:
+        """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
+        return None if number is None else min(number, max(len(self), 1))
+
+    def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
+        if mask is None:
+            return self._all, None
+        if np.count_nonzero(mask) >= _FEW * len(mask):
+            return self._all, mask
+        # The same few are often asked for again.
+        last: tuple[Mask, _core.Searcher] | None = self.__dict__.get("_few")
+        if last is None or not np.array_equal(last[0], mask):
+            last = self.__dict__["_few"] = (mask.copy(), self._searcher(self._masked(mask)))
+        return last[1], None
+
+    def _masked(self, mask: Mask) -> list[Block]:
+        found: list[Block] = []
+        start = 0
+        for indptr, columns, counts, live in self.blocks:
+            part = mask[start : start + len(indptr) - 1]
+            found.append((indptr, columns, counts, part if live is None else part & live))
+            start += len(indptr) - 1
+        return found
