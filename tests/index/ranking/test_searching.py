@@ -92,7 +92,7 @@ class TestSearch:
             ({"query": ["cat"]}, TypeError, "query must be a str"),
             ({"query": b"cat"}, TypeError, "query must be a str"),
             ({"query": "\ud800"}, ValueError, "half of a surrogate pair"),
-            ({"query": {3: 1.0}}, TypeError, r"words \(str\) with weights; got 3 \(int"),
+            ({"query": {3: 1.0}}, TypeError, r"the words of query must be str; got 3 \(int"),
             ({"query": {"\ud800": 1.0}}, ValueError, "half of a surrogate pair"),
             ({"query": {"cat": "1"}}, TypeError, "the weight of 'cat' in query must be a finite"),
             ({"query": {"cat": float("inf")}}, ValueError, "the weight of 'cat' in query"),
