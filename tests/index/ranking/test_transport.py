@@ -468,8 +468,12 @@ class TestEdges:
         assert other.query.words == pytest.approx({"dog": 0.75, "cat": 0.25})
         assert list(animals.search({"the": 1.0}, by=by).query.words) == ["the"]
         assert list(animals.search({}, by=by)) == []
-        with pytest.raises(ValueError, match="weight of 'dog' must be at least 0"):
-            animals.search({"cat": 1.0, "dog": -1.0}, by=by)
+        for wrong in (-1.0, np.nan, np.inf):
+            with pytest.raises(ValueError, match=r"weight.* 'dog'"):
+                animals.search({"cat": 1.0, "dog": wrong}, by=by)
+        for wrong in ({1: 1.0}, {"cat": "much"}, {"cat": None}):
+            with pytest.raises(TypeError, match="must be"):
+                animals.search(wrong, by=by)
 
     def test_feedback_moves_masses(self, animals, by):
         hits = animals.search("cats", by=by)
