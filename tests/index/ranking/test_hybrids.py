@@ -354,6 +354,49 @@ def test_stats_name_the_parts(view):
     assert stats["Given(9): asked"] == 1
 
 
+# ---------------------------------------------------------------- with transport
+
+
+@pytest.mark.parametrize("method", ["wmd", "rwmd", "wcd"])
+def test_distances_are_turned_and_explained(index, method):
+    by = WeightedSum({"bm25": 0.5, method: 0.5})
+    found = index.search("cat song", 9, by=by)
+    near = index.search("cat song", 9, by=method)
+    scores = [near.scores[near.ids.index(id)] for id in found.ids]
+    words = index.search("cat song", 9, by="bm25")
+    for hit, far in zip(found, scores, strict=True):
+        turned = (max(scores) - far) / (max(scores) - min(scores))
+        score = words.scores[words.ids.index(hit.id)]
+        up = (score - words.scores.min()) / (words.scores.max() - words.scores.min())
+        assert hit.score == pytest.approx(0.5 * up + 0.5 * turned)
+        explained = hit.explain()
+        assert explained.score == pytest.approx(hit.score)
+        for part in explained.parts:
+            if part.parts:
+                inside = sum(inner.value for inner in part.parts)
+                assert inside == pytest.approx(part.value, abs=1e-6)
+
+
+def test_a_cascade_of_distances_is_ascending(index):
+    by = Cascade("bm25", "rwmd", "wmd", candidates=[5, 3])
+    found = index.search("cat song", 3, by=by)
+    assert (np.diff(found.scores) >= 0).all()
+    near = index.search("cat song", 9, by="wmd")
+    assert [hit.score for hit in found] == [near.scores[near.ids.index(id)] for id in found.ids]
+    radius = float(found.scores[1])
+    assert index.search("cat song", 3, by=by, threshold=radius).ids == found.ids[:2]
+    assert found[0].explain().distance == pytest.approx(found[0].score)
+
+
+def test_a_query_without_vectors_is_ranked_by_words_alone(tmp_path):
+    with Index.create(tmp_path / "codes.kin") as made:
+        made.add(["xq17 xq17 manual", "xq17 part", "a cat"])
+        found = made.search("xq17", by=WeightedSum({"bm25": 0.7, "wmd": 0.3}))
+        assert found.ids == made.search("xq17", by="bm25").ids
+        assert found[0].score == pytest.approx(0.7)
+        assert len(made.search("xq17", by=Cascade("bm25", "wmd"))) == 0
+
+
 # ---------------------------------------------------------------- values
 
 
