@@ -11,6 +11,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
 
+bool is_whole(double value) { return value == std::floor(value); }
+
 std::string place(std::size_t block, std::size_t row) {
     return "row " + std::to_string(row) + " of block " + std::to_string(block);
 }
@@ -95,7 +97,7 @@ void Corpus::add(const Block& block, std::size_t number) {
             if (weight <= 0) continue;
             total += weight;
             ++length;
-            has_counts_ = has_counts_ && weight == std::floor(weight);
+            has_counts_ = has_counts_ && is_whole(count) && is_whole(columns_.weight(column));
             places_[static_cast<std::size_t>(column)] = 0;
         }
         if (!std::isfinite(total))
@@ -132,24 +134,35 @@ Document DocumentReader::read(const Corpus& corpus, std::size_t row) {
                 : document_.assign(words, block->counts.wide.subspan(begin, length), any);
         if (taken) return document_.view();
     }
-    // Columns may lie in another order than their words, and share them.
-    parts_.clear();
-    for (std::size_t k = begin; k < begin + length; ++k) {
-        const std::int32_t column = block->columns[k];
-        if (columns.word(column) >= 0)
-            parts_.emplace_back(columns.word(column), block->counts[k] * columns.weight(column));
+    // Columns may lie in another order than their words, and share them: by word, then by place.
+    keys_.clear();
+    for (std::size_t k = 0; k < length; ++k) {
+        const std::int32_t word = columns.word(block->columns[begin + k]);
+        if (word >= 0) keys_.push_back(static_cast<std::uint64_t>(word) << 32 | k);
     }
-    std::stable_sort(parts_.begin(), parts_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(keys_.begin(), keys_.end());
     words_.clear();
     weights_.clear();
-    for (const auto& [word, weight] : parts_) {
-        if (!words_.empty() && words_.back() == word) {
-            weights_.back() += weight;
-        } else {
+    // Counts of one word and weight are added up before they are weighed, so that a document
+    // weighs to the last bit what it would with one column for the word.
+    double counts = 0;
+    double weight = 0;
+    double others = 0;
+    for (const std::uint64_t key : keys_) {
+        const auto word = static_cast<std::int32_t>(key >> 32);
+        const std::size_t k = begin + (key & 0xffffffffU);
+        const double next = columns.weight(block->columns[k]);
+        if (words_.empty() || words_.back() != word) {
             words_.push_back(word);
-            weights_.push_back(weight);
+            weights_.push_back(0);
+            counts = others = 0;
+        } else if (next != weight) {
+            others += counts * weight;
+            counts = 0;
         }
+        counts += block->counts[k];
+        weight = next;
+        weights_.back() = others + counts * weight;
     }
     document_.assign(std::span<const std::int32_t>(words_), std::span<const double>(weights_), any);
     return document_.view();

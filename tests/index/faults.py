@@ -27,6 +27,7 @@ from store_model import (
     create,
     ended,
     fork,
+    model_files,
     perform,
     records,
     segment_files,
@@ -60,7 +61,7 @@ class Scenario:
 
     def make(self, path: Path) -> list[Documents]:
         """Make the index; return the states that the call goes through."""
-        documents: Documents = {}
+        documents = Documents()
         with create(path) as index:
             for call in self.calls:
                 perform(index, call, lambda _done, _total: None)
@@ -83,11 +84,14 @@ SCENARIOS = {
     "compact": Scenario(
         [*SEGMENTS, {"what": "delete", "ids": ["d2", "d7"]}, adding(20, 23)], {"what": "compact"}
     ),
+    "attach": Scenario(SEGMENTS, {"what": "attach"}),
+    "detach": Scenario([*SEGMENTS, {"what": "attach"}], {"what": "detach"}),
+    "modelled": Scenario([adding(0, 3), {"what": "attach"}], {**adding(2, 9), "what": "update"}),
     "close": Scenario([*SEGMENTS, {"what": "delete", "ids": ["d2", "d7"]}], adding(20, 23)),
     "open": Scenario(SEGMENTS, {"what": "nothing"}),
     "repair": Scenario(SEGMENTS, {"what": "nothing"}),
     "create": Scenario([], {"what": "nothing"}),
-    "copy": Scenario([*SEGMENTS, adding(20, 23)], {"what": "nothing"}),
+    "copy": Scenario([*SEGMENTS, adding(20, 23), {"what": "attach"}], {"what": "nothing"}),
 }
 
 
@@ -153,7 +157,7 @@ def after(name: str, path: Path, allowed: list[Documents], told: str, status: in
         if made.exists():
             with Index.open(made) as index:
                 index.verify()
-                check(index, [{}] if name == "create" else allowed[:1], told)
+                check(index, [Documents()] if name == "create" else allowed[:1], told)
         elif status == ACKNOWLEDGED:
             raise AssertionError(f"{told}: {made.name} is not there")
     if name == "create":
@@ -168,6 +172,7 @@ def after(name: str, path: Path, allowed: list[Documents], told: str, status: in
         index.compact()
         index.verify()
         assert len(segment_files(path)) == index.info().segments, f"{told}: files are left"
+        assert len(model_files(path)) == len(index.models), f"{told}: models are left"
 
 
 def scenario(name: str, manner: str, folder: Path) -> None:

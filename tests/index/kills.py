@@ -25,6 +25,8 @@ from store_model import (
     create,
     ended,
     fork,
+    loaded,
+    model_files,
     perform,
     records,
     segment_files,
@@ -41,7 +43,7 @@ def write_for_ever(path: Path, seed: int, telling: Telling, calls: int = 1 << 30
     """Do anything to an index; tell what is about to be done, and what is done."""
     rng = Random(seed)
     index = Index.open(path)
-    documents = {document.id: document for document in index}
+    documents = loaded(index)
     for _ in range(calls):
         call = any_call(rng, documents)
         telling.tell({"call": call})
@@ -71,7 +73,7 @@ def kills(folder: Path, seed: int, times: int) -> None:
     rng = Random(seed)
     path = folder / "killed.kin"
     create(path).close()
-    documents: Documents = {}
+    documents = Documents()
     calls = cut = 0
     for step in range(times):
         telling = Telling()
@@ -102,6 +104,7 @@ def kills(folder: Path, seed: int, times: int) -> None:
         check(index, [documents])
         names = segment_files(path)
         assert len(names) == index.info().segments, f"files are left: {names}"
+        assert len(model_files(path)) == len(index.models), f"left: {model_files(path)}"
     sys.stdout.write(f"{times} kills, {calls} calls, {cut} of them cut\n")
     # Of so many kills some must have hit a call; otherwise this has tested nothing.
     assert cut > times // 10

@@ -15,14 +15,33 @@ from typing import Any
 
 import numpy as np
 
-from textkin import AddError, Index, WordVectors
+from textkin import LSI, AddError, Index, WordVectors
 from textkin.index import _adding, _merging, _writer
+from textkin.index.ranking import ModelRanking
 from textkin.text import Document
 
 Record = dict[str, Any]
-Documents = dict[str, Document]
 
 BATCH = 4
+MODEL = "lsi"
+
+
+class Documents(dict[str, Document]):
+    """What an index holds: documents by their ids, and whether `MODEL` is attached to it."""
+
+    attached = False
+
+    def with_documents(self, documents: dict[str, Document]) -> "Documents":
+        """Return a state with other documents."""
+        made = Documents(documents)
+        made.attached = self.attached
+        return made
+
+    def with_model(self, attached: bool) -> "Documents":
+        """Return a state with the model, or without."""
+        made = Documents(self)
+        made.attached = attached
+        return made
 
 
 def small_limits() -> None:
@@ -61,7 +80,8 @@ def updated(documents: Documents, batch: Sequence[Record]) -> Documents:
     """Return what `update` makes of these documents: what changes goes to the end."""
     latest = {record["id"]: document(record) for record in batch}
     new = {id: made for id, made in latest.items() if documents.get(id) != made}
-    return {id: kept for id, kept in documents.items() if id not in new} | new
+    left = {id: kept for id, kept in documents.items() if id not in new}
+    return documents.with_documents(left | new)
 
 
 def states(documents: Documents, call: Record) -> list[Documents]:
@@ -75,9 +95,13 @@ def states(documents: Documents, call: Record) -> list[Documents]:
             found = [documents, found[-1]]
     if call["what"] == "mirror":
         wanted = {record["id"] for record in call["records"]}
-        found.append({id: kept for id, kept in found[-1].items() if id in wanted})
+        left = {id: kept for id, kept in found[-1].items() if id in wanted}
+        found.append(documents.with_documents(left))
     if call["what"] == "delete":
-        found.append({id: kept for id, kept in documents.items() if id not in call["ids"]})
+        left = {id: kept for id, kept in documents.items() if id not in call["ids"]}
+        found.append(documents.with_documents(left))
+    if call["what"] in ("attach", "detach"):
+        found.append(documents.with_model(call["what"] == "attach"))
     return found
 
 
@@ -95,8 +119,18 @@ def perform(index: Index, call: Record, committed: Callable[[int, int], object])
             raise AssertionError("an id that is taken was added again")
         case "delete":
             index.delete(call["ids"])
+        case "attach":
+            index.attach(MODEL, LSI(1, random_state=0))
+        case "detach":
+            index.detach(MODEL)
         case "compact":
             index.compact()
+
+
+def loaded(index: Index) -> Documents:
+    """Return what an index holds."""
+    found = Documents({document.id: document for document in index})
+    return found.with_model(MODEL in index.models)
 
 
 def any_call(rng: Random, documents: Documents) -> Record:
@@ -105,10 +139,16 @@ def any_call(rng: Random, documents: Documents) -> Record:
     fresh = [f"n{rng.getrandbits(40):x}" for _ in range(rng.randrange(1, 12))]
     some = rng.sample(ids, min(len(ids), rng.randrange(1, 8)))
     stream = rng.random() < 0.5
-    what = rng.choice(["add"] * 4 + ["update"] * 3 + ["delete"] * 2 + ["refused", "compact"])
+    what = rng.choice(
+        ["add"] * 4 + ["update"] * 3 + ["delete"] * 2 + ["refused", "compact", "model"]
+    )
     if len(ids) > 60:
         what = "mirror"
+    if what == "model":
+        what = "detach" if documents.attached else "attach"
     if what in ("delete", "refused") and not ids:
+        what = "add"
+    if what == "attach" and not any(kept.text for kept in documents.values()):
         what = "add"
     match what:
         case "add":
@@ -124,13 +164,16 @@ def any_call(rng: Random, documents: Documents) -> Record:
             return {"what": what, "records": records(rng, [*fresh, ids[0]])}
         case "delete":
             return {"what": what, "ids": some}
-    return {"what": "compact"}
+    return {"what": what}
 
 
 def check(index: Index, allowed: Sequence[Documents], told: object = "") -> Documents:
     """Compare an index with the states that it may be in; return the one that it is in."""
-    found = {document.id: document for document in index}
-    fits = [list(state.items()) == list(found.items()) for state in allowed]
+    found = loaded(index)
+    fits = [
+        list(state.items()) == list(found.items()) and state.attached == found.attached
+        for state in allowed
+    ]
     assert any(fits), f"{told}: {describe(found)} is none of {[describe(a) for a in allowed]}"
     check_agreement(index, list(found.values()), told)
     return found
@@ -157,14 +200,29 @@ def check_agreement(index: Index, documents: Sequence[Document], told: object = 
     assert np.array_equal(index.document_frequencies(), (expected > 0).sum(axis=0)), told
     info = index.info()
     assert (info.documents, info.tokens) == (len(ids), int(expected.sum())), told
+    if MODEL in index.models:
+        check_vectors(index, told)
+
+
+def check_vectors(index: Index, told: object = "") -> None:
+    """Compare the vectors in an index with those that its model makes of the documents now."""
+    ranker = ModelRanking(MODEL).on(index._view())
+    kept = ranker.vectors.matrix[ranker.view.live]
+    assert np.array_equal(kept, ranker._model().vectors(index.bags(), None)), told
+    (index.path / "models" / ranker.record.folder / "0").stat()
 
 
 def describe(documents: Documents) -> str:
-    return f"{len(documents)} documents {list(documents)[-3:]}"
+    model = "a model" if documents.attached else "no model"
+    return f"{len(documents)} documents {list(documents)[-3:]} with {model}"
 
 
 def segment_files(path: Path) -> list[str]:
     return sorted(os.listdir(path / "segments"))
+
+
+def model_files(path: Path) -> list[str]:
+    return sorted(os.listdir(path / "models")) if (path / "models").exists() else []
 
 
 class Telling:

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from support import load_script
-from textkin import DamagedIndexError, Index, IndexWarning
+from textkin import LSI, DamagedIndexError, Index, IndexWarning
 from textkin.index import _life, _opening, _writer
 from textkin.index._files import writer_lock
 from textkin.index._segment import _ARRAYS
@@ -32,7 +32,7 @@ RECORDS = model.records(Random(3), [f"d{number}" for number in range(14)])
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed index of two segments with dead rows, and of documents that are in none."""
+    """A closed index of two segments with dead rows, of documents in none, and with a model."""
     path = tmp_path_factory.mktemp("template") / "test.kin"
     with pytest.MonkeyPatch.context() as patch, model.create(path) as index:
         patch.setattr(_writer, "_TAIL_DOCUMENTS", 5)
@@ -40,6 +40,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         index.add(RECORDS[6:12])
         index.delete(["d2", "d7"])
         index.add(RECORDS[12:])
+        index.attach(model.MODEL, LSI(2, random_state=0))
         info = index.info()
         assert (info.segments, info.deleted, info.recent) == (2, 2, 2)
     return path
@@ -54,8 +55,9 @@ def path(template: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def documents() -> dict[str, Document]:
     """What the index of `path` holds."""
-    made = map(model.document, RECORDS)
-    return {document.id: document for document in made if document.id not in ("d2", "d7")}
+    made = {record["id"]: model.document(record) for record in RECORDS}
+    left = {id: document for id, document in made.items() if id not in ("d2", "d7")}
+    return model.Documents(left).with_model(True)
 
 
 def segments(path: Path) -> list[Path]:

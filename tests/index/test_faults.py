@@ -12,8 +12,19 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-IMPORTANT = ["add", "merge", "compact"]
-OTHERS = ["stream", "delete", "mirror", "close", "open", "repair", "create", "copy"]
+IMPORTANT = ["add", "merge", "compact", "attach"]
+OTHERS = [
+    "stream",
+    "delete",
+    "mirror",
+    "modelled",
+    "detach",
+    "close",
+    "open",
+    "repair",
+    "create",
+    "copy",
+]
 MANNERS = ["kill", "tear", "error", "no space", "full"]
 
 

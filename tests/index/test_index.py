@@ -472,9 +472,9 @@ class TestFolder:
         index.delete("a")
         info = index.info()
         assert (info.documents, info.tokens, info.words) == (1, 7, 11)
-        assert (info.segments, info.recent, info.deleted, info.format) == (0, 1, 0, 1)
+        assert (info.segments, info.recent, info.deleted, info.format) == (0, 1, 0, 2)
         assert info.bytes["total"] == sum(
-            info.bytes[k] for k in ("catalogue", "segments", "vectors")
+            info.bytes[k] for k in ("catalogue", "segments", "vectors", "models")
         )
         assert json.loads(json.dumps(info.as_dict()))["ngram_range"] == [1, 1]
 

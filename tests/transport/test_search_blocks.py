@@ -143,6 +143,22 @@ def test_masses_that_cancel_leave_no_rounding_behind(algorithm):
     np.testing.assert_array_equal(distances, 0)
 
 
+@pytest.mark.parametrize("algorithm", (*EXACT, "rwmd", "wcd"))
+def test_columns_of_one_word_weigh_to_the_last_bit_what_one_would(rng, algorithm):
+    """a w + b w is not always (a + b) w; an index has several spellings of one word."""
+    table = rng.normal(size=(30, 5)).astype(np.float32)
+    words = rng.integers(0, 30, 90).astype(np.int32)
+    weights = rng.random(30)
+    counts = rng.integers(0, 4, size=(40, 90)).astype(float)
+    bags = np.zeros((40, 30))
+    np.add.at(bags.T, words, counts.T)
+    queries = documents_of(bags * weights)
+    whole = searcher_of(table, "euclidean", [block_of(bags)], weights=weights)
+    searcher = searcher_of(table, "euclidean", [block_of(counts)], 90, words, weights[words])
+    found = hits_of(searcher, queries, k=40, algorithm=algorithm)
+    agree(found, hits_of(whole, queries, k=40, algorithm=algorithm))
+
+
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_queries_bring_points_of_their_own(rng, cost, algorithm):

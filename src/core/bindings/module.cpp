@@ -31,6 +31,7 @@ NB_MODULE(_core, module) {
     register_transport(module);
     register_mover(module);
     register_pairwise(module);
+    register_ranking(module);
     register_rankings(module);
     register_search(module);
     register_store(module);

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import textkin
-from textkin.cli import _index, _vectors
+from textkin.cli import _index, _search, _vectors
 from textkin.cli._printing import JsonOption
 from textkin.cli._wording import Interrupted
 
@@ -22,6 +22,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command(epilog="Example: textkin search papers.kin moving words --by wmd --explain")(
+    _search.search
+)
+app.command(epilog="Example: textkin similar papers.kin 2015/kusner.txt -k 5")(_search.similar)
 app.add_typer(_index.app)
 app.add_typer(_vectors.app)
 

@@ -3,23 +3,65 @@
 import os
 import shutil
 import sys
+from dataclasses import dataclass
+from typing import Protocol
 
-from textkin.transport import Comparison
-
-__all__ = ["drawn"]
+__all__ = ["Drawable", "Look", "drawn"]
 
 _PIPE_WIDTH = 80
+_WIDEST = 110
+_NARROWEST = 40
 
 
-def drawn(comparison: Comparison, *, limit: int, indent: int = 0) -> str:
-    """Draw a flow as wide as the terminal, in colour if it has any, in ASCII if it must."""
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
-    text = comparison.to_text(
+class Drawable(Protocol):
+    """What draws itself in characters: a comparison, the parts of a score."""
+
+    def to_text(self, *, limit: int, width: int, unicode: bool, color: bool) -> str:
+        """Return lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the output can show.
+
+    Attributes
+    ----------
+    terminal : bool
+        Whether a person looks at it.
+    width : int
+        Its columns.
+    unicode : bool
+        Whether lines, blocks and arrows can be shown.
+    color : bool
+        Whether there are colours and bold letters.
+    """
+
+    terminal: bool = False
+    width: int = _PIPE_WIDTH
+    unicode: bool = True
+    color: bool = False
+
+    @classmethod
+    def of_output(cls) -> "Look":
+        """Look at standard output."""
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
+        return cls(
+            terminal=terminal,
+            width=max(_NARROWEST, min(width, _WIDEST)),
+            unicode=_can_show("━┳┗┣▶×█▏…"),
+            color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+        )
+
+
+def drawn(found: Drawable, *, limit: int, indent: int = 0, look: Look | None = None) -> str:
+    """Draw as wide as the terminal, in colour if it has any, in ASCII if it must."""
+    look = look or Look.of_output()
+    text = found.to_text(
         limit=limit,
-        width=max(40, min(width, 110) - indent),
-        unicode=_can_show("━┳┗┣▶×█▏…"),
-        color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+        width=max(_NARROWEST, look.width - indent),
+        unicode=look.unicode,
+        color=look.color,
     )
     return "\n".join(" " * indent + line for line in text.splitlines())
 

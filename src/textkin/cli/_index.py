@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textkin.index import Changes, Index, IndexInfo
     from textkin.text import Document, Lemmatizer, Skipped, Stemmer, WordNetLemmas
 
-__all__ = ["app"]
+__all__ = ["IndexArgument", "app", "opened_index"]
 
 app = typer.Typer(
     name="index",
@@ -257,7 +257,7 @@ def delete(
 ) -> None:
     """Delete documents, all of them or none."""
     wanted = [id for given in ids for id in (_lines() if given == "-" else [given])]
-    with _opened(index, timeout, kept="All of them were deleted, or none.") as opened:
+    with opened_index(index, timeout, kept="All of them were deleted, or none.") as opened:
         changes = opened.delete(wanted, missing="ignore" if ignore_missing else "raise")
         total = len(opened)
     if json:
@@ -269,7 +269,7 @@ def delete(
 @app.command(epilog="Example: textkin index info papers.kin --json")
 def info(index: IndexArgument, json: JsonOption = False) -> None:
     """Say what is in an index: numbers, sizes and settings."""
-    with _opened(index) as opened:
+    with opened_index(index) as opened:
         facts = opened.info()
     if json:
         print_json(facts.as_dict())
@@ -298,7 +298,7 @@ def get(
     json: JsonOption = False,
 ) -> None:
     """Print a document."""
-    with _opened(index) as opened:
+    with opened_index(index) as opened:
         document = opened.get(id)
     if document is None:
         raise ValueError(
@@ -325,7 +325,7 @@ def list_(
     ] = False,
 ) -> None:
     """Print all ids, one a line; with --json the documents."""
-    with _opened(index) as opened:
+    with opened_index(index) as opened:
         lines = (
             (json_module.dumps(_record(document), ensure_ascii=False) for document in opened)
             if json
@@ -358,7 +358,7 @@ def verify(
 
     problems: tuple[str, ...] = ()
     said = ""
-    with _opened(index, timeout, kept="Nothing was changed.") as opened:
+    with opened_index(index, timeout, kept="Nothing was changed.") as opened:
         from textkin.exceptions import DamagedIndexError
 
         repaired: tuple[str, ...] = ()
@@ -408,7 +408,7 @@ def compact(
     """Merge segments, give back the space of what was deleted."""
     from textkin.run import working
 
-    with _opened(index, timeout, kept="No document was changed.") as opened:
+    with opened_index(index, timeout, kept="No document was changed.") as opened:
         before = opened.info().bytes["total"]
         with working("Compacting"):
             opened.compact()
@@ -431,7 +431,7 @@ def copy(
     from textkin.run import progress_bar
 
     with (
-        _opened(index, kept="No copy was made.") as opened,
+        opened_index(index, kept="No copy was made.") as opened,
         progress_bar("Copying") as progress,
         opened.copy(target, progress=progress) as made,
     ):
@@ -443,7 +443,7 @@ def copy(
 
 
 @contextmanager
-def _opened(index: Path, timeout: float = _TIMEOUT, kept: str = "") -> Iterator["Index"]:
+def opened_index(index: Path, timeout: float = _TIMEOUT, kept: str = "") -> Iterator["Index"]:
     from textkin.run import working
 
     with in_words(kept):

@@ -33,6 +33,8 @@ _OPTIONS = (
     (r"Make one with Index\.create\(path\)", "Make one with textkin index create"),
     (r"(?:index\.)?verify\(repair=True\)", "textkin index verify --repair"),
     (r"index\.delete\(index\.ids\(\)\) does it", "textkin index delete does it"),
+    (r"^(by|k|k1|b|idf|variant|threshold) must", r"--\1 must"),
+    (r"test with `id in index`", "textkin index list prints all ids"),
 )
 
 

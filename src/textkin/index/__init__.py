@@ -3,14 +3,33 @@
 from textkin.index._adding import Changes
 from textkin.index._index import Index
 from textkin.index._info import IndexInfo
-from textkin.index.ranking import Cascade, RankFusion, WeightedSum, rocchio
+from textkin.index.ranking import (
+    Cascade,
+    Filter,
+    Hit,
+    Hits,
+    Query,
+    RankFusion,
+    TermRanking,
+    TransportRanking,
+    WeightedSum,
+    parse_filter,
+    rocchio,
+)
 
 __all__ = [
     "Cascade",
     "Changes",
+    "Filter",
+    "Hit",
+    "Hits",
     "Index",
     "IndexInfo",
+    "Query",
     "RankFusion",
+    "TermRanking",
+    "TransportRanking",
     "WeightedSum",
+    "parse_filter",
     "rocchio",
 ]

@@ -17,6 +17,8 @@ from textkin.index._catalogue import (
     plain_errors,
     words_checksum,
 )
+from textkin.index._model_records import check_vectors, stray_vectors
+from textkin.index._models import check_model_folder
 from textkin.index._records import digest_of
 from textkin.index._segment import (
     Extent,
@@ -46,11 +48,14 @@ class Findings:
         Segments that must be made again from the catalogue.
     derived : list of str
         What is wrong with them.
+    models : list of str
+        Problems of attached models and their vectors.
     """
 
     lost: list[str] = field(default_factory=list)
     segments: list[SegmentRecord] = field(default_factory=list)
     derived: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
 
 
 def check_snapshot(snapshot: Snapshot, tell: Callable[[int, int], object]) -> Findings:
@@ -90,6 +95,19 @@ def _check(
         if problem is not None:
             found.segments.append(record)
             found.derived.append(f"{SEGMENTS}/{record.file} {problem}")
+    _check_models(snapshot, catalogue, found)
+
+
+def _check_models(snapshot: Snapshot, catalogue: Catalogue, found: Findings) -> None:
+    stray = stray_vectors(catalogue)
+    if stray:
+        found.models.append(f"{CATALOGUE}: {stray} vectors belong to no model")
+    for model in snapshot.models.values():
+        try:
+            check_vectors(catalogue, model)
+            check_model_folder(snapshot.folder, model)
+        except DamagedIndexError as error:
+            found.models += error.problems
 
 
 def _unsound_pages(catalogue: Catalogue) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from textkin.index._catalogue import CATALOGUE, plain_errors
 from textkin.index._files import new_folder, write_whole
+from textkin.index._models import copy_model
 from textkin.index._settings import VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot
 from textkin.run import ProgressCallback
@@ -41,3 +42,5 @@ def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback |
             for file in vectors.iterdir():
                 if file.is_file() and not file.is_symlink():
                     shutil.copyfile(file, folder / VectorSet.FOLDER / file.name)
+        for model in snapshot.models.values():
+            copy_model(snapshot.folder, folder, model)

@@ -11,6 +11,7 @@ from textkin._typing import Bags, Int64Array
 from textkin._validation import one_of, real
 from textkin.exceptions import DamagedIndexError
 from textkin.index._adding import Adding, Changes, add_all
+from textkin.index._attaching import AttachingIndex
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._checking import check_snapshot
 from textkin.index._copying import copy_snapshot
@@ -35,7 +36,7 @@ _SHOWN = 3
 _Default = TypeVar("_Default")
 
 
-class Index(SearchableIndex):
+class Index(AttachingIndex, SearchableIndex):
     """Documents in a folder that textkin owns: added, updated and deleted, and never lost.
 
     Make one with `Index.create`, open it again with `Index.open`. One process or thread writes at
@@ -47,6 +48,8 @@ class Index(SearchableIndex):
         The folder of an index.
     timeout : float, default=10
         Seconds to wait for another writer before `IndexLockedError` is raised.
+    models : mapping of str to object, default=None
+        Attached models that are not of textkin, by their names; see `attach`.
 
     Attributes
     ----------
@@ -177,7 +180,13 @@ class Index(SearchableIndex):
         return cls(path, timeout=timeout)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> Self:
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        timeout: float = TIMEOUT,
+        models: Mapping[str, object] | None = None,
+    ) -> Self:
         """Open the index in a folder.
 
         Parameters
@@ -186,6 +195,10 @@ class Index(SearchableIndex):
             The folder.
         timeout : float, default=10
             Seconds to wait for another writer.
+        models : mapping of str to object, default=None
+            Attached models that are not of textkin, by their names, as they were given to
+            `attach`. Without one of them there are `similar` and `delete`, but no search for a
+            text by it and nothing can be added.
 
         Returns
         -------
@@ -202,7 +215,7 @@ class Index(SearchableIndex):
             If its catalogue cannot be read. Segments that cannot are made again, with an
             `IndexWarning`.
         """
-        return cls(path, timeout=timeout)
+        return cls(path, timeout=timeout, models=models)
 
     # Reading
 
@@ -276,7 +289,8 @@ class Index(SearchableIndex):
 
     def info(self) -> IndexInfo:
         """Return what is in the index: numbers, sizes and settings."""
-        return info_of(self._snapshot(), self._reading, self._vector_set)
+        snapshot = self._snapshot()
+        return info_of(snapshot, self._reading, self._vector_set, self._described(snapshot))
 
     def refresh(self) -> None:
         """See what others have written since the index was opened, or last refreshed."""
@@ -446,15 +460,18 @@ class Index(SearchableIndex):
         target = Path(path).absolute()
         if self.path.resolve() in target.resolve().parents:
             raise ValueError(f"An index cannot be copied into itself; got {target}.")
-        copy_snapshot(self._snapshot(), target, progress)
-        return type(self)(path, timeout=self._timeout)
+        snapshot = self._snapshot()
+        copy_snapshot(snapshot, target, progress)
+        given = self._models.given().items()
+        models = {name: model for name, model in given if name in snapshot.models}
+        return type(self)(path, timeout=self._timeout, models=models)
 
     def verify(self, *, repair: bool = False, progress: ProgressCallback | None = None) -> None:
         """Check every file of the index; raise if one is damaged.
 
         The catalogue must be sound, each document must be what was added, by its hash; each
         segment must have the hash that it was written with and agree with the catalogue; own word
-        vectors must have their hashes.
+        vectors and models must have their hashes, and each document a vector of each model.
 
         Parameters
         ----------
@@ -477,13 +494,15 @@ class Index(SearchableIndex):
             with self._writing() as writer:
                 writer.repair(found.segments)
             found.derived.clear()
-        problems = [*lost, *found.derived]
+        problems = [*lost, *found.models, *found.derived]
         if problems:
             shown = "; ".join(problems[:_SHOWN])
             more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
             way_out = (
                 "It holds what cannot be made again: take a copy from a backup."
                 if lost
+                else "The documents are whole: detach the model, and attach it again."
+                if found.models
                 else "Nothing is lost: verify(repair=True) makes them again."
             )
             raise DamagedIndexError(f"{self.path} is damaged: {shown}{more}. {way_out}", problems)
@@ -505,6 +524,7 @@ class Index(SearchableIndex):
         n_threads = effective_jobs(n_jobs)
         items = items_to_add(documents)
         with self._writing() as writer:
+            writer.check_models()
 
             def committed() -> None:
                 self._tidy(writer)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from textkin.index._catalogue import CATALOGUE
+from textkin.index._models import MODELS
 from textkin.index._opening import FORMAT
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot
@@ -34,7 +35,10 @@ class IndexInfo:
     deleted : int
         Documents that were deleted but are still in a segment; `Index.compact` removes them.
     bytes : dict
-        On the disk: ``catalogue`` (with SQLite's log), ``segments``, ``vectors``, ``total``.
+        On the disk: ``catalogue`` (with SQLite's log), ``segments``, ``vectors``, ``models``,
+        ``total``.
+    models : dict of str to str
+        The attached models by their names, and what they are.
     lowercase, stop_words, normalize, language, ngram_range
         How texts are read, as given to `Index.create`; a stop list has its version.
     vectors : str
@@ -52,6 +56,7 @@ class IndexInfo:
     recent: int
     deleted: int
     bytes: dict[str, int]
+    models: dict[str, str]
     lowercase: bool
     stop_words: str | tuple[str, ...] | None
     normalize: str | None
@@ -70,7 +75,9 @@ class IndexInfo:
         return found
 
 
-def info_of(snapshot: Snapshot, reading: Reading, vectors: VectorSet) -> IndexInfo:
+def info_of(
+    snapshot: Snapshot, reading: Reading, vectors: VectorSet, models: dict[str, str]
+) -> IndexInfo:
     """Return the numbers and settings of a snapshot."""
     state = snapshot.state
     with snapshot.catalogue() as catalogue:
@@ -85,6 +92,7 @@ def info_of(snapshot: Snapshot, reading: Reading, vectors: VectorSet) -> IndexIn
         "catalogue": catalogue_bytes,
         "segments": sum(map(_size, _files(folder / SEGMENTS))),
         "vectors": sum(map(_size, _files(folder / VectorSet.FOLDER))),
+        "models": sum(map(_size, (folder / MODELS).rglob("*.*"))),
     }
     return IndexInfo(
         path=str(folder),
@@ -96,6 +104,7 @@ def info_of(snapshot: Snapshot, reading: Reading, vectors: VectorSet) -> IndexIn
         recent=recent,
         deleted=deleted,
         bytes={**sizes, "total": sum(sizes.values())},
+        models=models,
         **asdict(reading),
         vectors=vectors.name,
         created=created,

@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from textkin._validation import real
 from textkin.exceptions import DamagedIndexError, IndexLockedError, IndexWarning
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._files import writer_lock
+from textkin.index._models import Models
 from textkin.index._opening import FORMAT, format_of, upgrade_catalogue
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot, open_snapshot
@@ -37,10 +38,22 @@ class OpenIndex:
         The folder of an index.
     timeout : float, default=10
         Seconds to wait for another writer before `IndexLockedError` is raised.
+    models : mapping of str to object, default=None
+        Attached models that are not of textkin, by their names.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        timeout: float = TIMEOUT,
+        models: Mapping[str, object] | None = None,
+    ) -> None:
         real(0).check("timeout", timeout)
+        if models is not None and not isinstance(models, Mapping):
+            raise TypeError(
+                f"models must be a mapping of names to models; got {type(models).__name__}."
+            )
         self.path = Path(path).absolute()  # the current folder may change
         self._timeout = float(timeout)
         self._mutex = threading.RLock()
@@ -52,10 +65,12 @@ class OpenIndex:
         self._vectors: WordVectors | None = None
         self._seen: View | None = None
         self._kept: dict[Hashable, object] = {}  # for the views that follow
+        self._models = Models(self.path)
         _upgraded(self.path, self._timeout)
         snapshot = self._snapshot()
         with snapshot.catalogue() as catalogue:
             self._reading, self._vector_set = _settings(self.path, catalogue.setting)
+        self._models.give_all(models or {}, snapshot.models)
         self._make_whole(snapshot)
 
     def close(self) -> None:
@@ -93,7 +108,7 @@ class OpenIndex:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopened, (type(self), str(self.path), self._timeout)
+        return _reopened, (type(self), str(self.path), self._timeout, self._models.given())
 
     def _snapshot(self) -> Snapshot:
         self._check_usable()
@@ -115,7 +130,9 @@ class OpenIndex:
         snapshot = self._snapshot()
         with self._mutex:
             if self._seen is None or self._seen.snapshot is not snapshot:
-                self._seen = View(snapshot, self._reading, lambda: self.vectors, self._kept)
+                self._seen = View(
+                    snapshot, self._reading, lambda: self.vectors, self._models, self._kept
+                )
             return self._seen
 
     def _forget(self) -> None:
@@ -145,7 +162,7 @@ class OpenIndex:
                 # The writer's connection comes first: the last one to be closed removes SQLite's
                 # log, and where the disk is full nobody could make it again, not even to read.
                 if self._writer is None:
-                    self._writer = Writer(self.path, self._reading)
+                    self._writer = Writer(self.path, self._reading, self._models)
                 elif not self._writer.is_of(self.path):
                     raise OSError(
                         errno.ESTALE,
@@ -203,8 +220,10 @@ class OpenIndex:
         )
 
 
-def _reopened(kind: type[OpenIndex], path: str, timeout: float) -> OpenIndex:
-    return kind(path, timeout=timeout)
+def _reopened(
+    kind: type[OpenIndex], path: str, timeout: float, models: Mapping[str, object]
+) -> OpenIndex:
+    return kind(path, timeout=timeout, models=models)
 
 
 def _upgraded(folder: Path, timeout: float) -> None:

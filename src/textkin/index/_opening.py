@@ -22,10 +22,11 @@ from textkin.index._catalogue import (
     damaged,
     plain_errors,
 )
+from textkin.index._model_records import MODEL_TABLES
 
 __all__ = ["FORMAT", "create_catalogue", "format_of", "open_catalogue", "upgrade_catalogue"]
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION = int.from_bytes(b"tkin", "big")
 _STEPS = 1_000_000  # of SQLite's machine: some ten milliseconds
 _CHECKSUM = "checksum"  # the name of a setting
@@ -48,10 +49,18 @@ _SCHEMA = (
     "rows INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL, "
     "sha256 TEXT NOT NULL)",
     "CREATE TABLE deleted (position INTEGER PRIMARY KEY)",
+    *MODEL_TABLES,
 )
 
+
+def _with_models(connection: sqlite3.Connection) -> None:
+    """Upgrade from format 1, which had no models."""
+    for statement in MODEL_TABLES:
+        connection.execute(statement)
+
+
 # From a format to the next one: upgrade(connection) inside of a transaction.
-_UPGRADES: dict[int, Callable[[sqlite3.Connection], None]] = {}
+_UPGRADES: dict[int, Callable[[sqlite3.Connection], None]] = {1: _with_models}
 
 
 def create_catalogue(path: Path, settings: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from textkin.index._catalogue import (
     SegmentRecord,
     plain_errors,
 )
+from textkin.index._model_records import model_records
 from textkin.index._opening import open_catalogue
 from textkin.index._records import DOCUMENT_COLUMNS, document_of, is_text
 from textkin.index._segment import (
@@ -80,6 +81,7 @@ class Snapshot:
     ) -> None:
         self.folder = folder
         self.state = catalogue.state()
+        self.models = model_records(catalogue)
         self.segments = segments
         self._catalogue = catalogue
         self._mutex = threading.RLock()

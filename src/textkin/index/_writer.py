@@ -14,7 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from scipy import sparse
+
 from textkin import _core
+from textkin._typing import Float32Array
 from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import (
     CATALOGUE,
@@ -25,6 +29,15 @@ from textkin.index._catalogue import (
     words_checksum,
 )
 from textkin.index._merging import Segments
+from textkin.index._model_records import (
+    ModelRecord,
+    add_model,
+    add_vectors,
+    model_records,
+    remove_model,
+    remove_vectors,
+)
+from textkin.index._models import Models, sweep_models
 from textkin.index._opening import open_catalogue
 from textkin.index._records import Content, is_text
 from textkin.index._settings import Reading
@@ -54,10 +67,14 @@ class Writer:
         The index.
     reading : Reading
         How texts are read.
+    models : Models
+        What makes vectors of new documents.
     """
 
-    def __init__(self, folder: Path, reading: Reading) -> None:
+    def __init__(self, folder: Path, reading: Reading, models: Models) -> None:
+        self._folder = folder
         self._reading = reading
+        self._models = models
         self._reader: TermReader | None = None
         self._catalogue: Catalogue = open_catalogue(folder / CATALOGUE)
         self._state = State()
@@ -128,6 +145,62 @@ class Writer:
             words_checksum=words_checksum(words, state.words_checksum),
             tail_bytes=state.tail_bytes + sum(map(len, packed)),
         )
+        self._add_vectors(contents, packed, state.next_position)
+
+    def check_models(self) -> None:
+        """Raise unless all models can make vectors of new documents."""
+        with plain_errors(self._catalogue.path):
+            for record in model_records(self._catalogue).values():
+                self._models.applied(record)
+
+    def _add_vectors(
+        self, contents: Sequence[Content], packed: Sequence[bytes], first: int
+    ) -> None:
+        """Let every model make vectors of documents that were just inserted."""
+        records = model_records(self._catalogue)
+        if not records or not contents:
+            return
+        offsets, words, counts, _ = _core.unpack_counts(list(packed), self._state.words)
+        shape = len(contents), self._state.words
+        bags = sparse.csr_array((counts, words, offsets.astype(np.int32)), shape=shape)
+        texts = [content.text for content in contents]
+        positions = range(first, first + len(contents))
+        for record in records.values():
+            vectors = self._models.applied(record).vectors(bags, texts)
+            add_vectors(self._catalogue, record, positions, vectors)
+
+    def models(self) -> dict[str, ModelRecord]:
+        """Return the models that are attached, by their names."""
+        with plain_errors(self._catalogue.path):
+            return model_records(self._catalogue)
+
+    def attach(
+        self, record: ModelRecord, blocks: Iterable[tuple[Sequence[int], Float32Array]]
+    ) -> None:
+        """Name a model whose folder is on the disk, with the vectors of all documents."""
+        try:
+            with self.transaction():
+                assert record.number == self._state.number + 1
+                add_model(self._catalogue, record)
+                for positions, vectors in blocks:
+                    add_vectors(self._catalogue, record, positions, vectors)
+        except BaseException:
+            # Ctrl-C may come when the catalogue names it already; then it stays.
+            with suppress(Exception):
+                self.sweep_models()
+            raise
+
+    def detach(self, record: ModelRecord) -> None:
+        """Forget a model with its vectors and its files."""
+        with self.transaction():
+            remove_model(self._catalogue, record)
+        with suppress(OSError):
+            self.sweep_models()
+
+    def sweep_models(self) -> None:
+        """Remove the files of models that the catalogue does not name."""
+        with plain_errors(self._catalogue.path):
+            sweep_models(self._folder, list(model_records(self._catalogue).values()))
 
     def update(self, contents: Sequence[Content], n_threads: int) -> Outcome:
         """Insert or replace documents, inside of a transaction; of one id the last one counts."""
@@ -176,6 +249,7 @@ class Writer:
         """Merge everything, and give back the space of what was deleted."""
         with plain_errors(self._catalogue.path):
             self._segments.compact()
+            self.sweep_models()
             self._catalogue.execute("VACUUM")
             self._catalogue.fold_log()
             self._state = self._catalogue.state()
@@ -186,6 +260,7 @@ class Writer:
             named = {record.number for record in self._catalogue.segments()}
             self._segments.repair([record for record in records if record.number in named])
             self._segments.sweep()
+            self.sweep_models()
             self._state = self._catalogue.state()
 
     def _known(self, ids: Iterable[str]) -> dict[str, tuple[int, bytes]]:
@@ -208,6 +283,7 @@ class Writer:
                 "DELETE FROM documents WHERE position = ? RETURNING length", (position,)
             ).fetchone()
             tokens += length
+        remove_vectors(catalogue, positions)
         catalogue.executemany(
             "INSERT INTO deleted VALUES (?)",
             ((position,) for position in positions if position < state.tail_position),

@@ -103,7 +103,7 @@ class DocumentReader {
 
   private:
     OwnedDocument document_;
-    std::vector<std::pair<std::int32_t, double>> parts_;
+    std::vector<std::uint64_t> keys_;
     std::vector<std::int32_t> words_;
     std::vector<double> weights_;
 };

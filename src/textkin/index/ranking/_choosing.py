@@ -1,15 +1,16 @@
 """From what a user asks for (`by`) to a ranking."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import TypeAlias
 
+from textkin.index.ranking._models import ModelRanking
 from textkin.index.ranking._ranking import Ranking
 from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.transport import WordMover
 from textkin.weighting import BM25, TfIdf
 
-__all__ = ["By", "name_of", "ranking_of"]
+__all__ = ["NAMES", "By", "name_of", "ranking_of"]
 
 By: TypeAlias = str | TfIdf | BM25 | WordMover | Ranking
 """A ranking by its name, a weighting of words, a distance of words, or a ranking itself."""
@@ -27,9 +28,20 @@ _NAMED: dict[str, Callable[[], Ranking]] = {
 _OTHERS = "a TfIdf, a BM25, a WordMover or a ranking"
 _made: dict[str, Ranking] = {}
 
+NAMES = tuple(_NAMED)
+"""The rankings that every index has; no model can be called so."""
 
-def ranking_of(by: By) -> Ranking:
+
+def ranking_of(by: By, models: Container[str] | None = None) -> Ranking:
     """Return the ranking that a user names.
+
+    Parameters
+    ----------
+    by : str, TfIdf, BM25 or ranking
+        What a user asks for.
+    models : container of str, optional
+        The names of the models that are attached to the index; where that is not known yet, any
+        other name is taken for one, and refused when the ranking meets an index without it.
 
     Raises
     ------
@@ -48,7 +60,10 @@ def ranking_of(by: By) -> Ranking:
         return TermRanking(by, "cosine")
     if isinstance(by, WordMover):
         return TransportRanking.of(by)
-    names = ", ".join(map(repr, _NAMED))
+    if isinstance(by, str) and (models is None or by in models):
+        return ModelRanking(by)
+    attached = sorted(models) if isinstance(models, Iterable) else []
+    names = ", ".join(map(repr, [*_NAMED, *attached]))
     if isinstance(by, str):
         raise ValueError(f"by must be one of {names}, {_OTHERS}; got {by!r}.")
     raise TypeError(f"by must be one of {names}, {_OTHERS}; got {type(by).__name__}.")

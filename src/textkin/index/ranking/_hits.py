@@ -1,16 +1,30 @@
 """What a search found: light, with documents fetched when they are looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, overload
+from operator import index as whole_number
+from typing import Any, NoReturn, overload
 
-from textkin._typing import BoolArray, Float64Array
+from textkin._typing import Float64Array
+from textkin._validation import integer, one_of, real
+from textkin.index._records import is_text
+from textkin.index.ranking._asking import Asking
 from textkin.index.ranking._feedback import Rocchio
-from textkin.index.ranking._ranking import Explanation, Ranked, Ranker, Ranking
-from textkin.text import Document
+from textkin.index.ranking._filters import Filter
+from textkin.index.ranking._hits_shown import hits_html, hits_notes, hits_text
+from textkin.index.ranking._ranking import Explanation, Ranked
+from textkin.index.ranking._snippets import Marks, Snippets, marked
+from textkin.text import Document, tokenize
+from textkin.text.reading._document import Label, shortened
 
-__all__ = ["Asking", "Hit", "Hits", "Query"]
+__all__ = ["Hit", "Hits", "Query", "find"]
+
+_PAGE = 64  # documents that are fetched together
+_SHOWN = 3
+_SNIPPET = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,76 +34,89 @@ class Query:
     Attributes
     ----------
     text : str or None
-        What was asked; None for words with weights.
+        What the user wrote; None for words with weights, or a document.
     words : mapping of str to float, or None
-        The words of the ranking with their weights, the heaviest first; None for a ranking
-        without words.
+        The words that count, with their weights in the ranking, the heaviest first; None for a
+        ranking without words. Given to `Index.search`, they find the same again.
+    like : str or None
+        The id of the document that others shall be like.
+    rounds : int
+        How often feedback has moved the query; `text` and `like` stay what they were.
     """
 
     text: str | None
     words: Mapping[str, float] | None
+    like: str | None = None
+    rounds: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Asking:
-    """All that a search depends on but for its query, so that it can be done again.
-
-    Attributes
-    ----------
-    ranking, ranker : Ranking, Ranker
-        How documents are ranked.
-    k, offset : int
-        How many hits, and how many better ones are passed over.
-    threshold : float or None
-        Of scores.
-    rows : ndarray of bool or None
-        Which rows may be found.
-    text : str or None
-        What a user wrote.
-    """
-
-    ranking: Ranking
-    ranker: Ranker[Any]
-    k: int
-    offset: int = 0
-    threshold: float | None = None
-    rows: BoolArray | None = None
-    text: str | None = None
-
-    def with_text(self, text: str) -> "Asking":
-        """Return the same with what a user wrote."""
-        return replace(self, text=text)
-
-    def find(self, query: Any) -> "Hits":  # noqa: ANN401 (of the ranker)
-        """Find the best documents."""
-        ranked = self.ranker.best(query, self.offset + self.k, self.threshold, self.rows)
-        return Hits(self, query, ranked)
+def find(asking: Asking, query: Any, started: float | None = None) -> "Hits":  # noqa: ANN401
+    """Find the best documents for a query in the form of its ranker."""
+    started = time.perf_counter() if started is None else started
+    limit = asking.offset + asking.k
+    ranked = asking.ranker.best(query, limit, asking.threshold, asking.scope.rows)
+    return Hits(asking, query, ranked, time.perf_counter() - started)
 
 
 class Hits(Sequence["Hit"]):
-    """The documents that a search found, the best first.
+    """The documents that a search found, the best first; made by `Index.search`.
 
-    Parameters
-    ----------
-    asking : Asking
-        What was asked for.
-    query : object
-        In the form of its ranker.
-    ranked : Ranked
-        What was found, from the very best on.
+    A sequence of `Hit`. Ids, texts and metadata are fetched from the index when they are first
+    looked at. Hits belong to the state of the index in which they were found: they can be looked
+    at, explained and refined after the index was written to, and after it was closed (its files
+    stay open as long as the hits are kept).
 
     Attributes
     ----------
     scores : ndarray of float64
-        The score of each hit.
+        The score of each hit: descending, or ascending if it is a distance.
+    offset : int
+        How many better hits were passed over.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textkin import Index
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = Index.create(f"{folder.name}/papers.kin")
+    >>> _ = index.add([
+    ...     {"id": "a", "text": "Obama speaks to the media in Illinois", "year": 2015},
+    ...     {"id": "b", "text": "The president greets the press in Chicago", "year": 2016},
+    ...     {"id": "c", "text": "Media in Chicago, media in Illinois", "year": 2017},
+    ... ])
+    >>> hits = index.search("media chicago", where={"year": {">=": 2016}})
+    >>> hits
+    Hits(2 by 'bm25')
+    >>> hits.ids, hits[0].document.metadata
+    (['c', 'b'], {'year': 2017})
+    >>> hits[0].snippet(marks=("*", "*"))
+    '*Media* in *Chicago*, *media* in Illinois'
+    >>> hits.feedback(relevant=["b"]).ids
+    ['b', 'c']
+    >>> print(index.search("bird"))
+    No hits.
+    No document has the word 'bird'.
+    >>> index.close()
+    >>> folder.cleanup()
     """
 
-    def __init__(self, asking: Asking, query: Any, ranked: Ranked) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        asking: Asking,
+        query: Any,  # noqa: ANN401 (of the ranker)
+        ranked: Ranked,
+        seconds: float = 0.0,
+    ) -> None:
         self._asking = asking
         self._query = query
         self._ranked = ranked
+        self._seconds = seconds
         self._rows = ranked.rows[asking.offset :]
+        self._fetched: dict[int, list[Document]] = {}
         self.scores: Float64Array = ranked.scores[asking.offset :]
+        self.offset = asking.offset
+
+    # ------------------------------------------------------------------ a sequence
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -101,7 +128,8 @@ class Hits(Sequence["Hit"]):
     def __getitem__(self, at: int | slice) -> "Hit | list[Hit]":
         if isinstance(at, slice):
             return [Hit(self, place) for place in range(*at.indices(len(self)))]
-        place = at + len(self) if at < 0 else at
+        place = whole_number(at)
+        place += len(self) if place < 0 else 0
         if not 0 <= place < len(self):
             raise IndexError(f"there are {len(self)} hits; got position {at}")
         return Hit(self, place)
@@ -109,47 +137,277 @@ class Hits(Sequence["Hit"]):
     def __iter__(self) -> Iterator["Hit"]:
         return (Hit(self, place) for place in range(len(self)))
 
+    # ------------------------------------------------------------------ what was asked and found
+
     @cached_property
     def ids(self) -> list[str]:
         """The id of each hit."""
-        return self._asking.ranker.view.ids(self._rows)
+        return self._asking.view.ids(self._rows)
+
+    @property
+    def by(self) -> object:
+        """The ranking, as it was asked for."""
+        return self._asking.by
+
+    @property
+    def ascending(self) -> bool:
+        """Whether small scores are near: they are distances then."""
+        return self._asking.ranker.ascending
+
+    @property
+    def where(self) -> Filter | None:
+        """The filter, if there was one."""
+        return self._asking.scope.where
 
     @cached_property
     def query(self) -> Query:
         """What was looked for, to look at."""
-        return Query(self._asking.text, self._asking.ranker.words_of(self._query))
+        asking = self._asking
+        words = asking.ranker.words_of(self._query)
+        return Query(asking.text, words, asking.like, asking.rounds)
+
+    @cached_property
+    def stats(self) -> Mapping[str, float]:
+        """What the search took, by names.
+
+        ``documents`` (of the index), ``searched`` (those that the filter lets through, and without
+        the document itself in `Index.similar`), ``seconds``, and what the ranking counts.
+        """
+        asking = self._asking
+        return {
+            "documents": asking.view.n_documents,
+            "searched": asking.searched(),
+            "seconds": self._seconds,
+            **self._ranked.stats,
+        }
+
+    @cached_property
+    def unknown_words(self) -> tuple[str, ...]:
+        """Words of what was asked for, as written, that no document has and that do not count."""
+        asking = self._asking
+        counting = self.query.words or {}
+        written = self._written()
+        words = [word for word in written if word not in counting]
+        known = asking.frequencies(words)
+        return tuple(written[word] for word, n in zip(words, known, strict=True) if n == 0)
+
+    def _written(self) -> dict[str, str]:
+        """Return the words as the index counts them, each with what was written first for it."""
+        asking = self._asking
+        reading = asking.view.reading
+        if asking.text is None or reading.ngram_range[0] > 1:
+            return {word: word for word in asking.words}
+        words = list(dict.fromkeys(tokenize(asking.text, lowercase=reading.lowercase)))
+        found: dict[str, str] = {}
+        for word, forms in zip(words, Snippets.of(asking.view).forms(words), strict=True):
+            for form in forms:
+                found.setdefault(form, word)
+        return found
+
+    @property
+    def unknown_fields(self) -> tuple[str, ...]:
+        """Fields of the filter that no document has."""
+        return self._asking.scope.unknown_fields
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about this search, in sentences; mostly nothing."""
+        return tuple(hits_notes(self))
+
+    # ------------------------------------------------------------------ going on
 
     def next(self) -> "Hits":
-        """Return the next page of hits."""
+        """Return the next page: as many hits again, without any after the last one."""
         asking = self._asking
-        return replace(asking, offset=asking.offset + asking.k).find(self._query)
+        return find(replace(asking, offset=asking.offset + asking.k), self._query)
 
     def feedback(
         self,
-        relevant: Sequence[str] = (),
-        nonrelevant: Sequence[str] = (),
+        relevant: "Iterable[str | Hit]" = (),
+        nonrelevant: "Iterable[str | Hit]" = (),
         *,
         alpha: float = 1.0,
         beta: float = 0.75,
         gamma: float = 0.15,
         n_terms: int | None = 50,
     ) -> "Hits":
-        """Move the query towards relevant documents and away from others, and search again."""
-        view, ranker = self._asking.ranker.view, self._asking.ranker
-        rows = [[view.row_of(id) for id in ids] for ids in (relevant, nonrelevant)]
-        moved = ranker.moved(self._query, *rows, Rocchio(alpha, beta, gamma, n_terms))
-        return replace(self._asking, offset=0).find(moved)
+        """Move the query towards relevant documents and away from others, and search again.
+
+        Rocchio's formula: the new query is alpha times the old one, plus beta times the mean of
+        the relevant documents, minus gamma times the mean of the others; what falls below 0 is
+        left out. Each round starts from the query of the round before, ``hits.query.words``.
+
+        Parameters
+        ----------
+        relevant, nonrelevant : iterables of str or Hit
+            Documents of the index by their ids, found or not; each counts once. Without any, the
+            query stays.
+        alpha, beta, gamma : float, default=1, 0.75, 0.15
+            At least 0.
+        n_terms : int or None, default=50
+            How many words the new query keeps, the heaviest; None: all.
+
+        Returns
+        -------
+        Hits
+            The first page of what the new query finds, with the same ranking, filter and
+            threshold.
+
+        Raises
+        ------
+        KeyError
+            If no document has one of the ids.
+        ValueError, TypeError
+            If an id is in both lists, or a value makes no sense.
+
+        References
+        ----------
+        J. J. Rocchio, "Relevance feedback in information retrieval", in The SMART Retrieval
+        System, 1971.
+        """
+        how = _rocchio(alpha, beta, gamma, n_terms)
+        good, bad = _ids("relevant", relevant), _ids("nonrelevant", nonrelevant)
+        both = [id for id in good if id in bad]
+        if both:
+            raise ValueError(
+                f"a document is relevant or it is not: {_listed(both)} in relevant and in "
+                "nonrelevant."
+            )
+        unknown: list[str] = []
+        rows = [self._rows_of(ids, unknown) for ids in (good, bad)]
+        if unknown:
+            raise KeyError(
+                f"no document has the id {_listed(unknown)}; relevant and nonrelevant take ids of "
+                "the index as it was searched."
+            )
+        return self._moved(rows[0], rows[1], how)
+
+    def pseudo_feedback(
+        self,
+        m: int = 10,
+        *,
+        alpha: float = 1.0,
+        beta: float = 0.75,
+        n_terms: int | None = 50,
+    ) -> "Hits":
+        """Take the best hits for relevant, move the query towards them, and search again.
+
+        Parameters
+        ----------
+        m : int, default=10
+            How many: the very best ones, whichever page this is; fewer if fewer were found.
+        alpha, beta, n_terms
+            As for `feedback`; gamma is 0.
+
+        Returns
+        -------
+        Hits
+            As for `feedback`.
+        """
+        how = _rocchio(alpha, beta, 0.0, n_terms)
+        integer(1).check("m", m)
+        asking, best = self._asking, self._ranked
+        if len(best.rows) < m and len(best.rows) == asking.offset + asking.k:  # there may be more
+            best = asking.ranker.best(self._query, m, asking.threshold, asking.scope.rows)
+        return self._moved(best.rows[:m].tolist(), [], how)
+
+    def _moved(self, relevant: Sequence[int], nonrelevant: Sequence[int], how: Rocchio) -> "Hits":
+        asking, started = self._asking, time.perf_counter()
+        moved = self._query
+        if relevant or nonrelevant:
+            moved = asking.ranker.moved(self._query, relevant, nonrelevant, how)
+        return find(replace(asking, offset=0, rounds=asking.rounds + 1), moved, started)
+
+    def _rows_of(self, ids: Iterable[str], unknown: list[str]) -> list[int]:
+        rows = []
+        for id in ids:
+            row = self._asking.view.row_of(id) if is_text(id) else None
+            if row is None:
+                unknown.append(id)
+            else:
+                rows.append(row)
+        return rows
+
+    # ------------------------------------------------------------------ looking at it
+
+    def __repr__(self) -> str:
+        after = f" after {self.offset}" if self.offset else ""
+        return f"Hits({len(self)}{after} by {self.by!r})"
+
+    def __str__(self) -> str:
+        return hits_text(self)
+
+    def _repr_html_(self) -> str:
+        return hits_html(self)
+
+    def to_text(self, width: int = 80, *, marks: Marks = None) -> str:
+        """Draw the hits as a table: rank, score, id and snippet, and below it the notes.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Columns to fill, at least 40.
+        marks : pair of str, callable or None
+            What is put around matched words, or what turns one into what is shown.
+
+        Returns
+        -------
+        str
+            Lines without a newline at the end. Control characters of documents are replaced.
+        """
+        return hits_text(self, width, marks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it: query, hits with snippets, stats and notes."""
+        query = self.query
+        return {
+            "query": {
+                "text": query.text,
+                "like": query.like,
+                "words": None if query.words is None else dict(query.words),
+                "rounds": query.rounds,
+            },
+            "by": self.by if isinstance(self.by, str) else repr(self.by),
+            "where": None if self.where is None else str(self.where),
+            "ascending": self.ascending,
+            "offset": self.offset,
+            "hits": [hit.to_dict() for hit in self],
+            "stats": {name: _plain(value) for name, value in self.stats.items()},
+            "notes": list(self.notes),
+        }
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "Hits belong to an open index and cannot be pickled or copied; take hits.to_dict()."
+        )
+
+    def _document(self, place: int) -> Document:
+        page = place // _PAGE
+        if page not in self._fetched:
+            rows = self._rows[page * _PAGE : (page + 1) * _PAGE]
+            self._fetched[page] = self._asking.view.documents(rows)
+        return self._fetched[page][place % _PAGE]
+
+    @cached_property
+    def _snippet_words(self) -> dict[str, float]:
+        """The words to look for in texts: rare ones and heavy ones first."""
+        asking = self._asking
+        counting = self.query.words
+        words = asking.words if counting is None else counting
+        known = asking.frequencies(list(words))
+        return {
+            word: weight * math.log1p(asking.view.n_documents / n)
+            for (word, weight), n in zip(words.items(), known, strict=True)
+            if n > 0 and weight > 0
+        }
 
 
 class Hit:
-    """A document that was found.
+    """A document that was found. Two are equal if they are the same place of the same hits.
 
-    Parameters
-    ----------
-    hits : Hits
-        All of them.
-    place : int
-        Which one.
+    See Also
+    --------
+    Hits : All of them.
     """
 
     __slots__ = ("_hits", "_place")
@@ -159,9 +417,24 @@ class Hit:
         self._place = place
 
     @property
+    def rank(self) -> int:
+        """Its place among all that was found, from 1."""
+        return self._hits.offset + self._place + 1
+
+    @property
     def score(self) -> float:
-        """The score; of a distance, small is near."""
+        """How near it is; of a distance (`Hits.ascending`), small is near."""
         return float(self._hits.scores[self._place])
+
+    @property
+    def distance(self) -> float:
+        """The score of a ranking by distances; others have none (`AttributeError`)."""
+        if not self._hits.ascending:
+            raise AttributeError(
+                f"a hit by {self._hits.by!r} has no distance: its score is higher the nearer it "
+                "is. Use hit.score."
+            )
+        return self.score
 
     @property
     def id(self) -> str:
@@ -170,12 +443,113 @@ class Hit:
 
     @property
     def document(self) -> Document:
-        """The document, fetched from the index as it was when it was searched."""
-        view = self._hits._asking.ranker.view
-        return view.documents([int(self._hits._rows[self._place])])[0]
+        """The document as it was when it was found; fetched with its neighbours, and kept."""
+        return self._hits._document(self._place)
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @property
+    def label(self) -> Label:
+        """The label of the document."""
+        return self.document.label
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The metadata of the document."""
+        return self.document.metadata
+
+    def snippet(
+        self,
+        width: int = _SNIPPET,
+        marks: Marks = None,
+        escape: Callable[[str], str] | None = None,
+    ) -> str:
+        """Return the passage of the text that has most of the words of the query.
+
+        Words match as the index counts them, and rare words weigh more; of a ranking by transport
+        or by a model the words are marked that query and document share.
+
+        Parameters
+        ----------
+        width : int, default=160
+            Columns of a terminal that it takes at most, marks not counted; from 10 to 10,000.
+        marks : pair of str, callable or None, default=None
+            What is put around matched words, such as ``("**", "**")``, or what turns one into
+            what is shown.
+        escape : callable, default=None
+            Applied to all that comes from the text, before the marks, such as `html.escape`.
+
+        Returns
+        -------
+        str
+            On one line: white space collapsed, control characters replaced, whole words. An
+            ellipsis stands where the text goes on. Empty for an empty text.
+        """
+        hits = self._hits
+        snippets = Snippets.of(hits._asking.view)
+        return marked(snippets.find(self.text, hits._snippet_words, width), marks, escape)
 
     def explain(self) -> Explanation:
         """Return the parts that sum to the score."""
         hits = self._hits
         asking, row = hits._asking, int(hits._rows[self._place])
-        return asking.ranker.explain_among(hits._query, row, asking.rows)
+        return asking.ranker.explain_among(hits._query, row, asking.scope.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rank, score, id, label, metadata and snippet, as JSON can hold them."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "id": self.id,
+            "label": self.label,
+            "metadata": dict(self.metadata),
+            "snippet": self.snippet(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Hit) and self._hits is other._hits
+        return same and isinstance(other, Hit) and self._place == other._place
+
+    def __hash__(self) -> int:
+        return hash((id(self._hits), self._place))
+
+    def __repr__(self) -> str:
+        return f"Hit(rank={self.rank}, id={shortened(self.id)}, score={self.score:.6g})"
+
+
+def _rocchio(alpha: float, beta: float, gamma: float, n_terms: int | None) -> Rocchio:
+    for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
+        real(0).check(name, value)
+    (one_of(None) | integer(1)).check("n_terms", n_terms)
+    return Rocchio(float(alpha), float(beta), float(gamma), n_terms)
+
+
+def _ids(name: str, given: "Iterable[str | Hit]") -> dict[str, None]:
+    """Return the ids that a user gives, each once, in their order."""
+    if isinstance(given, str | Hit | Mapping) or not isinstance(given, Iterable):
+        way_out = " Put it into a list." if isinstance(given, str | Hit) else ""
+        raise TypeError(
+            f"{name} must be a list of ids, or of hits; got {shortened(given, 40)} "
+            f"({type(given).__name__}).{way_out}"
+        )
+    found: dict[str, None] = {}
+    for one in given:
+        if not isinstance(one, str | Hit):
+            raise TypeError(
+                f"{name} must hold ids (str) or hits; got {shortened(one, 40)} "
+                f"({type(one).__name__})."
+            )
+        found[one.id if isinstance(one, Hit) else one] = None
+    return found
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(shortened(id) for id in ids[:_SHOWN]) + more
+
+
+def _plain(value: float) -> float:
+    return int(value) if float(value).is_integer() else float(value)

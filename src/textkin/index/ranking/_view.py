@@ -13,6 +13,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array, Int64Array
+from textkin.index._models import Models
 from textkin.index._records import DOCUMENT_COLUMNS
 from textkin.index._settings import Reading
 from textkin.index._snapshot import Part, Snapshot
@@ -55,6 +56,8 @@ class View:
         How texts become words.
     vectors : callable
         Returns the word vectors of the index.
+    models : Models
+        The attached models that can be applied.
     kept : dict, optional
         What outlives this state, because it belongs to the open index; never more than a start for
         what a view needs, which must see itself whether it still fits.
@@ -65,10 +68,12 @@ class View:
         snapshot: Snapshot,
         reading: Reading,
         vectors: Callable[[], WordVectors],
+        models: Models,
         kept: dict[Hashable, object] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.vectors = vectors
+        self.models = models
         self.reading = reading
         self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()

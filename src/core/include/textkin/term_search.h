@@ -1,0 +1,84 @@
+// The best documents by words that they share with a query: an exact search over postings.
+#pragma once
+
+#include "textkin/bag_weights.h"
+#include "textkin/filled_later.h"
+#include "textkin/stop.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace textkin {
+
+struct QueryWord {
+    std::int32_t word;
+    double weight;
+};
+
+struct FoundRow {
+    std::int64_t row; // through all parts
+    double score;
+};
+
+struct TermSearchCounts {
+    std::int64_t postings = 0; // of the query's words
+    std::int64_t touched = 0;  // of them that were added up
+    std::int64_t scored = 0;   // documents whose score was computed
+};
+
+// dense: adds up all postings in double. pruned: adds up bounds in whole numbers, leaves out words
+// that can lift no further document among the best, and computes the scores of those that may be.
+enum class TermSearchMethod { automatic, pruned, dense };
+
+// The score of a document is the sum over the query's words, in ascending order, of the query's
+// weight times the document's, in double: whatever the method, it has the same bits.
+class TermSearch {
+  public:
+    // Rows that are 0 in `live` are never found. Throws std::invalid_argument for parts that are
+    // not what they should be, and for weights that are not finite.
+    TermSearch(std::vector<CountedPart> parts, std::span<const std::uint8_t> live,
+               WeightFormula formula, Stop& stop);
+
+    [[nodiscard]] std::size_t size() const { return starts_.back(); }
+    [[nodiscard]] std::size_t n_words() const { return weights_.n_words(); }
+
+    // Finds the k rows with the largest scores, of equals the first ones, the best first: those
+    // that are not 0 in `allowed` (empty: all) with a score above 0 and not below `threshold`.
+    TermSearchCounts best(std::span<const QueryWord> query, std::size_t k, double threshold,
+                          std::span<const std::uint8_t> allowed, TermSearchMethod method,
+                          std::vector<FoundRow>& found, Stop& stop) const;
+
+    // The words of a row and what they weigh, without those that weigh nothing.
+    void words_of(std::size_t row, std::vector<std::int32_t>& words,
+                  std::vector<double>& weights) const;
+
+  private:
+    friend class PrunedSearch;
+    friend class DenseSearch;
+
+    struct Run { // the postings of a word in one window of rows
+        std::uint32_t window;
+        std::int64_t end;
+    };
+
+    [[nodiscard]] double score(std::size_t row, std::span<const QueryWord> query) const;
+    [[nodiscard]] std::size_t part_of(std::size_t row) const;
+    void measure(Stop& stop);
+    void fill(std::span<const std::uint8_t> live, Stop& stop);
+
+    std::vector<CountedPart> parts_;
+    std::vector<std::size_t> starts_; // the first row of each part, and the number of all
+    std::vector<std::uint8_t> live_;
+    BagWeights weights_;
+    FilledLater<double> largest_;       // of each word: the largest absolute weight
+    FilledLater<std::int64_t> offsets_; // of each word: its postings of live rows
+    FilledLater<std::int64_t> run_offsets_;
+    std::vector<Run> runs_;
+    // A posting: its row in the window (16 bits), and its weight by the largest of the word,
+    // rounded up (16 bits).
+    FilledLater<std::uint32_t> postings_;
+};
+
+} // namespace textkin

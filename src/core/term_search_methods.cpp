@@ -1,0 +1,277 @@
+#include "term_search_methods.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace textkin {
+namespace {
+
+constexpr std::size_t kBlock = 64;           // rows whose largest sum is looked at
+constexpr std::size_t kFew = kWindow / 16;   // postings that are gone through twice instead
+constexpr std::int32_t kRoom = 16383;        // the largest sum
+constexpr std::int16_t kNotAllowed = -16384; // stays below 0, whatever is added
+constexpr std::int32_t kRoundings = 4;       // a term's sum is above the truth by less than so many
+constexpr std::int64_t kPostingsPerScore = 150; // that are added up in the time of a score
+
+constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+constexpr double kTiny = 1e-290; // and less has too few digits
+
+std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
+
+bool before(const FoundRow& a, const FoundRow& b) {
+    return a.score != b.score ? a.score > b.score : a.row < b.row;
+}
+
+} // namespace
+
+void BestRows::add(double score, std::size_t row) {
+    if (!(score >= bar_ && score > 0)) return; // written so that NaN is not added
+    const FoundRow found{static_cast<std::int64_t>(row), score};
+    if (found_.size() == k_) {
+        if (!before(found, found_.front())) return;
+        std::pop_heap(found_.begin(), found_.end(), before);
+        found_.back() = found;
+    } else {
+        found_.push_back(found);
+    }
+    std::push_heap(found_.begin(), found_.end(), before);
+    if (found_.size() == k_) bar_ = std::max(bar_, found_.front().score);
+}
+
+void BestRows::finish() { std::sort(found_.begin(), found_.end(), before); }
+
+void DenseSearch::run(Stop& stop) {
+    std::vector<double> sums;
+    for (std::size_t p = 0; p < all_.parts_.size(); ++p) {
+        const CountedPart& part = all_.parts_[p];
+        const std::size_t start = all_.starts_[p];
+        sums.assign(part.rows.size(), 0.0);
+        bool any = false;
+        for (const QueryWord& asked : words_) {
+            stop.throw_if_requested();
+            const double word_weight = all_.weights_.word_weight(asked.word);
+            const auto place = std::lower_bound(part.terms.begin(), part.terms.end(), asked.word);
+            if (word_weight == 0 || place == part.terms.end() || *place != asked.word) continue;
+            const std::size_t term = at(place - part.terms.begin());
+            const std::size_t last = at(part.term_offsets[term + 1]);
+            for (std::size_t k = at(part.term_offsets[term]); k < last; ++k) {
+                const std::size_t row = at(part.posting_rows[k]);
+                sums[row] +=
+                    asked.weight * all_.weights_(part.posting_counts[k], start + row, word_weight);
+            }
+            counts_.touched += static_cast<std::int64_t>(last) - part.term_offsets[term];
+            any = true;
+        }
+        if (!any) continue;
+        stop.throw_if_requested();
+        for (std::size_t row = 0; row < sums.size(); ++row) {
+            if (sums[row] == 0 || all_.live_[start + row] == 0) continue;
+            if (!allowed_.empty() && allowed_[start + row] == 0) continue;
+            ++counts_.scored;
+            best_.add(sums[row], start + row);
+        }
+    }
+}
+
+PrunedSearch::PrunedSearch(const TermSearch& all, std::span<const QueryWord> words,
+                           std::span<const std::uint8_t> allowed, BestRows& best,
+                           TermSearchCounts& counts)
+    : all_(all), words_(words), allowed_(allowed), best_(best), counts_(counts),
+      space_(workspace()) {}
+
+PrunedSearch::Workspace& PrunedSearch::workspace() {
+    thread_local Workspace space;
+    if (space.sums.empty()) space.sums.assign(kWindow, 0);
+    return space;
+}
+
+// Chooses the scale, and puts the terms in the order of what they can add.
+bool PrunedSearch::weigh() {
+    double total = 0;
+    space_.terms.clear();
+    for (const QueryWord& asked : words_) {
+        const std::size_t word = at(asked.word);
+        const double most = std::abs(asked.weight) * all_.largest_[word];
+        if (all_.run_offsets_[word] == all_.run_offsets_[word + 1]) continue;
+        if (!(most >= kTiny && all_.largest_[word] >= kTiny)) return false;
+        const bool negative = (asked.weight < 0) != (all_.weights_.word_weight(asked.word) < 0);
+        total += most;
+        space_.terms.push_back({most, negative, 0, 0, at(all_.run_offsets_[word]),
+                                at(all_.run_offsets_[word + 1]), all_.offsets_[word]});
+    }
+    const auto terms = static_cast<std::int32_t>(space_.terms.size());
+    scale_ = (kRoom - 3 * terms) / total;
+    if (!(total <= 1 / kTiny)) return false;
+    for (Term& term : space_.terms) {
+        const double exact = term.most * scale_ * (65536.0 / kLargestImpact);
+        term.factor =
+            static_cast<std::uint32_t>(term.negative ? std::floor(term.most * scale_ * (1 - 1e-9))
+                                                     : std::ceil(exact * (1 + 1e-9)) + 1);
+        term.top = static_cast<std::int32_t>(std::ceil(exact)) + 2;
+    }
+    std::sort(space_.terms.begin(), space_.terms.end(),
+              [](const Term& a, const Term& b) { return a.most > b.most; });
+    return true;
+}
+
+bool PrunedSearch::run(Stop& stop) {
+    if (!weigh()) return false;
+    try {
+        look_at_all(stop);
+    } catch (...) { // memory may have run out in the midst of a window
+        std::ranges::fill(space_.sums, std::int16_t{0});
+        throw;
+    }
+    return true;
+}
+
+void PrunedSearch::look_at_all(Stop& stop) {
+    const std::size_t n_windows = (all_.size() + kWindow - 1) / kWindow;
+    for (std::size_t window = 0; window < n_windows; ++window) {
+        stop.throw_if_requested();
+        look(window);
+    }
+}
+
+// The bar as a sum: rows below it are not wanted.
+std::int32_t PrunedSearch::bar() const {
+    const double whole = std::floor(best_.bar() * scale_ * (1 - 1e-9));
+    return std::max(estimate_, static_cast<std::int32_t>(std::min<double>(whole, kRoom + 1)));
+}
+
+void PrunedSearch::look(std::size_t window) {
+    space_.here.clear();
+    std::int64_t postings = 0;
+    for (Term& term : space_.terms) {
+        if (term.run == term.last_run || all_.runs_[term.run].window != window) continue;
+        const std::int64_t end = all_.runs_[term.run++].end;
+        const std::uint32_t* const all = all_.postings_.data();
+        space_.here.push_back({&term, all + term.first, all + end});
+        postings += end - term.first;
+        term.first = end;
+    }
+    if (space_.here.empty()) return;
+    const std::size_t first = window * kWindow;
+    if (at(postings) <= kFew)
+        look_at_few(first);
+    else
+        look_at_many(first, std::min(kWindow, all_.size() - first), postings);
+}
+
+void PrunedSearch::add_up(const Here& here) {
+    std::int16_t* const sums = space_.sums.data();
+    const std::uint32_t factor = here.term->factor;
+    if (here.term->negative) {
+        for (const std::uint32_t* p = here.begin; p != here.end; ++p) {
+            const std::uint32_t least = (*p & 0xFFFF) - 1; // an impact is 1 or more
+            sums[*p >> 16] = static_cast<std::int16_t>(
+                sums[*p >> 16] - static_cast<std::int32_t>(least * factor >> 16));
+        }
+    } else {
+        for (const std::uint32_t* p = here.begin; p != here.end; ++p)
+            sums[*p >> 16] = static_cast<std::int16_t>(
+                sums[*p >> 16] +
+                static_cast<std::int32_t>(((*p & 0xFFFF) * factor + 0xFFFF) >> 16));
+    }
+    counts_.touched += here.end - here.begin;
+}
+
+void PrunedSearch::look_at_few(std::size_t first) {
+    for (const Here& here : space_.here) add_up(here);
+    space_.candidates.clear();
+    const std::int32_t bar = this->bar();
+    for (const Here& here : space_.here)
+        for (const std::uint32_t* p = here.begin; p != here.end; ++p) {
+            const std::uint32_t row = *p >> 16;
+            const std::int32_t sum = std::exchange(space_.sums[row], std::int16_t{0});
+            if (sum >= bar && (allowed_.empty() || allowed_[first + row] != 0))
+                space_.candidates.push_back({sum, row});
+        }
+    offer(first, 0, kRoundings * static_cast<std::int32_t>(space_.here.size()));
+}
+
+void PrunedSearch::look_at_many(std::size_t first, std::size_t count, std::int64_t postings) {
+    space_.block_most.resize((count + kBlock - 1) / kBlock);
+    if (!allowed_.empty())
+        for (std::size_t row = 0; row < count; ++row)
+            space_.sums[row] = allowed_[first + row] != 0 ? std::int16_t{0} : kNotAllowed;
+    std::int32_t can_add = 0;  // what the terms that are left can add
+    std::int32_t can_take = 0; // or take away
+    for (const Here& here : space_.here)
+        (here.term->negative ? can_take : can_add) += here.term->top;
+    std::int32_t roundings = 0;
+    std::int32_t reached = 0;
+    for (std::size_t t = 0; t < space_.here.size(); ++t) {
+        const Here& here = space_.here[t];
+        add_up(here);
+        (here.term->negative ? can_take : can_add) -= here.term->top;
+        reached += here.term->negative ? 0 : here.term->top;
+        roundings += kRoundings;
+        postings -= here.end - here.begin;
+        const bool last = t + 1 == space_.here.size();
+        if (!last && (at(postings) <= kFew || can_add >= reached)) continue;
+        raise_bar(roundings + can_take);
+        if (!last && can_add >= bar()) continue;
+        // The scores of a few documents may be had sooner than the sums of all.
+        if (gather(bar() - can_add, last ? kAll : postings / kPostingsPerScore)) {
+            offer(first, can_add, roundings + can_take);
+            break;
+        }
+    }
+    std::fill_n(space_.sums.data(), count, std::int16_t{0});
+}
+
+// The k-th largest of the largest sums of blocks is no larger than that of all rows.
+void PrunedSearch::raise_bar(std::int32_t uncertain) {
+    for (std::size_t block = 0; block < space_.block_most.size(); ++block) {
+        const std::int16_t* const sums = space_.sums.data() + block * kBlock;
+        std::int16_t most = sums[0];
+        for (std::size_t i = 1; i < kBlock; ++i) most = std::max(most, sums[i]);
+        space_.block_most[block] = most;
+    }
+    if (best_.k() > space_.block_most.size()) return;
+    space_.ranked = space_.block_most;
+    const auto kth = space_.ranked.begin() + static_cast<std::ptrdiff_t>(best_.k() - 1);
+    std::nth_element(space_.ranked.begin(), kth, space_.ranked.end(), std::greater<>());
+    estimate_ = std::max(estimate_, *kth - uncertain);
+}
+
+// Collects the rows whose sum is not below the bar; false if they are more than `most`.
+bool PrunedSearch::gather(std::int32_t bar, std::int64_t most) {
+    space_.candidates.clear();
+    for (std::size_t block = 0; block < space_.block_most.size(); ++block) {
+        if (space_.block_most[block] < bar) continue;
+        for (std::size_t row = block * kBlock; row < (block + 1) * kBlock; ++row)
+            if (space_.sums[row] >= bar)
+                space_.candidates.push_back({space_.sums[row], static_cast<std::uint32_t>(row)});
+        if (static_cast<std::int64_t>(space_.candidates.size()) > most) return false;
+    }
+    return true;
+}
+
+// Computes the scores of candidates, the most promising first.
+void PrunedSearch::offer(std::size_t first, std::int32_t missing, std::int32_t uncertain) {
+    auto& candidates = space_.candidates;
+    const auto larger = [](const Candidate& a, const Candidate& b) {
+        return a.sum != b.sum ? a.sum > b.sum : a.row < b.row;
+    };
+    if (candidates.size() > best_.k()) {
+        const auto kth = candidates.begin() + static_cast<std::ptrdiff_t>(best_.k() - 1);
+        std::nth_element(candidates.begin(), kth, candidates.end(), larger);
+        estimate_ = std::max(estimate_, kth->sum - uncertain);
+        std::erase_if(candidates, [least = bar() - missing](const Candidate& candidate) {
+            return candidate.sum < least;
+        });
+    }
+    std::sort(candidates.begin(), candidates.end(), larger);
+    for (const Candidate& candidate : candidates) {
+        if (candidate.sum + missing < bar()) break;
+        ++counts_.scored;
+        best_.add(all_.score(first + candidate.row, words_), first + candidate.row);
+    }
+}
+
+} // namespace textkin

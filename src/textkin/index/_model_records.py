@@ -1,0 +1,253 @@
+"""What the catalogue keeps of models: a row for each, and a vector for each document."""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from textkin._typing import BoolArray, Float32Array, Int64Array
+from textkin.exceptions import DamagedIndexError
+from textkin.index._catalogue import CATALOGUE, Catalogue, damaged
+
+__all__ = [
+    "METRICS",
+    "MODEL_TABLES",
+    "MOST_DIMENSIONS",
+    "MOST_STEPS",
+    "NAME",
+    "ModelRecord",
+    "add_model",
+    "add_vectors",
+    "check_vectors",
+    "damaged_model",
+    "model_records",
+    "read_vectors",
+    "remove_model",
+    "remove_vectors",
+    "stray_vectors",
+]
+
+MODEL_TABLES = (
+    "CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+    "takes TEXT NOT NULL, metric TEXT NOT NULL, columns INTEGER NOT NULL, "
+    "dimensions INTEGER NOT NULL, steps INTEGER NOT NULL, sha256 TEXT NOT NULL, "
+    "description TEXT NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE vectors (model INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "checksum INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE (model, position))",
+)
+
+METRICS = ("cosine", "inner")
+TAKES = ("bags", "texts")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
+MOST_DIMENSIONS = 1 << 16
+MOST_STEPS = 16
+_CHUNK = 4096  # vectors that are read at a time
+_NUMBERS = np.dtype("<f4")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """A model that is attached to an index.
+
+    Attributes
+    ----------
+    number : int
+        That of the transaction in which it was attached; so it is never used again.
+    name : str
+        What users call it.
+    takes : {"bags", "texts"}
+        What it makes vectors of.
+    metric : {"cosine", "inner"}
+        How its vectors are compared.
+    columns : int
+        Words that it knows, by their numbers; 0 for one that takes texts.
+    dimensions : int
+        Of its vectors.
+    steps : int
+        Estimators that lie in its folder, one after the other; 0 if it is not ours to keep.
+    sha256 : str
+        Of the manifests in its folder.
+    description : str
+        What it is, for people.
+    """
+
+    number: int
+    name: str
+    takes: str
+    metric: str
+    columns: int
+    dimensions: int
+    steps: int
+    sha256: str
+    description: str
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder in ``models``; made of a number, so it cannot lead elsewhere."""
+        return f"{self.number:08d}"
+
+    def checksum(self) -> int:
+        """Return the checksum of all of it."""
+        return zlib.crc32(repr(astuple(self)).encode())
+
+    def is_sound(self, n_words: int) -> bool:
+        """Return whether it can be what textkin wrote."""
+        whole = (self.number, self.columns, self.dimensions, self.steps)
+        told = (self.name, self.takes, self.metric, self.sha256, self.description)
+        return (
+            all(type(value) is int for value in whole)
+            and all(type(value) is str for value in told)
+            and self.number > 0
+            and NAME.fullmatch(self.name) is not None
+            and self.takes in TAKES
+            and self.metric in METRICS
+            and (0 < self.columns <= n_words if self.takes == "bags" else self.columns == 0)
+            and 0 < self.dimensions <= MOST_DIMENSIONS
+            and 0 <= self.steps <= MOST_STEPS
+        )
+
+
+_COLUMNS = ", ".join(field.name for field in fields(ModelRecord))
+
+
+def model_records(catalogue: Catalogue) -> dict[str, ModelRecord]:
+    """Return the models of an index by their names, in the order in which they came."""
+    n_words = catalogue.state().words
+    found = {}
+    for *row, checksum in catalogue.execute(
+        f"SELECT {_COLUMNS}, checksum FROM models ORDER BY number"
+    ):
+        record = ModelRecord(*row)
+        if not record.is_sound(n_words) or record.checksum() != checksum:
+            raise damaged(catalogue.path, "its table 'models' has a row that is not what it was")
+        found[record.name] = record
+    return found
+
+
+def add_model(catalogue: Catalogue, record: ModelRecord) -> None:
+    """Name a model, inside of a transaction."""
+    marks = ", ".join("?" * (1 + len(fields(ModelRecord))))
+    catalogue.execute(
+        f"INSERT INTO models ({_COLUMNS}, checksum) VALUES ({marks})",
+        (*astuple(record), record.checksum()),
+    )
+
+
+def add_vectors(
+    catalogue: Catalogue, record: ModelRecord, positions: Iterable[int], vectors: Float32Array
+) -> None:
+    """Keep the vectors of documents, inside of a transaction."""
+    blobs = (vector.tobytes() for vector in vectors.astype(_NUMBERS, copy=False))
+    catalogue.executemany(
+        "INSERT INTO vectors VALUES (?, ?, ?, ?)",
+        (
+            (record.number, position, zlib.crc32(blob), blob)
+            for position, blob in zip(positions, blobs, strict=True)
+        ),
+    )
+
+
+def remove_model(catalogue: Catalogue, record: ModelRecord) -> None:
+    """Forget a model and its vectors, inside of a transaction."""
+    catalogue.execute("DELETE FROM vectors WHERE model = ?", (record.number,))
+    catalogue.execute("DELETE FROM models WHERE number = ?", (record.number,))
+
+
+def remove_vectors(catalogue: Catalogue, positions: Sequence[int]) -> None:
+    """Forget the vectors of documents, inside of a transaction."""
+    numbers = [number for (number,) in catalogue.execute("SELECT number FROM models")]
+    for number in numbers:
+        catalogue.executemany(
+            "DELETE FROM vectors WHERE model = ? AND position = ?",
+            ((number, position) for position in positions),
+        )
+
+
+def read_vectors(
+    catalogue: Catalogue, record: ModelRecord, positions: Int64Array, live: BoolArray
+) -> Float32Array:
+    """Return the vectors of all rows, in their order; those of deleted documents are 0.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        Of a snapshot.
+    record : ModelRecord
+        The model.
+    positions : ndarray of int64
+        Of each row, ascending.
+    live : ndarray of bool
+        Which rows are documents.
+
+    Raises
+    ------
+    DamagedIndexError
+        If one is missing, or not what it was.
+    """
+    matrix: Float32Array | None = None
+    there = np.zeros(len(positions), np.bool_)
+    for wanted, vectors in _blocks(catalogue, record):
+        if matrix is None:  # only now is it known that there are vectors of that size
+            matrix = np.zeros((len(positions), record.dimensions), np.float32)
+        at = np.searchsorted(positions, wanted)
+        if at[-1] >= len(positions) or not np.array_equal(positions[at], wanted):
+            raise damaged_model(record, _WITHOUT_DOCUMENT)
+        matrix[at] = vectors
+        there[at] = True
+    if not np.array_equal(there, live):
+        raise damaged_model(record, _WITHOUT_VECTOR if (live & ~there).any() else _WITHOUT_DOCUMENT)
+    return np.zeros((len(positions), record.dimensions), np.float32) if matrix is None else matrix
+
+
+def check_vectors(catalogue: Catalogue, record: ModelRecord) -> None:
+    """Raise `DamagedIndexError` unless each document has a vector, which is what it was."""
+    seen = [wanted for wanted, _ in _blocks(catalogue, record)]
+    found = np.concatenate([np.zeros(0, np.int64), *seen])
+    rows = catalogue.execute("SELECT position FROM documents ORDER BY position")
+    expected = np.fromiter((position for (position,) in rows), np.int64)
+    if not np.isin(expected, found).all():
+        raise damaged_model(record, _WITHOUT_VECTOR)
+    if len(found) != len(expected):
+        raise damaged_model(record, _WITHOUT_DOCUMENT)
+
+
+def stray_vectors(catalogue: Catalogue) -> int:
+    """Return how many vectors belong to no model."""
+    (count,) = catalogue.execute(
+        "SELECT count(*) FROM vectors WHERE model NOT IN (SELECT number FROM models)"
+    ).fetchone()
+    return int(count)
+
+
+_WITHOUT_DOCUMENT = "there are vectors without a document"
+_WITHOUT_VECTOR = "there are documents without a vector"
+
+
+def _blocks(catalogue: Catalogue, record: ModelRecord) -> Iterator[tuple[Int64Array, Float32Array]]:
+    """Give positions, ascending, and vectors of a model, some at a time, after a check of each."""
+    size = record.dimensions * _NUMBERS.itemsize
+    cursor = catalogue.execute(
+        "SELECT position, checksum, vector FROM vectors WHERE model = ? ORDER BY position",
+        (record.number,),
+    )
+    while rows := cursor.fetchmany(_CHUNK):
+        for position, checksum, vector in rows:
+            whole = type(position) is int and type(vector) is bytes and len(vector) == size
+            if not whole or zlib.crc32(vector) != checksum:
+                raise damaged_model(record, f"the vector at position {position} is not what it was")
+        vectors = np.frombuffer(b"".join([row[2] for row in rows]), _NUMBERS)
+        if not np.isfinite(vectors).all():
+            raise damaged_model(record, "there are vectors that are no numbers")
+        positions = np.array([row[0] for row in rows], np.int64)
+        yield positions, vectors.reshape(len(rows), record.dimensions)
+
+
+def damaged_model(record: ModelRecord, problem: str) -> DamagedIndexError:
+    """Return the error that says what is wrong with a model."""
+    return DamagedIndexError(
+        f"The model {record.name!r} of the index is damaged: {problem}. The documents are not "
+        f"concerned: detach({record.name!r}), and attach it again.",
+        [f"{CATALOGUE}: model {record.name!r}: {problem}"],
+    )

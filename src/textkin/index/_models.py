@@ -1,0 +1,537 @@
+"""Models of an index: what can be one, how it is kept in the folder, how it is applied.
+
+A model is made of estimators of textkin, which lie in ``models`` as a folder for each step, or it
+is anything else that makes vectors of texts or bags. Of the latter only the vectors are kept.
+"""
+
+import hashlib
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from textkin._folders import MANIFEST
+from textkin._saving import SavedEstimator, load_estimator
+from textkin._typing import Bags, Float32Array, Float64Array
+from textkin._validation import one_of
+from textkin.index._catalogue import CATALOGUE
+from textkin.index._files import new_folder, sync_folder
+from textkin.index._model_records import (
+    MOST_DIMENSIONS,
+    MOST_STEPS,
+    ModelRecord,
+    damaged_model,
+    model_records,
+)
+from textkin.index._opening import open_catalogue
+from textkin.weighting._rows import TakesBags
+
+__all__ = [
+    "MODELS",
+    "Applied",
+    "Models",
+    "Offer",
+    "applied_steps",
+    "check_model_folder",
+    "copy_model",
+    "load_steps",
+    "offered",
+    "save_steps",
+    "sweep_models",
+    "threads_of",
+]
+
+MODELS = "models"
+_LARGEST_MANIFEST = 1 << 20  # as _folders has it
+_LONGEST = 200  # of a description
+
+On: TypeAlias = Literal["auto", "bags", "texts"]
+_ON = one_of("auto", "bags", "texts")
+
+
+class Applied:
+    """A model that can be applied.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    takes : {"bags", "texts"}
+        What it makes vectors of.
+    apply : callable
+        Returns a row of numbers for each bag or text.
+    columns : int
+        Words that it knows; later ones are cut off.
+    dimensions : int or None
+        Of its vectors; None if that is not known yet.
+    word_weights : ndarray of shape (dimensions, columns), or None
+        What each dimension says of words, where that is known.
+    alone : bool
+        Whether only one thread at a time may use it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        takes: str,
+        apply: Callable[[Any], Any],
+        columns: int,
+        dimensions: int | None = None,
+        word_weights: Float64Array | None = None,
+        *,
+        alone: bool = True,
+    ) -> None:
+        self.name = name
+        self.takes = takes
+        self.columns = columns
+        self.dimensions = dimensions
+        self.word_weights = word_weights
+        self._apply = apply
+        self._mutex = threading.Lock() if alone else None
+
+    def vectors(self, bags: Bags | None, texts: Sequence[str] | None) -> Float32Array:
+        """Return a vector for each document, of what the model takes.
+
+        A bag without a word that the model knows is the zero vector, whatever the model says.
+
+        Raises
+        ------
+        ValueError
+            If the model gives anything but finite numbers, a row of the same length for each.
+        """
+        if self.takes == "texts":
+            assert texts is not None
+            return self._checked(list(texts), len(texts))
+        assert bags is not None
+        known = bags[:, : self.columns] if bags.shape[1] > self.columns else bags
+        filled = np.flatnonzero(np.diff(known.indptr))
+        if len(filled) == known.shape[0]:
+            return self._checked(known, known.shape[0])
+        found = self._checked(known[filled], len(filled))
+        whole = np.zeros((known.shape[0], found.shape[1]), np.float32)
+        whole[filled] = found
+        return whole
+
+    def _checked(self, given: Any, number: int) -> Float32Array:  # noqa: ANN401 (bags or texts)
+        if not number:
+            return np.zeros((0, self.dimensions or 0), np.float32)
+        if self._mutex is None:
+            made = self._apply(given)
+        else:
+            with self._mutex:
+                made = self._apply(given)
+        if sparse.issparse(made):
+            raise ValueError(
+                f"The model {self.name!r} gives sparse vectors; an index keeps dense ones. Put a "
+                "model such as LSI behind it; TfIdf and BM25 rank by themselves, "
+                "search(by=TfIdf())."
+            )
+        try:
+            array = np.asarray(made)
+        except ValueError:  # rows of different lengths
+            array = np.empty(0, object)
+        if array.dtype.kind not in "fiu" or array.ndim != 2 or array.shape[0] != number:
+            raise ValueError(
+                f"The model {self.name!r} must give an array of numbers with a row for each of "
+                f"{number} {self.takes}; got {type(made).__name__} of the shape {array.shape}."
+            )
+        if self.dimensions is not None and array.shape[1] != self.dimensions:
+            raise ValueError(
+                f"The model {self.name!r} must give vectors of {self.dimensions} dimensions, as "
+                f"it did before; got {array.shape[1]}. Is it another model?"
+            )
+        if not 1 <= array.shape[1] <= MOST_DIMENSIONS:
+            raise ValueError(
+                f"The model {self.name!r} must give vectors of 1 to {MOST_DIMENSIONS:,} "
+                f"dimensions; got {array.shape[1]:,}."
+            )
+        with np.errstate(over="ignore"):
+            vectors = np.ascontiguousarray(array, np.float32)
+        if not np.isfinite(vectors).all():
+            row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise ValueError(
+                f"The model {self.name!r} gives NaN, infinity or a number that is too large for "
+                f"float32, for document {row} of those that it was given."
+            )
+        return vectors
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A model that a user offers.
+
+    Attributes
+    ----------
+    name : str
+        What it shall be called.
+    model : object
+        As it was given.
+    takes : {"bags", "texts"}
+        What it makes vectors of.
+    steps : list of estimators
+        Those of textkin; none if only its vectors can be kept.
+    description : str
+        What it is, for people.
+    """
+
+    name: str
+    model: Any
+    takes: str
+    steps: list[Any]
+    description: str
+
+    def fitted(self, bags: Bags, n_jobs: int | None) -> None:
+        """Fit estimators of textkin, unless all are, and check that the words are ours."""
+        if self.steps and not all(map(_is_fitted, self.steps)):
+            with threads_of(self.steps, n_jobs):
+                self.model.fit(bags)
+        first = self.steps[0] if self.steps else self.model
+        columns = self.columns(bags.shape[1])
+        if hasattr(first, "feature_names_in_"):
+            raise ValueError(
+                f"The model {self.name!r} was fitted on columns with names; an index has word "
+                "numbers. Fit it on index.bags(), or attach it before it is fitted."
+            )
+        if columns > bags.shape[1]:
+            raise ValueError(
+                f"The model {self.name!r} was fitted on {columns:,} columns, and the index has "
+                f"{bags.shape[1]:,} words: it was fitted on something else. Fit it on "
+                "index.bags(), or attach it before it is fitted."
+            )
+
+    def columns(self, n_words: int) -> int:
+        """Return how many words it knows: as many as it was fitted on, or all of now."""
+        if self.takes == "texts":
+            return 0
+        first = self.steps[0] if self.steps else self.model
+        return int(getattr(first, "n_features_in_", n_words))
+
+    def applied(self, n_words: int, dimensions: int | None = None) -> Applied:
+        """Return it as it was given; for one that is not kept in the folder."""
+        call = getattr(self.model, "encode", None) if self.takes == "texts" else None
+        call = call or getattr(self.model, "transform", None) or self.model
+        columns = self.columns(n_words)
+        weights = _word_weights(self.model, columns)
+        return Applied(self.name, self.takes, call, columns, dimensions, weights)
+
+
+def offered(name: str, model: object, on: On) -> Offer:
+    """Find out what a user offers as a model.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it cannot be one.
+    """
+    _ON.check("on", on)
+    if isinstance(model, type) or not (
+        callable(getattr(model, "transform", None))
+        or callable(getattr(model, "encode", None))
+        or callable(model)
+    ):
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise TypeError(
+            "model must be an estimator, a pipeline, anything with transform or encode, or a "
+            f"function of a list of texts; got {what}."
+        )
+    steps = _steps(model)
+    if steps:
+        if on == "texts":
+            raise ValueError("Models of textkin take bags; on must be 'auto' or 'bags'.")
+        return Offer(name, model, "bags", steps, _described(*steps))
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)  # an estimator of others is the user's to fit
+    takes = on
+    if on == "auto":
+        # What counts words itself has not seen columns.
+        columns = not callable(getattr(model, "encode", None)) and hasattr(model, "n_features_in_")
+        takes = "bags" if columns else "texts"
+    return Offer(name, model, takes, [], _described(model))
+
+
+def _steps(model: object) -> list[Any]:
+    """Return the estimators of textkin that a model is made of; none if it is something else."""
+    parts = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    ours = [
+        isinstance(part, TakesBags)
+        and SavedEstimator._saved_classes.get(type(part).__name__) is type(part)
+        for part in parts
+    ]
+    return parts if all(ours) and len(parts) <= MOST_STEPS else []
+
+
+def _is_fitted(estimator: object) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _described(*models: object) -> str:
+    told = [repr(model) if isinstance(model, TakesBags) else _called(model) for model in models]
+    whole = " ".join(" > ".join(told).split())
+    return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
+
+
+def _called(model: object) -> str:
+    if isinstance(model, Pipeline):
+        return " > ".join(type(step).__name__ for _, step in model.steps)
+    name = getattr(model, "__name__", None)
+    return name if isinstance(name, str) else type(model).__name__
+
+
+@contextmanager
+def threads_of(steps: Sequence[Any], n_jobs: int | None) -> Iterator[None]:
+    """Let estimators that can use so many threads for a moment."""
+    having = [step for step in steps if n_jobs is not None and "n_jobs" in step.get_params()]
+    before = [step.n_jobs for step in having]
+    try:
+        for step in having:
+            step.n_jobs = n_jobs
+        yield
+    finally:
+        for step, old in zip(having, before, strict=True):
+            step.n_jobs = old
+
+
+def _word_weights(model: object, columns: int) -> Float64Array | None:
+    found = getattr(model, "components_", None)
+    if isinstance(found, np.ndarray) and found.ndim == 2 and found.shape[1] == columns:
+        return found
+    return None
+
+
+# ------------------------------------------------------------------ in the folder
+
+
+def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
+    """Save the estimators of a model; returns the hash of their manifests.
+
+    The folder of the model is there whole or not at all.
+    """
+    place = _place(folder)
+    with new_folder(place / f"{number:08d}") as made:
+        for at, step in enumerate(steps):
+            step.save(made / str(at))
+        return _manifest_hash([made / str(at) for at in range(len(steps))])
+
+
+def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
+    """Load the estimators of a model, after a look at every hash.
+
+    Raises
+    ------
+    DamagedIndexError
+        If they are not what was saved.
+    """
+    place = folder / MODELS / record.folder
+    parts = [place / str(at) for at in range(record.steps)]
+    try:
+        for path in (folder / MODELS, place, *parts):
+            if path.is_symlink() or not path.is_dir():
+                raise ValueError(f"{path.relative_to(folder)} is missing, or is no folder")
+        if any(file.is_symlink() for part in parts for file in part.iterdir()):
+            raise ValueError("a link lies in it")
+        if _manifest_hash(parts) != record.sha256:
+            raise ValueError("its manifests are not what they were")
+        steps: list[Any] = [load_estimator(part) for part in parts]
+        if not all(isinstance(step, TakesBags) for step in steps):
+            raise ValueError("it holds estimators that take no bags")
+        if steps[0].n_features_in_ != record.columns:
+            raise ValueError(f"it does not have {record.columns} columns")
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise damaged_model(record, f"{MODELS}/{record.folder}: {error}".rstrip(".")) from error
+    return steps
+
+
+def check_model_folder(folder: Path, record: ModelRecord) -> None:
+    """Raise `DamagedIndexError` if the files of a model are not what was saved."""
+    if record.steps:
+        load_steps(folder, record)
+
+
+def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
+    """Copy the files of a model from one index to another."""
+    if not record.steps:
+        return
+    for at in range(record.steps):
+        inner = Path(MODELS) / record.folder / str(at)
+        (target / inner).mkdir(parents=True)
+        try:
+            files = [file for file in (source / inner).iterdir() if not file.is_symlink()]
+        except OSError as error:
+            raise damaged_model(record, f"{inner} cannot be read ({error.strerror})") from error
+        for file in files:
+            if file.is_file():
+                shutil.copyfile(file, target / inner / file.name)
+
+
+def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
+    """Remove folders of models that no catalogue names: what a crash has left, or a detach."""
+    if not (folder / MODELS).exists():
+        return
+    place = _place(folder)
+    kept = {record.folder for record in named if record.steps}
+    for name in sorted(os.listdir(place)):
+        if name in kept:
+            continue
+        path = place / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _place(folder: Path) -> Path:
+    """Return the folder of the models, which is made if it is not there, or leads elsewhere."""
+    place = folder / MODELS
+    if place.is_symlink():  # of a stranger: whatever lies there is not ours to remove
+        place.unlink()
+    if not place.is_dir():
+        place.mkdir()
+        sync_folder(folder)
+    return place
+
+
+def _manifest_hash(folders: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for folder in folders:
+        file = folder / MANIFEST
+        if file.is_symlink() or file.stat().st_size > _LARGEST_MANIFEST:
+            raise ValueError(f"{MANIFEST} is no manifest")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+# ------------------------------------------------------------------ of an open index
+
+
+class Models:
+    """The models of an open index that can be applied; safe to be used by several threads.
+
+    Parameters
+    ----------
+    folder : Path
+        The index.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._mutex = threading.Lock()
+        self._applied: dict[int, Applied] = {}
+        self._given: dict[str, tuple[int, object]] = {}
+
+    def give_all(self, models: Mapping[str, object], records: Mapping[str, ModelRecord]) -> None:
+        """Take the models that a user gives again when the index is opened."""
+        for name, model in models.items():
+            record = records.get(name)
+            if record is None:
+                there = ", ".join(map(repr, records)) or "none"
+                raise ValueError(
+                    f"models must be those that are attached to the index ({there}); got {name!r}. "
+                    "attach(name, model) adds one."
+                )
+            if record.steps:
+                raise ValueError(
+                    f"The model {name!r} lies in the index, which loads it by itself; give only "
+                    "models that are not of textkin."
+                )
+            on: On = "bags" if record.takes == "bags" else "texts"
+            self.give(record, offered(name, model, on))
+
+    def give(self, record: ModelRecord, offer: Offer) -> None:
+        """Take a model of which only the vectors are kept."""
+        columns = offer.columns(record.columns)
+        if record.takes == "bags" and columns != record.columns:
+            raise ValueError(
+                f"The model {record.name!r} was attached with {record.columns:,} columns; the one "
+                f"that is given has {columns:,}."
+            )
+        applied = offer.applied(record.columns, record.dimensions)
+        with self._mutex:
+            self._applied[record.number] = applied
+            self._given[record.name] = record.number, offer.model
+
+    def given(self) -> dict[str, object]:
+        """Return the models that were given, by their names."""
+        with self._mutex:
+            return {name: model for name, (_, model) in self._given.items()}
+
+    def forget(self, record: ModelRecord) -> None:
+        """Forget a model that is no more."""
+        with self._mutex:
+            self._applied.pop(record.number, None)
+            if self._given.get(record.name, (0, None))[0] == record.number:
+                del self._given[record.name]
+
+    def can_apply(self, record: ModelRecord) -> bool:
+        """Return whether a model is in the folder, or was given."""
+        return record.steps > 0 or record.number in self._applied
+
+    def applied(self, record: ModelRecord) -> Applied:
+        """Return a model, loaded once.
+
+        Raises
+        ------
+        ValueError
+            If it is not kept in the folder and was not given.
+        DamagedIndexError
+            If its files are damaged.
+        """
+        with self._mutex:
+            found = self._applied.get(record.number)
+            if found is None:
+                found = self._applied[record.number] = self._loaded(record)
+            return found
+
+    def _loaded(self, record: ModelRecord) -> Applied:
+        if not record.steps:
+            raise ValueError(
+                f"Of the model {record.name!r} ({record.description}) only the vectors are in the "
+                f"index: give it again, Index.open(path, models={{{record.name!r}: model}}). "
+                "Without it there are similar(id) and delete, but no search for a text and no "
+                f"add or update; detach({record.name!r}) removes it."
+            )
+        try:
+            return applied_steps(record, load_steps(self._folder, record))
+        except ValueError:
+            if not self._is_named(record):
+                raise ValueError(
+                    f"The model {record.name!r} has been detached by somebody else meanwhile; "
+                    "refresh() sees what is there now."
+                ) from None
+            raise
+
+    def _is_named(self, record: ModelRecord) -> bool:
+        """Return whether the newest state of the catalogue has a model."""
+        catalogue = open_catalogue(self._folder / CATALOGUE)
+        try:
+            return record in model_records(catalogue).values()
+        finally:
+            catalogue.close()
+
+
+def applied_steps(record: ModelRecord, steps: Sequence[Any]) -> Applied:
+    """Return estimators of textkin as one model; its dimensions may not be known yet."""
+
+    def apply(bags: Any) -> Any:  # noqa: ANN401 (what the steps take and give)
+        for step in steps:
+            bags = step.transform(bags)
+        return bags
+
+    weights = _word_weights(steps[-1], record.columns)
+    known = record.dimensions or None
+    return Applied(record.name, "bags", apply, record.columns, known, weights, alone=False)

@@ -1,0 +1,93 @@
+"""Hits as people look at them: a table in a terminal, one in a notebook, and remarks."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from textkin._validation import integer
+from textkin.explain._words import columns, markup, padded, shortened
+from textkin.index.ranking._snippets import Marks
+
+if TYPE_CHECKING:
+    from textkin.index.ranking._hits import Hits
+
+__all__ = ["hits_html", "hits_notes", "hits_text"]
+
+_WIDEST_ID = 24
+_LONGEST_ID = 80  # in a notebook, where there is more room
+_NAMED = 8  # unknown words that are told
+_WIDTH = integer(40)
+_WIDEST = 160
+
+
+def hits_text(hits: "Hits", width: int | None = None, marks: Marks = None) -> str:
+    """Draw hits as a table; without a width as wide as the terminal, up to 160 columns."""
+    if width is None:
+        width = min(max(shutil.get_terminal_size().columns, 40), _WIDEST)
+    _WIDTH.check("width", width)
+    return "\n".join([*_lines(hits, width, marks), *hits.notes])
+
+
+def hits_html(hits: "Hits") -> str:
+    """Draw hits as a table of HTML, with matched words in ``<mark>``."""
+    score = "distance" if hits.ascending else "score"
+    rows = "".join(
+        f"<tr><td>{hit.rank}</td><td>{hit.score:.4g}</td>"
+        f"<td>{markup(shortened(hit.id, _LONGEST_ID))}</td>"
+        f'<td style="text-align:left">'
+        f"{hit.snippet(marks=('<mark>', '</mark>'), escape=_escaped)}</td></tr>"
+        for hit in hits
+    )
+    head = f"<thead><tr><th></th><th>{score}</th><th>id</th><th></th></tr></thead>"
+    table = f"<table>{head}<tbody>{rows}</tbody></table>" if len(hits) else "<p>No hits.</p>"
+    return table + "".join(f"<p>{markup(note)}</p>" for note in hits.notes)
+
+
+def hits_notes(hits: "Hits") -> Iterator[str]:
+    """Give what a user should know about a search."""
+    asking = hits._asking
+    if not asking.view.n_documents:
+        yield "The index is empty."
+        return
+    if hits.unknown_fields:
+        yield f"No document has the field{_named(hits.unknown_fields)}."
+    if asking.scope.where is not None and not hits.unknown_fields and not asking.searched():
+        yield "The filter lets no document through."
+    if not asking.words and not hits.query.words and not asking.rounds:
+        which = "query" if asking.like is None else "document"
+        yield f"The {which} has no words that count."
+    elif hits.unknown_words:
+        yield f"No document has the word{_named(hits.unknown_words)}."
+
+
+def _lines(hits: "Hits", width: int, marks: Marks) -> Iterator[str]:
+    if not len(hits):
+        yield "No hits."
+        return
+    ids = [shortened(hit.id, _WIDEST_ID) for hit in hits]
+    scores = [f"{hit.score:.4g}" for hit in hits]
+    ranks = [f"{hit.rank}" for hit in hits]
+    id_width = max(2, *map(columns, ids))
+    score = "distance" if hits.ascending else "score"
+    score_width = max(len(score), *map(len, scores))
+    rank_width = max(map(len, ranks))
+    left = width - rank_width - score_width - id_width - 6
+    yield f"{'':{rank_width}}  {score:<{score_width}}  id".rstrip()
+    for hit, rank, value, id in zip(hits, ranks, scores, ids, strict=True):
+        start = f"{rank:>{rank_width}}  {value:<{score_width}}  {padded(id, id_width)}"
+        snippet = hit.snippet(left, marks) if left >= 10 else ""
+        yield f"{start}  {snippet}".rstrip()
+
+
+def _escaped(text: str) -> str:
+    """Escape a part of a snippet, which is clean but may begin or end with a space."""
+    start = " " if text[:1] == " " else ""
+    end = " " if len(text) > 1 and text[-1] == " " else ""
+    return f"{start}{markup(text)}{end}"
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return names in quotes, with what stands between the noun and them."""
+    shown = ", ".join(f"'{shortened(name, 40)}'" for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{'s' if len(names) > 1 else ''} {shown}{more}"

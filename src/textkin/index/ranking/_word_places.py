@@ -1,0 +1,135 @@
+"""Where the words of a text stand, and where a text can be cut.
+
+The tokeniser gives words and not their places. So a text is cut ever finer, and each cut is held
+against the tokeniser: the parts must have the words of the whole, or the whole stays.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from textkin import _core
+
+__all__ = ["begins_cluster", "is_unspaced", "word_spans"]
+
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+_ZERO_WIDTH_JOINER = "\u200d"
+_MOST_FLAGS = 512
+
+
+def word_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Give where the words of a text on one line stand; pairs of signs overlap.
+
+    Spaces separate words, whatever stands beside them; so the parts between them can be looked
+    at one by one.
+    """
+    at = 0
+    for part in text.split(" "):
+        if part.isascii():
+            for word in _PLAIN_WORD.finditer(part):
+                yield at + word.start(), at + word.end()
+        elif part:
+            for start, end in _spans_of_part(part):
+                yield at + start, at + end
+        at += len(part) + 1
+
+
+def _spans_of_part(part: str) -> list[tuple[int, int]]:
+    whole = _core.tokenise(part, False)
+    if not whole:
+        return []
+    if len(whole) == 1:
+        return [_trimmed(part)]
+    found: list[tuple[int, int]] = []
+    words: list[str] = []
+    for start, end in _runs(part):
+        run = _core.tokenise(part[start:end], False)
+        if len(run) == 1:
+            first, last = _trimmed(part[start:end])
+            found.append((start + first, start + last))
+        elif run:
+            pairs = _pairs(part[start:end], run)
+            found += [(start + first, start + last) for first, last in pairs]
+        words += run
+    return found if words == whole else [_trimmed(part)]
+
+
+def _runs(part: str) -> Iterator[tuple[int, int]]:
+    """Cut at what is in no word, and where a script without spaces begins or ends."""
+    start = 0
+    for at in range(len(part) + 1):
+        ends = at == len(part)
+        cut = not ends and not _in_word(part[at])
+        turns = (
+            not ends
+            and at > start
+            and begins_cluster(part, at)
+            and is_unspaced(part[at]) != is_unspaced(part[start])
+        )
+        if ends or cut or turns:
+            if start < at:
+                yield start, at
+            start = at + 1 if cut else at
+
+
+def _pairs(run: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of the overlapping pairs of a run, or of all of it if they are others."""
+    starts = [at for at in range(len(run)) if begins_cluster(run, at)] + [len(run)]
+    pairs = [(a, b) for a, b in zip(starts, starts[2:], strict=False)]
+    if [_core.tokenise(run[a:b], False) for a, b in pairs] == [[word] for word in words]:
+        return pairs
+    return [(0, len(run))]
+
+
+def _trimmed(part: str) -> tuple[int, int]:
+    """Return a part without what stands around its word."""
+    start, end = 0, len(part)
+    while start < end - 1 and not _in_word(part[start], edge=True):
+        start += 1
+    while end > start + 1 and not _in_word(part[end - 1], edge=True):
+        end -= 1
+    return start, end
+
+
+def _in_word(character: str, *, edge: bool = False) -> bool:
+    """Return whether a character can be in a word (at its edge: begin or end one)."""
+    if character.isalnum():
+        return True
+    if character == "\u200b":  # a space without width
+        return False
+    if not edge and character in "'\u2019":
+        return True
+    category = unicodedata.category(character)
+    # Symbols such as the trademark sign are letters in the tokeniser's eyes.
+    return category[0] == "M" or category in ("Cf", "Cn") or bool(_core.tokenise(character, False))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_unspaced(character: str) -> bool:
+    """Return whether a character is of a script that the tokeniser takes pairs of."""
+    return not character.isascii() and len(_core.tokenise(character * 3, False)) == 2
+
+
+def begins_cluster(text: str, at: int) -> bool:
+    """Return whether a text can be cut before a character, as people see characters."""
+    if at == 0 or at >= len(text):
+        return True
+    here, before = text[at], text[at - 1]
+    if here.isascii() and before.isascii():
+        return True
+    if unicodedata.category(here) in ("Mn", "Mc", "Me", "Cf"):
+        return False
+    if before == _ZERO_WIDTH_JOINER or "\U0001f3fb" <= here <= "\U0001f3ff":  # colours of skin
+        return False
+    if _is_flag(here) and _is_flag(before):  # two letters make one flag
+        first = at
+        while first > max(0, at - _MOST_FLAGS) and _is_flag(text[first - 1]):
+            first -= 1
+        return (at - first) % 2 == 0
+    # Parts of a Korean syllable
+    return not ("\u1160" <= here <= "\u11ff" and "\u1100" <= before <= "\u11ff")
+
+
+def _is_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

@@ -1,0 +1,275 @@
+"""``textkin search`` and ``textkin similar`` as a person types them."""
+
+import io
+import json
+import re
+
+import pytest
+
+from textkin import BM25, Index, TfIdf
+from textkin.cli import main
+from textkin.cli._asking import Request, filter_of
+
+RECORDS = [
+    {"id": "cats", "text": "Cats purr and sleep on the mat", "year": 2010, "tags": ["pets"]},
+    {"id": "dogs", "text": "Dogs bark at cats", "year": 2011, "label": "noise"},
+    {"id": "birds", "text": "Birds sing in the morning", "year": 2012, "label": "noise"},
+    {"id": "mat", "text": "The mat is red", "year": 2013},
+    {"id": "stocks", "text": "Stocks fell in the morning", "year": 2014},
+    {"id": "empty", "text": ""},
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Index.create("p.kin") as index:
+        index.add(RECORDS)
+    return tmp_path
+
+
+@pytest.fixture
+def index(here):
+    with Index.open("p.kin") as index:
+        yield index
+
+
+@pytest.fixture
+def run(here, capsys):
+    """Run a command; returns what it prints."""
+
+    def run(*arguments, code=0):
+        assert main([*map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def ids(text):
+    return re.findall(r"^\s*\d+  +-?[\d.]+  (\S+)$", text, re.MULTILINE)
+
+
+def found(run, *arguments, code=0):
+    """Return the record of a command with --json."""
+    return json.loads(run(*arguments, "--json", code=code).out)
+
+
+def test_hits_are_lines(run, index):
+    said = run("search", "p.kin", "cats", "on", "the", "mat")
+    hits = index.search("cats on the mat")
+    first, snippet = said.out.splitlines()[:2]
+    assert first == f"1  {hits[0].score:.4f}  cats"
+    assert snippet == " " * first.index("cats") + "Cats purr and sleep on the mat"
+    assert ids(said.out) == hits.ids
+    [last] = said.err.splitlines()
+    assert re.fullmatch(r"textkin: 5 hits among 6 documents in \d+(\.\d)? (µs|ms|s).*", last)
+
+
+def test_a_pipe_gets_no_escape_sequences_and_a_terminal_bold_words(run, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b" not in run("search", "p.kin", "cats", "--explain").out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "\x1b[1mCats\x1b[22m purr" in run("search", "p.kin", "cats").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run("search", "p.kin", "cats", "--explain").out
+
+
+def test_everything_as_json(run, index):
+    record = found(run, "search", "p.kin", "cats xyzzy", "-k", "2")
+    hits = index.search("cats xyzzy", k=2)
+    assert record["index"] == "p.kin"
+    assert [hit["id"] for hit in record["hits"]] == hits.ids
+    assert [hit["score"] for hit in record["hits"]] == hits.scores.tolist()
+    assert [hit["rank"] for hit in record["hits"]] == [1, 2]
+    assert record["hits"][1]["metadata"] == {"year": 2010, "tags": ["pets"]}
+    assert record["hits"][0]["label"] == "noise"
+    assert "Cats purr" in record["hits"][1]["snippet"]
+    assert record["stats"]["seconds"] > 0
+    assert "xyzzy" in json.dumps(record["query"])
+    assert run("search", "p.kin", "cats", "--json").err == ""
+
+
+def test_explanations_sum_to_the_scores(run):
+    for by in ("bm25", "wmd"):
+        record = found(run, "search", "p.kin", "cats sleep", "--by", by, "--explain")
+        assert record["hits"]
+        for hit in record["hits"]:
+            told = hit["explanation"]
+            parts = told["parts"] if "parts" in told else told["flow"]
+            total = sum(part.get("value", part.get("contribution")) for part in parts)
+            assert total == pytest.approx(hit["score"], rel=1e-6)
+    text = run("search", "p.kin", "cats sleep", "--explain").out
+    assert re.search(r"^ +cats .*0\.\d", text, re.MULTILINE)
+    text = run("search", "p.kin", "kittens", "--by", "wmd", "--explain", "-k", "1").out
+    assert re.search(r"kittens .*▶ ", text)
+
+
+@pytest.mark.parametrize(
+    ("options", "by"),
+    [
+        (["--by", "tfidf"], "tfidf"),
+        (["--by", "cosine"], "cosine"),
+        (["--by", "inner"], "inner"),
+        (["--by", "binary"], "binary"),
+        (["--by", "wmd"], "wmd"),
+        (["--by", "rwmd"], "rwmd"),
+        (["--by", "wcd"], "wcd"),
+        (["--by", "hybrid"], "hybrid"),
+        (["--k1", "0.9", "--b", "0.1", "--idf", "okapi"], BM25(k1=0.9, b=0.1, idf="okapi")),
+        (["--by", "tfidf", "--variant", "sklearn"], TfIdf("sklearn")),
+        (["--by", "tfidf", "--idf", "smooth"], TfIdf(idf="smooth")),
+    ],
+)
+def test_options_reach_the_library(run, index, options, by):
+    hits = index.search("cats sleep morning", by=by, k=3)
+    record = found(run, "search", "p.kin", "cats sleep morning", "-k", "3", *options)
+    assert [hit["id"] for hit in record["hits"]] == hits.ids
+    assert [hit["score"] for hit in record["hits"]] == hits.scores.tolist()
+
+
+def test_thresholds_pages_and_filters(run, index):
+    every = index.search("the morning")
+    score = every[1].score
+    record = found(run, "search", "p.kin", "the morning", "--threshold", score)
+    assert [hit["id"] for hit in record["hits"]] == index.search("the morning", threshold=score).ids
+    record = found(run, "search", "p.kin", "the morning", "-k", "2", "--page", "2")
+    assert [hit["id"] for hit in record["hits"]] == every.ids[2:4]
+    assert [hit["rank"] for hit in record["hits"]] == [3, 4]
+    record = found(
+        run, "search", "p.kin", "the", "--where", "year>=2012", "--where", "not label=noise"
+    )
+    expected = index.search("the", where={"year": {">=": 2012}, "not": {"label": "noise"}})
+    assert [hit["id"] for hit in record["hits"]] == expected.ids == ["mat", "stocks"]
+    assert ids(run("search", "p.kin", "cats", "--where", '{"tags": "pets"}').out) == ["cats"]
+
+
+def test_a_field_that_no_document_has_is_told(run):
+    said = run("search", "p.kin", "cats", "--where", "yaer=2010", code=1)
+    assert "yaer" in said.err
+
+
+def test_pseudo_feedback(run, index):
+    hits = index.search("sing", k=2).pseudo_feedback(1)
+    assert len(hits) == 2
+    record = found(run, "search", "p.kin", "sing", "-k", "2", "--feedback-top", "1")
+    assert [hit["id"] for hit in record["hits"]] == hits.ids
+    record = found(run, "search", "p.kin", "sing", "-k", "2", "--feedback-top", "1", "--page", "2")
+    assert [hit["id"] for hit in record["hits"]] == hits.next().ids
+
+
+def test_similar(run, index):
+    assert ids(run("similar", "p.kin", "birds").out) == index.similar("birds").ids
+    record = found(
+        run, "similar", "p.kin", "birds", "--by", "wmd", "-k", "2", "--where", "year<2014"
+    )
+    assert [hit["id"] for hit in record["hits"]] == index.similar(
+        "birds", by="wmd", k=2, where={"year": {"<": 2014}}
+    ).ids
+    said = run("similar", "p.kin", "nothing", code=2)
+    assert said.out == ""
+    assert said.err.startswith("textkin: no document has the id 'nothing'; ")
+    assert "index list" in said.err
+
+
+def test_nothing_found_is_exit_code_1(run):
+    said = run("search", "p.kin", "xyzzy", "plugh", code=1)
+    assert said.out == ""
+    assert "'xyzzy', 'plugh'" in said.err
+    assert said.err.splitlines()[-1].startswith("textkin: no hits among 6 documents in ")
+    assert found(run, "search", "p.kin", "xyzzy", code=1)["hits"] == []
+    run("search", "p.kin", "", code=1)
+    run("search", "p.kin", "--", "--", code=1)
+    run("similar", "p.kin", "empty", code=1)
+    run("search", "p.kin", "cats", "--threshold", "1e9", code=1)
+
+
+def test_some_unknown_words_are_told(run):
+    said = run("search", "p.kin", "cats", "xyzzy")
+    assert ids(said.out) == ["dogs", "cats"]
+    assert "xyzzy" in said.err.splitlines()[0]
+
+
+def test_the_query_from_standard_input(run, monkeypatch):
+    lines = io.TextIOWrapper(io.BytesIO(b"stocks\nfell\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", lines)
+    assert ids(run("search", "p.kin", "-").out) == ["stocks"]
+
+
+def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
+    (here / "cats").write_text("stocks")
+    assert ids(run("search", "p.kin", "cats").out) == ["dogs", "cats"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search", "nothing.kin", "x"], "nothing.kin"),
+        (["search", "p.kin"], "QUERY is missing: words, or - for standard input"),
+        (["search", "p.kin", "-i", "--json"], "--json needs a QUERY"),
+        (["search", "p.kin", "x", "--by", "nothing"], "--by must be one of 'bm25', "),
+        (["search", "p.kin", "x", "--k", "0"], "--k"),
+        (["search", "p.kin", "x", "--page", "0"], "--page"),
+        (["search", "p.kin", "x", "--threshold", "nan"], "--threshold must be"),
+        (["search", "p.kin", "x", "--k1", "-1"], "--k1 must be a finite number at least 0"),
+        (["search", "p.kin", "x", "--b", "2"], "--b must be"),
+        (["search", "p.kin", "x", "--idf", "log"], "--idf must be"),
+        (["search", "p.kin", "x", "--idf", "nothing"], "--idf"),
+        (["search", "p.kin", "x", "--by", "wmd", "--b", "1"], "--b goes with --by bm25; got"),
+        (["search", "p.kin", "x", "--variant", "wmd"], "--variant goes with --by tfidf; got"),
+        (["search", "p.kin", "x", "--by", "inner", "--idf", "log"], "--by bm25 and --by tfidf"),
+        (["search", "p.kin", "x", "--where", "year >"], "where: expected a value here"),
+        (["search", "p.kin", "x", "--where", '{"a": {"b": 1}}'], "unknown operator 'b'"),
+        (["search", "p.kin", "x", "--where", '{"a": {"exists": 1}}'], "exists must be"),
+        (["search", "p.kin", "x", "--where", ""], "where must not be an empty"),
+        (["search", "p.kin", "\udcff"], "not valid UTF-8"),
+        (["search", "p.kin", "x", "--feedback-top", "0"], "--feedback-top"),
+        (["search", "p.kin", "-x"], "put -- before a text that begins with a dash"),
+        (["similar", "p.kin"], "ID"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run, arguments, message):
+    said = run(*arguments, code=2)
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert line.startswith("textkin: ")
+    assert message in line
+
+
+def test_a_hostile_document_does_not_drive_a_terminal(run, monkeypatch):
+    with Index.create("e.kin") as index:
+        index.add([{"id": "e\x1b[2J", "text": "cats \x1b[31m\r\u202ered", "label": "\x1b"}])
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    told = run("search", "e.kin", "cats", "--explain").out
+    assert "cats" in told
+    for character in "\x1b\r\u202e":
+        assert character not in told
+
+
+def test_a_model(run, index):
+    import textkin as tk
+
+    index.attach("lsi", tk.LSI(2, random_state=0))
+    hits = index.search("cats", by="lsi", k=3)
+    record = found(run, "search", "p.kin", "cats", "--by", "lsi", "-k", "3", "--explain")
+    assert [hit["id"] for hit in record["hits"]] == hits.ids
+
+
+def test_help_says_what_exit_codes_mean(run):
+    told = " ".join(run("search", "--help").out.split())
+    assert "0 if something was found, 1 if nothing was" in told
+    assert "Example: textkin search" in told
+    assert "Example: textkin similar" in run("similar", "--help").out
+    told = run().out
+    assert re.search(r"^  search .*nearest to a query", told, re.MULTILINE)
+
+
+def test_conditions_are_joined():
+    assert filter_of([]) is None
+    assert str(filter_of(["a=1 or b=2", "c=3"])) == "(a = 1 or b = 2) and c = 3"
+
+
+def test_a_request_is_a_value():
+    assert Request(text="a") == Request(text="a")
+    assert hash(Request(text="a")) == hash(Request(text="a"))
