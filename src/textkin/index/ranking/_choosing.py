@@ -71,4 +71,6 @@ def ranking_of(by: By, models: Container[str] | None = None) -> Ranking:
 
 def name_of(ranking: Ranking) -> str | None:
     """Return the name of a ranking, or None if it has none."""
+    if isinstance(ranking, ModelRanking) and ranking == ModelRanking(ranking.name):
+        return ranking.name
     return next((name for name in _NAMED if ranking_of(name) == ranking), None)
