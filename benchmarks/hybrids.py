@@ -27,6 +27,7 @@ from textkin.index.ranking._view import View
 RESULT = RESULTS / "hybrids.json"
 SETS = ("med", "cran", "cacm", "time", "lisa")
 WEIGHTS = tuple(round(0.1 * step, 1) for step in range(1, 10))
+SHARES = ((0.6, 0.2, 0.2), (0.5, 0.3, 0.2), (0.5, 0.2, 0.3), (0.4, 0.3, 0.3), (0.4, 0.4, 0.2))
 FIRST = 10
 
 
@@ -73,6 +74,7 @@ class RememberedRanker(Ranker[str]):
 
 
 BM25, TFIDF, WMD, RWMD, WCD = map(Remembered, ("bm25", "tfidf", "wmd", "rwmd", "wcd"))
+USUAL = ranking_of("hybrid")
 
 
 def weighted(first: Ranking, second: Ranking, candidates: int) -> dict[str, Ranking]:
@@ -98,6 +100,13 @@ def scorers() -> dict[str, dict[str, Ranking]]:
         "bm25 + rwmd": weighted(BM25, RWMD, 1000),
         "bm25 + wmd, best 100": weighted(BM25, WMD, 100),
         "bm25 + wmd": weighted(BM25, WMD, 1000),
+        "bm25 + tfidf + wmd": {
+            " and ".join(map(str, shares)): WeightedSum(
+                dict(zip((BM25, TFIDF, WMD), shares, strict=True))
+            )
+            for shares in SHARES
+        },
+        "hybrid, as it is": {"": USUAL},
         "fusion of bm25 and tfidf": {"": RankFusion([BM25, TFIDF])},
         "fusion of bm25 and rwmd": {"": RankFusion([BM25, RWMD])},
         "fusion of bm25 and the wmd of its best 1000": {

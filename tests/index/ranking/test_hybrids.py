@@ -295,12 +295,12 @@ def test_paging_ends_with_the_candidates_and_says_so(index):
     every = index.search("cat dog", 4, by=by)
     pages = [index.search("cat dog", 2, by=by, offset=offset).ids for offset in (0, 2)]
     assert pages[0] + pages[1] == every.ids
-    with pytest.raises(ValueError, match=r"ranks 4 candidates.*the best 6.*candidates="):
+    with pytest.raises(ValueError, match=r"^WeightedSum.* has 4 candidates.*the best 6"):
         index.search("cat dog", 2, by=by, offset=4)
     assert len(index.search("birds", 50, by=by)) == 1  # no more than one has the word
-    with pytest.raises(ValueError, match="Cascade ranks 2 candidates"):
+    with pytest.raises(ValueError, match=r"^Cascade.* has 2 candidates"):
         index.search("cat dog", 3, by=Cascade("bm25", "tfidf", candidates=2))
-    with pytest.raises(ValueError, match="RankFusion ranks 2 candidates"):
+    with pytest.raises(ValueError, match=r"^RankFusion.* has 2 candidates"):
         index.search("cat dog", 3, by=RankFusion(["bm25", "bm25"], candidates=2))
 
 
@@ -395,6 +395,15 @@ def test_a_query_without_vectors_is_ranked_by_words_alone(tmp_path):
         assert found.ids == made.search("xq17", by="bm25").ids
         assert found[0].score == pytest.approx(0.7)
         assert len(made.search("xq17", by=Cascade("bm25", "wmd"))) == 0
+
+
+def test_the_usual_hybrid(index):
+    usual = ranking_of("hybrid")
+    assert usual == WeightedSum({"bm25": 0.7, "wmd": 0.3}, candidates=200)
+    assert index.search("cat song", by="hybrid").ids == index.search("cat song", by=usual).ids
+    nested = RankFusion(["hybrid", "tfidf"])
+    assert repr(nested) == "RankFusion(['hybrid', 'tfidf'], c=60, candidates=1000)"
+    assert len(index.search("cat song", by=nested)) > 0
 
 
 # ---------------------------------------------------------------- values

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Iterable
 from typing import TypeAlias
 
+from textkin.index.ranking._hybrids import usual_hybrid
 from textkin.index.ranking._models import ModelRanking
 from textkin.index.ranking._ranking import Ranking
 from textkin.index.ranking._terms import TermRanking
@@ -24,6 +25,7 @@ _NAMED: dict[str, Callable[[], Ranking]] = {
     "wmd": lambda: TransportRanking("wmd"),
     "rwmd": lambda: TransportRanking("rwmd"),
     "wcd": lambda: TransportRanking("wcd"),
+    "hybrid": usual_hybrid,
 }
 _OTHERS = "a TfIdf, a BM25, a WordMover or a ranking"
 _made: dict[str, Ranking] = {}
