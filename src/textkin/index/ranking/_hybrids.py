@@ -81,16 +81,17 @@ class WeightedSum(Hybrid):
         What the scaled score of each ranking is multiplied by, at least 0. Keys are anything that
         `by` of a search may be.
     candidates : int, default=1000
-        How many documents a ranking brings at most. No others are ranked.
+        How many documents a ranking brings at most. No others are ranked: hits beyond them are
+        refused with a `ValueError`, unless there are no more.
     pool : {"first", "union"}, default="first"
         Whether the candidates are the best of the first ranking, or the best of every ranking
         together; either way all rankings score all of them.
 
     References
     ----------
-    .. [1] E. A. Fox and J. A. Shaw, "Combination of multiple searches", TREC-2, 1994.
-    .. [2] R. Zhang, J. Guo, Y. Lan, J. Xu and X. Cheng, "Aggregating neural word embeddings for
-           document representation", ECIR 2018, equation 13: BM25 and a model.
+    Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1994. Zhang, Guo, Lan, Xu and Cheng,
+    "Aggregating Neural Word Embeddings for Document Representation", ECIR 2018, equation 13: 0.8 of
+    BM25 and 0.2 of a model; how scores are brought to one scale is not said there.
 
     Examples
     --------
@@ -146,8 +147,8 @@ class RankFusion(Hybrid):
 
     References
     ----------
-    .. [1] G. V. Cormack, C. L. A. Clarke and S. Büttcher, "Reciprocal rank fusion outperforms
-           Condorcet and individual rank learning methods", SIGIR 2009.
+    Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank
+    Learning Methods", SIGIR 2009.
 
     Examples
     --------
