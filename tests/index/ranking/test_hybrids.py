@@ -304,6 +304,29 @@ def test_paging_ends_with_the_candidates_and_says_so(index):
         index.search("cat dog", 3, by=RankFusion(["bm25", "bm25"], candidates=2))
 
 
+@pytest.mark.parametrize(
+    "make", [lambda *p: WeightedSum(dict.fromkeys(p, 1.0)), lambda *p: RankFusion(p)]
+)
+def test_pages_and_explanations_search_once(view, make, monkeypatch):
+    asked = []
+    plain = GivenRanker.best
+    monkeypatch.setattr(
+        GivenRanker, "best", lambda self, *rest: asked.append(1) or plain(self, *rest)
+    )
+    by = make(Given(range(9)), Given(range(9), True))
+    ranker = by.bind(view)
+    query = ranker.of_text("q")
+    whole = ranker.best(query, 9)
+    assert len(asked) == 2
+    assert ranker.best(query, 3).rows.tolist() == whole.rows[:3].tolist()
+    scores = [ranker.explain_among(query, int(row), None).score for row in whole.rows]
+    np.testing.assert_allclose(scores, whole.scores)
+    assert len(asked) == 2
+    ranker.best(query, 9, None, np.arange(9) < 4)
+    ranker.best(ranker.of_text("q"), 9)
+    assert len(asked) == 6
+
+
 def test_nothing_found_is_an_empty_list(index):
     for by in (
         WeightedSum({"bm25": 1, "tfidf": 1}),

@@ -1,8 +1,8 @@
 """Hybrids at work: the candidates of a query, and their scores."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ __all__ = ["CascadeRanker", "HybridRanker", "RankFusionRanker", "WeightedSumRank
 
 Queries: TypeAlias = tuple[Any, ...]
 """The query of each part, in its own form."""
+
+_Found = TypeVar("_Found")
 
 
 class HybridRanker(Ranker[Queries]):
@@ -37,6 +39,7 @@ class HybridRanker(Ranker[Queries]):
         self._labels = ranking.labels
         self._name = repr(ranking)
         self._rankers = [part.on(view) for part in ranking.parts]
+        self._latest: tuple[Queries, BoolArray | None, Any] | None = None
 
     def of_text(self, text: str) -> Queries:
         """Return the query of each part."""
@@ -101,6 +104,19 @@ class HybridRanker(Ranker[Queries]):
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[Ranked, int | None]:
         """Rank all candidates; return also their number if others were left out, else None."""
 
+    def _once(self, query: Queries, rows: BoolArray | None, search: Callable[[], _Found]) -> _Found:
+        """Search, or return what the latest search found, if it was the very same.
+
+        The next page and each explanation ask for that again. Queries and masks never change.
+        """
+        latest = self._latest  # of any thread, whole
+        if latest is not None and latest[0] is query and latest[1] is rows:
+            known: _Found = latest[2]
+            return known
+        found = search()
+        self._latest = query, rows, found
+        return found
+
     def _mask(self, rows: Int64Array) -> BoolArray:
         mask = np.zeros(self.view.n_rows, np.bool_)
         mask[rows] = True
@@ -156,7 +172,7 @@ class WeightedSumRanker(HybridRanker):
 
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Contributions:
         """Return what each ranking adds, made of its own parts and of where its scale begins."""
-        said, _, _ = self._said(query, rows)
+        said, _, _ = self._once(query, rows, lambda: self._said(query, rows))
         parts = []
         for at, (ranked, among) in enumerate(said):
             ranker, weight = self._rankers[at], self._ranking.weights[at]
@@ -183,7 +199,7 @@ class WeightedSumRanker(HybridRanker):
         return Contributions.of(parts)
 
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[Ranked, int | None]:
-        said, pool, most = self._said(query, rows)
+        said, pool, most = self._once(query, rows, lambda: self._said(query, rows))
         scores = np.zeros(len(pool))
         for ranker, weight, (ranked, _) in zip(
             self._rankers, self._ranking.weights, said, strict=True
@@ -237,7 +253,8 @@ class RankFusionRanker(HybridRanker):
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Contributions:
         """Return what each ranking adds. A rank is no sum, so that there is nothing inside."""
         parts = []
-        for label, ranked in zip(self._labels, self._lists(query, rows), strict=True):
+        lists = self._once(query, rows, lambda: self._lists(query, rows))
+        for label, ranked in zip(self._labels, lists, strict=True):
             place = np.flatnonzero(ranked.rows == row)
             if len(place):
                 rank = int(place[0]) + 1
@@ -249,7 +266,7 @@ class RankFusionRanker(HybridRanker):
         return Contributions.of(parts)
 
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[Ranked, int | None]:
-        lists = self._lists(query, rows)
+        lists = self._once(query, rows, lambda: self._lists(query, rows))
         pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
         scores = np.zeros(len(pool))
         for ranked in lists:
