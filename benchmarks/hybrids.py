@@ -190,6 +190,30 @@ def measure(data: Path, sets: list[str]) -> list[dict[str, object]]:
     return rows
 
 
+def one_for_all(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return what one setting for all would give, each time chosen on the other sets alone."""
+    of_sets: dict[str, dict[str, float]] = {}
+    for row in rows:
+        for setting, value in row.get("average_precision_by_weights", {}).items():
+            named = f"{row['ranking']}: {setting}"
+            of_sets.setdefault(named, {})[row["set"]] = value
+    found = []
+    for left_out in dict.fromkeys(row["set"] for row in rows):
+        others = {
+            named: np.mean([value for name, value in values.items() if name != left_out])
+            for named, values in of_sets.items()
+        }
+        best = max(others, key=others.__getitem__)
+        found.append(
+            {
+                "set": left_out,
+                "chosen_on_the_other_sets": best,
+                "average_precision": of_sets[best][left_out],
+            }
+        )
+    return found
+
+
 def table(rows: list[dict[str, object]]) -> str:
     """Return average precision and, behind it, that of the first ten, as a Markdown table."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
@@ -213,12 +237,15 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = measure(arguments.data, arguments.sets)
     print(table(rows))
+    across = one_for_all(rows) if len(arguments.sets) > 1 else []
+    print(json.dumps(across, indent=2))
     report = {
         "command": "python benchmarks/hybrids.py",
         "measure": "average precision in percent, cut at rank 1000, and precision of the first 10; "
         "weights chosen on the other half of the queries",
         **describe("numpy", "scipy", "scikit-learn"),
         "rows": rows,
+        "one_setting_for_all": across,
     }
     arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 

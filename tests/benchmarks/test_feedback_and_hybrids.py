@@ -50,6 +50,19 @@ def test_a_query_has_no_part_in_its_weight():
     assert found["average_precision"] == 0
 
 
+def test_a_set_has_no_part_in_the_setting_for_all():
+    values = {"a": {"x": 9.0, "y": 1.0}, "b": {"x": 1.0, "y": 2.0}}
+    rows = [
+        {"set": name, "ranking": "sum", "average_precision_by_weights": by}
+        for name, by in values.items()
+    ]
+    found = hybrids.one_for_all([*rows, {"set": "a", "ranking": "bm25"}])
+    assert [(f["chosen_on_the_other_sets"], f["average_precision"]) for f in found] == [
+        ("sum: y", 1.0),
+        ("sum: x", 1.0),
+    ]
+
+
 def test_a_tiny_collection_gives_a_table_of_hybrids(tiny, capsys, monkeypatch):
     word_rankings = {
         "bm25": {"": hybrids.BM25},

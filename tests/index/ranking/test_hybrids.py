@@ -422,7 +422,7 @@ def test_a_query_without_vectors_is_ranked_by_words_alone(tmp_path):
 
 def test_the_usual_hybrid(index):
     usual = ranking_of("hybrid")
-    assert usual == WeightedSum({"bm25": 0.7, "wmd": 0.3}, candidates=200)
+    assert usual == WeightedSum({"bm25": 0.5, "tfidf": 0.2, "wmd": 0.3}, candidates=200)
     assert index.search("cat song", by="hybrid").ids == index.search("cat song", by=usual).ids
     nested = RankFusion(["hybrid", "tfidf"])
     assert repr(nested) == "RankFusion(['hybrid', 'tfidf'], c=60, candidates=1000)"
