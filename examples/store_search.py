@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import textkin as tk
-from textkin.index import Cascade, WeightedSum
+from textkin.index import Cascade, ModelRanking, WeightedSum
 from textkin.text import standard_library_docstrings
 
 # A corpus that every machine has: what functions of Python's standard library say of themselves.
@@ -38,9 +38,9 @@ with (
     hits = index.search("erase a folder", k=1, by="wmd")
     print(f"\nwhy {hits[0].id}:\n{hits[0].explain().to_text()}")
 
-    # Only some documents; only scores of at least 3; page by page.
+    # Only some documents; only scores of at least 4; page by page.
     where = {"module": ["shutil", "pathlib", "tempfile"], "words": {"<": 30}}
-    hits = index.search("temporary file path", k=2, where=where, threshold=3.0)
+    hits = index.search("temporary file path", k=3, where=where, threshold=4.0)
     while hits:
         print(f"\nhits {hits[0].rank} to {hits[-1].rank}:", *hits.ids)
         hits = hits.next()
@@ -60,5 +60,5 @@ with (
     # A model of one's own: documents that are added later are transformed as they are added.
     index.attach("lsi", tk.LSI(50, random_state=0))
     print("\nby lsi:", index.search("choose at random", k=3, by="lsi").ids)
-    mixed = WeightedSum({"bm25": 0.7, "lsi": 0.3})
+    mixed = WeightedSum({"bm25": 0.7, ModelRanking("lsi"): 0.3})
     print("by both:", index.search("choose at random", k=3, by=mixed).ids)

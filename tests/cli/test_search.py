@@ -91,7 +91,7 @@ def test_everything_as_json(run, index):
 
 
 def test_explanations_sum_to_the_scores(run):
-    for by in ("bm25", "wmd"):
+    for by in ("bm25", "tfidf", "wmd", "rwmd", "wcd"):
         record = found(run, "search", "p.kin", "cats sleep", "--by", by, "--explain")
         assert record["hits"]
         for hit in record["hits"]:
@@ -207,7 +207,7 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "nothing.kin", "x"], "nothing.kin"),
         (["search", "p.kin"], "QUERY is missing: words, or - for standard input"),
         (["search", "p.kin", "-i", "--json"], "--json needs a QUERY"),
-        (["search", "p.kin", "x", "--by", "nothing"], "--by must be one of 'bm25', "),
+        (["search", "p.kin", "x", "--by", "nothing"], " or an attached model; got 'nothing'."),
         (["search", "p.kin", "x", "--k", "0"], "--k"),
         (["search", "p.kin", "x", "--page", "0"], "--page"),
         (["search", "p.kin", "x", "--threshold", "nan"], "--threshold must be"),
@@ -218,10 +218,10 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "p.kin", "x", "--by", "wmd", "--b", "1"], "--b goes with --by bm25; got"),
         (["search", "p.kin", "x", "--variant", "wmd"], "--variant goes with --by tfidf; got"),
         (["search", "p.kin", "x", "--by", "inner", "--idf", "log"], "--by bm25 and --by tfidf"),
-        (["search", "p.kin", "x", "--where", "year >"], "where: expected a value here"),
+        (["search", "p.kin", "x", "--where", "year >"], "--where: expected a value here"),
         (["search", "p.kin", "x", "--where", '{"a": {"b": 1}}'], "unknown operator 'b'"),
         (["search", "p.kin", "x", "--where", '{"a": {"exists": 1}}'], "exists must be"),
-        (["search", "p.kin", "x", "--where", ""], "where must not be an empty"),
+        (["search", "p.kin", "x", "--where", ""], "--where must not be an empty"),
         (["search", "p.kin", "\udcff"], "not valid UTF-8"),
         (["search", "p.kin", "x", "--feedback-top", "0"], "--feedback-top"),
         (["search", "p.kin", "-x"], "put -- before a text that begins with a dash"),

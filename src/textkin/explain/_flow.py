@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Flow", "Move", "Rest"]
 
@@ -146,3 +147,35 @@ class Flow:
         smaller = Rest.of([move for move in others if move.contribution > 0])
         free = Rest.of([move for move in others if move.contribution <= 0])
         return shown, smaller, free
+
+    def to_text(
+        self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
+    ) -> str:
+        """Return the flow drawn in characters; see `flow_text`."""
+        from textkin.explain._text import flow_text
+
+        return flow_text(self, limit=limit, width=width, unicode=unicode, color=color)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return score and moves in plain types, ready for JSON."""
+        moves = [
+            {
+                "source": move.source,
+                "target": move.target,
+                "mass": move.mass,
+                "cost": move.cost,
+                "contribution": move.contribution,
+                "share": self.share(move),
+            }
+            for move in self.moves
+        ]
+        return {"score": self.score, "flow": moves}
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks."""
+        from textkin.explain._svg import flow_svg
+
+        return flow_svg(self)
