@@ -62,7 +62,7 @@ def ranking_of(by: By, models: Container[str] | None = None) -> Ranking:
         return TransportRanking.of(by)
     if isinstance(by, str) and (models is None or by in models):
         return ModelRanking(by)
-    attached = sorted(models) if isinstance(models, Iterable) else []
+    attached: list[str] = sorted(models) if isinstance(models, Iterable) else []
     names = ", ".join(map(repr, [*_NAMED, *attached]))
     if isinstance(by, str):
         raise ValueError(f"by must be one of {names}, {_OTHERS}; got {by!r}.")
