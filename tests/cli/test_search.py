@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from textkin import BM25, Index, TfIdf
+from textkin import BM25, LSI, Index, TfIdf
 from textkin.cli import main
 from textkin.cli._asking import Request, filter_of
 
@@ -207,7 +207,7 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "nothing.kin", "x"], "nothing.kin"),
         (["search", "p.kin"], "QUERY is missing: words, or - for standard input"),
         (["search", "p.kin", "-i", "--json"], "--json needs a QUERY"),
-        (["search", "p.kin", "x", "--by", "nothing"], " or an attached model; got 'nothing'."),
+        (["search", "p.kin", "x", "--by", "nothing"], "; got 'nothing'."),
         (["search", "p.kin", "x", "--k", "0"], "--k"),
         (["search", "p.kin", "x", "--page", "0"], "--page"),
         (["search", "p.kin", "x", "--threshold", "nan"], "--threshold must be"),
@@ -248,12 +248,12 @@ def test_a_hostile_document_does_not_drive_a_terminal(run, monkeypatch):
 
 
 def test_a_model(run, index):
-    import textkin as tk
-
-    index.attach("lsi", tk.LSI(2, random_state=0))
+    index.attach("lsi", LSI(2, random_state=0))
     hits = index.search("cats", by="lsi", k=3)
     record = found(run, "search", "p.kin", "cats", "--by", "lsi", "-k", "3", "--explain")
     assert [hit["id"] for hit in record["hits"]] == hits.ids
+    assert "'lsi'; got 'lis'." in run("search", "p.kin", "cats", "--by", "lis", code=2).err
+    assert "models    lsi: LSI(n_components=2" in run("index", "info", "p.kin").out
 
 
 def test_help_says_what_exit_codes_mean(run):
