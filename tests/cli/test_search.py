@@ -3,8 +3,11 @@
 import io
 import json
 import re
+import subprocess
+import sys
 
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from textkin import BM25, LSI, Index, TfIdf
 from textkin.cli import main
@@ -254,6 +257,20 @@ def test_a_model(run, index):
     assert [hit["id"] for hit in record["hits"]] == hits.ids
     assert "'lsi'; got 'lis'." in run("search", "p.kin", "cats", "--by", "lis", code=2).err
     assert "models    lsi: LSI(n_components=2" in run("index", "info", "p.kin").out
+
+
+def test_a_model_that_another_process_attached(here, index):
+    """Nothing but the name in its folder says of which class it is."""
+    index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+    done = subprocess.run(
+        [sys.executable, "-m", "textkin", "search", "p.kin", "cats", "--by", "lsi", "--json"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    ids = [hit["id"] for hit in json.loads(done.stdout)["hits"]]
+    assert ids == index.search("cats", by="lsi").ids
 
 
 def test_help_says_what_exit_codes_mean(run):
