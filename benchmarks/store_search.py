@@ -161,9 +161,9 @@ def claim_table(claim: list[dict[str, Any]]) -> str:
 
 
 def claims(folder: Path, texts: list[str], number: int) -> list[dict[str, Any]]:
-    """Measure what queries touch, on the collection and on the classification sets."""
+    """Measure what queries touch, on the collection and, cut to its size, on real sets."""
     found = [{"collection": "all texts", **one} for one in in_process("claim", folder, K)]
-    for name in CLASSIFICATION:
+    for name in CLASSIFICATION if texts else ():
         path = DATA / "classification" / f"{name}.jsonl.gz"
         if not path.is_file():
             continue
@@ -191,6 +191,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="few documents, one round: a try")
+    parser.add_argument("--collection", choices=["real", "synthetic"], default="real")
     parser.add_argument("--contenders", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--documents", type=int, help="100,000")
     parser.add_argument("--queries", type=int, help="1,000 of each length")
@@ -210,8 +211,8 @@ def main() -> None:
             names.append(name)
     if "textkin" not in names:
         sys.exit("store_search.py: the ratios need textkin among the contenders.")
-    real = (DATA / "text").is_dir()
-    if not real:
+    real = arguments.collection == "real" and (DATA / "text").is_dir()
+    if not real and arguments.collection == "real":
         print("synthetic texts: the shared data sets are not here.", file=sys.stderr)
     texts = real_texts(documents) if real else [*synthetic_texts(documents)]
     where = describe("textkin", "bm25s", "numba", "tantivy", "numpy", "scipy")
@@ -221,7 +222,7 @@ def main() -> None:
         prepare(folder, texts, number)
         runs = measure(names, folder, rounds)
         found = {str(words): summary(runs, words) for words in WORDS}
-        claim = claims(folder, texts, min(number, 200))
+        claim = claims(folder, texts if real else [], min(number, 200))
     for of_words in found.values():
         check_equal(of_words)
     first = {
