@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +180,10 @@ def claims(folder: Path, texts: list[str], number: int) -> list[dict[str, Any]]:
 
 
 def prepare(folder: Path, texts: list[str], number: int) -> None:
-    """Write documents and queries, and let all indexes be made."""
-    write_collection(folder / "documents.jsonl", texts)
-    queries = {str(words): queries_of(texts, words, number) for words in WORDS}
+    """Write documents and queries, in the form of Unicode that textkin brings words to."""
+    plain = [unicodedata.normalize("NFKC", text) for text in texts]
+    write_collection(folder / "documents.jsonl", plain)
+    queries = {str(words): queries_of(plain, words, number) for words in WORDS}
     (folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
 
 
