@@ -54,6 +54,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/vector_loading.py
 	$(BIN)/python benchmarks/index_adding.py
+	$(BIN)/python benchmarks/store_search.py
 	$(BIN)/python benchmarks/table.py --write README.md
 
 clean:

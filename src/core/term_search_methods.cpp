@@ -224,7 +224,9 @@ void PrunedSearch::look_at_many(std::size_t first, std::size_t count, std::int64
         const bool few = at(summed) <= kFew;
         if (!last) { // a look must pay
             const std::int64_t cost = few ? summed : kLook;
-            if (since < cost || postings <= 2 * cost || can_add >= reached) continue;
+            const Here& next = space_.here[terms];
+            const bool soon = since < cost && next.end - next.begin <= 4 * cost;
+            if (soon || postings <= 2 * cost || can_add >= reached) continue;
         }
         since = 0;
         if (few)

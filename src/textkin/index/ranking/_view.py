@@ -27,7 +27,7 @@ __all__ = ["Bag", "View"]
 
 _Made = TypeVar("_Made")
 _MOST_WORDS = 1 << 17  # of queries, whose table is made anew then
-_ASKED_BEFORE_ALL = 5  # ids: a 32nd of all
+_ASKED_BEFORE_ALL = 7  # ids: a 128th of all
 _FETCHED = 4096  # at a time
 _ERRORS = "surrogatepass"  # for ids that UTF-8 has no form for
 
@@ -140,8 +140,8 @@ class View:
     def ids(self, rows: Iterable[int]) -> list[str]:
         """Return the ids of rows.
 
-        They are asked of the catalogue, until that took about as long as to read them all: then
-        all of them are kept in memory.
+        They are asked of the catalogue, until they were many: then all of them are read and kept
+        in memory, in the bytes that they have.
         """
         wanted = [int(row) for row in rows]
         self._ids_asked += len(wanted)
