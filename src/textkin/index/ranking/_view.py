@@ -85,10 +85,19 @@ class View:
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what was made under a key, or make it: statistics, rankers, columns."""
         with self._mutex:
-            if key not in self._made:
-                self._made[key] = make()
-            found: _Made = self._made[key]
+            made = self._made  # which may be let go meanwhile
+            if key not in made:
+                made[key] = make()
+            found: _Made = made[key]
             return found
+
+    def let_go(self) -> None:
+        """Forget what was made, when this is the present state no more.
+
+        Rankers know their view: the two would keep each other, and with them a read transaction of
+        SQLite, until Python looks for such circles. Hits keep what they need.
+        """
+        self._made = {}
 
     # ------------------------------------------------------------------ rows
 
