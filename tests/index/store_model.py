@@ -208,8 +208,13 @@ def check_vectors(index: Index, told: object = "") -> None:
     """Compare the vectors in an index with those that its model makes of the documents now."""
     ranker = ModelRanking(MODEL).on(index._view())
     kept = ranker.vectors.matrix[ranker.view.live]
-    assert np.array_equal(kept, ranker._model().vectors(index.bags(), None)), told
-    (index.path / "models" / ranker.record.folder / "0").stat()
+    try:
+        model = ranker._model()
+    except ValueError as error:
+        if "detached by somebody else meanwhile" in str(error):  # its files are gone
+            return
+        raise
+    assert np.array_equal(kept, model.vectors(index.bags(), None)), told
 
 
 def describe(documents: Documents) -> str:

@@ -1,10 +1,12 @@
 """Models that are attached to an index: kept with it, and applied to what is added later."""
 
+import gc
 import os
 import pickle
 import shutil
 import sqlite3
 import threading
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -164,6 +166,23 @@ def test_a_vector_is_read_once(filled: Index, monkeypatch: pytest.MonkeyPatch) -
     assert [
         key for key in filled._kept if key[1] != filled._snapshot().models["other"].number
     ] == []
+
+
+def test_a_state_that_was_searched_is_let_go(filled: Index) -> None:
+    """Rankers and views once kept each other, and the state on the disk, until a collection."""
+    filled.attach("texts", lengths)
+    gc.disable()
+    try:
+        for leave in (lambda: filled.delete("d0"), filled.refresh, filled.close):
+            hits = filled.search("abc", by="texts")
+            filled.search("abc")
+            state = weakref.ref(filled._snapshot())
+            leave()
+            assert hits[0].document is not None  # still has its state
+            del hits
+            assert state() is None
+    finally:
+        gc.enable()
 
 
 def test_an_older_state_does_not_rest_on_a_newer_one(filled: Index) -> None:

@@ -296,7 +296,7 @@ class Index(AttachingIndex, SearchableIndex):
         """See what others have written since the index was opened, or last refreshed."""
         self._check_usable()
         with self._mutex:
-            self._current = open_snapshot(self.path)
+            self._see(open_snapshot(self.path))
 
     # Writing
 

@@ -81,7 +81,7 @@ class OpenIndex:
         """
         with self._mutex:
             self._closed = True
-            self._current = self._seen = None
+            self._see(None)
             self._kept = {}
         if os.getpid() == self._process:
             self._close_writer()
@@ -131,6 +131,8 @@ class OpenIndex:
         snapshot = self._snapshot()
         with self._mutex:
             if self._seen is None or self._seen.snapshot is not snapshot:
+                if self._seen is not None:
+                    self._seen.let_go()
                 self._seen = View(
                     snapshot, self._reading, lambda: self.vectors, self._models, self._kept
                 )
@@ -139,7 +141,14 @@ class OpenIndex:
     def _forget(self) -> None:
         """Let the next to read take a snapshot; a thread that is taking one now ends first."""
         with self._mutex:
-            self._current = self._seen = None
+            self._see(None)
+
+    def _see(self, snapshot: Snapshot | None) -> None:
+        """Let this be the present state, and go of what was made for the one before."""
+        self._current = snapshot
+        seen, self._seen = self._seen, None
+        if seen is not None:
+            seen.let_go()
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -181,7 +190,7 @@ class OpenIndex:
                 # What was written is kept, whoever can read it now; and nothing that others write.
                 with suppress(OSError), self._mutex:
                     if not self._closed:
-                        self._current = open_snapshot(self.path)
+                        self._see(open_snapshot(self.path))
         finally:
             self._write_mutex.release()
             if self._closed:

@@ -90,13 +90,22 @@ class View:
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what was made under a key, or make it: statistics, rankers, columns."""
-        found: _Made | None = self._made.get(key)
+        made = self._made  # which may be let go meanwhile
+        found: _Made | None = made.get(key)
         if found is None:
             with self._mutex:
-                found = self._made.get(key)
+                found = made.get(key)
                 if found is None:
-                    found = self._made[key] = make()
+                    found = made[key] = make()
         return found
+
+    def let_go(self) -> None:
+        """Forget what was made, when this is the present state no more.
+
+        Rankers know their view: the two would keep each other, and with them a read transaction of
+        SQLite, until Python looks for such circles. Hits keep what they need.
+        """
+        self._made = {}
 
     # ------------------------------------------------------------------ rows
 
