@@ -208,9 +208,12 @@ class SearchableIndex(OpenIndex):
         query: SearchQuery | None = None,
         like: str | None = None,
     ) -> Asking:
-        _K.check("k", k)
-        _OFFSET.check("offset", offset)
-        _THRESHOLD.check("threshold", threshold)
+        if type(k) is not int or k < 1:  # what is usual is seen at once
+            _K.check("k", k)
+        if type(offset) is not int or offset < 0:
+            _OFFSET.check("offset", offset)
+        if threshold is not None:
+            _THRESHOLD.check("threshold", threshold)
         ranking = ranking_of(by, view.snapshot.models)
         # Without words there are no statistics that a ranking could be made of; a model may do
         # without.
