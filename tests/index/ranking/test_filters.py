@@ -267,9 +267,9 @@ def test_numbers_are_compared_exactly(index: Index) -> None:
 
 
 def test_a_field_that_no_document_has_is_told(papers: Index) -> None:
-    hits = papers.search("x", where={"yaer": 2015})
-    assert (hits.ids, hits.unknown_fields) == ([], ("yaer",))
-    assert hits.notes == ("No document has the field 'yaer'.",)
+    hits = papers.search("x", where={"no_such": 2015})
+    assert (hits.ids, hits.unknown_fields) == ([], ("no_such",))
+    assert hits.notes == ("No document has the field 'no_such'.",)
     hits = papers.search("x", where={"or": [{"year": 2015}, {"b": 1}, {"c": 1}]})
     assert (hits.ids, hits.unknown_fields) == (["a"], ("b", "c"))
     assert papers.search("x", where={"year": 1900}).notes == (

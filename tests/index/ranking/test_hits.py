@@ -123,21 +123,22 @@ class TestLightness:
         self, pets: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pets.search("cat")  # makes the ranker
-        asked: list[str] = []
-        original = View._fetch
+        asked: list[tuple[str, int]] = []
+        for name in ("ids", "documents"):
+            original = getattr(View, name)
 
-        def told(self: View, what: str, rows: Any) -> Any:
-            asked.append(what)
-            return original(self, what, rows)
+            def told(self: View, rows: Any, name: str = name, original: Any = original) -> Any:
+                asked.append((name, len(rows)))
+                return original(self, rows)
 
-        monkeypatch.setattr(View, "_fetch", told)
+            monkeypatch.setattr(View, name, told)
         hits = pets.search("cat")
         repr(hits), len(hits), hits.scores, hits.stats, hits[0], hits.next(), hits[0].explain()
         assert asked == []
-        hits.ids, hits[1].id
-        assert asked == ["id"]
-        [hit.text for hit in hits]
-        assert asked == ["id", "id, label, metadata, text"]
+        assert [hit.id for hit in hits] == hits.ids
+        assert asked == [("ids", 3)]
+        assert [hit.document.id for hit in hits] == hits.ids
+        assert asked == [("ids", 3), ("documents", 3)]
 
     def test_documents_come_in_pages(self, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
         index.add([{"id": f"{n}", "text": "x"} for n in range(150)])

@@ -53,7 +53,8 @@ def hits_notes(hits: "Hits") -> Iterator[str]:
         yield f"No document has the field{_named(hits.unknown_fields)}."
     if asking.scope.where is not None and not hits.unknown_fields and not asking.searched():
         yield "The filter lets no document through."
-    if not asking.words and not hits.query.words and not asking.rounds:
+    # A model may do without words that the index knows.
+    if not len(hits) and not asking.words and not hits.query.words and not asking.rounds:
         which = "query" if asking.like is None else "document"
         yield f"The {which} has no words that count."
     elif hits.unknown_words:
