@@ -38,9 +38,9 @@ with (
     hits = index.search("erase a folder", k=1, by="wmd")
     print(f"\nwhy {hits[0].id}:\n{hits[0].explain().to_text()}")
 
-    # Only some documents; only scores of at least 3; page by page.
+    # Only some documents; only scores of at least 6; page by page.
     where = {"module": ["shutil", "pathlib", "tempfile"], "words": {"<": 30}}
-    hits = index.search("temporary file path", k=2, where=where, threshold=3.0)
+    hits = index.search("temporary file path", k=3, where=where, threshold=6.0)
     while hits:
         print(f"\nhits {hits[0].rank} to {hits[-1].rank}:", *hits.ids)
         hits = hits.next()
@@ -49,13 +49,14 @@ with (
     print("\nlike shutil.copytree:", index.similar("shutil.copytree", k=3).ids)
 
     # Relevance feedback: the query moves towards what is right, and away from what is not.
-    hits = index.search("parse", k=5)
-    print("\nparse:", *hits.ids)
-    right = [id for id in hits.ids if "date" in index[id].text or "url" in index[id].text.lower()]
-    wrong = [id for id in hits.ids if id not in right]
-    refined = hits.feedback(relevant=right, nonrelevant=wrong)
-    print(f"right {right}, wrong {wrong}:", *refined.ids)
-    print("the query now:", dict(list(refined.query.words.items())[:5]))
+    hits = index.search("lock", k=5)
+    print("\nlock:", *hits.ids)
+    threads = [hit.id for hit in hits if "thread" in hit.text]
+    others = [id for id in hits.ids if id not in threads]
+    refined = hits.feedback(relevant=threads, nonrelevant=others)
+    print("those of threads are meant:", *refined.ids)
+    words = [f"{word} {weight:.2f}" for word, weight in refined.query.words.items()]
+    print("the query now:", ", ".join(words[:5]))
 
     # A model of one's own: documents that are added later are transformed as they are added.
     index.attach("lsi", tk.LSI(50, random_state=0))

@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+import textkin
 from textkin._folders import MANIFEST, Folder, is_count
 from textkin._validation import check_params
 
@@ -269,6 +270,8 @@ class _Decoder:
         return matrix
 
     def class_named(self, name: str) -> type[SavedEstimator]:
+        if name in textkin.__all__:
+            getattr(textkin, name)  # loads its room, if nobody has used it yet
         found = SavedEstimator._saved_classes.get(name)
         if found is None:
             raise ValueError(

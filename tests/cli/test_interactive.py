@@ -16,6 +16,7 @@ from textkin.cli import main
 from textkin.cli._asking import Request
 from textkin.cli._drawing import Look
 from textkin.cli._interactive import HELP, Session
+from textkin.cli._interactive import converse as read_and_answer
 
 TEXTS = {
     "cats": "Cats purr and sleep on the mat",
@@ -232,6 +233,27 @@ def test_ctrl_c_leaves_the_state(session, index, monkeypatch):
         session.answer("dogs")
     monkeypatch.undo()
     assert session.answer("query") == before
+
+
+def test_ctrl_c_leaves_a_running_search_on_a_terminal(session, monkeypatch, capsys):
+    """The next line is read then; in a pipe the whole command ends."""
+    lines = iter(["slow", "cats", "q"])
+    answer = session.answer
+
+    def slow(line):
+        if line.strip() == "slow":
+            raise KeyboardInterrupt
+        return answer(line)
+
+    monkeypatch.setattr(session, "answer", slow)
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    read_and_answer(session)
+    assert found(capsys.readouterr().out) == ["dogs", "cats"]
+    session.ended = False
+    monkeypatch.setattr("sys.stdin", io.StringIO("slow\ncats\n"))
+    with pytest.raises(KeyboardInterrupt):
+        read_and_answer(session)
 
 
 @pytest.fixture

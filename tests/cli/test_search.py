@@ -3,10 +3,13 @@
 import io
 import json
 import re
+import subprocess
+import sys
 
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from textkin import BM25, Index, TfIdf
+from textkin import BM25, LSI, Index, TfIdf
 from textkin.cli import main
 from textkin.cli._asking import Request, filter_of
 
@@ -91,7 +94,7 @@ def test_everything_as_json(run, index):
 
 
 def test_explanations_sum_to_the_scores(run):
-    for by in ("bm25", "wmd"):
+    for by in ("bm25", "tfidf", "wmd", "rwmd", "wcd"):
         record = found(run, "search", "p.kin", "cats sleep", "--by", by, "--explain")
         assert record["hits"]
         for hit in record["hits"]:
@@ -207,7 +210,7 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "nothing.kin", "x"], "nothing.kin"),
         (["search", "p.kin"], "QUERY is missing: words, or - for standard input"),
         (["search", "p.kin", "-i", "--json"], "--json needs a QUERY"),
-        (["search", "p.kin", "x", "--by", "nothing"], "--by must be one of 'bm25', "),
+        (["search", "p.kin", "x", "--by", "nothing"], "; got 'nothing'."),
         (["search", "p.kin", "x", "--k", "0"], "--k"),
         (["search", "p.kin", "x", "--page", "0"], "--page"),
         (["search", "p.kin", "x", "--threshold", "nan"], "--threshold must be"),
@@ -218,10 +221,10 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "p.kin", "x", "--by", "wmd", "--b", "1"], "--b goes with --by bm25; got"),
         (["search", "p.kin", "x", "--variant", "wmd"], "--variant goes with --by tfidf; got"),
         (["search", "p.kin", "x", "--by", "inner", "--idf", "log"], "--by bm25 and --by tfidf"),
-        (["search", "p.kin", "x", "--where", "year >"], "where: expected a value here"),
+        (["search", "p.kin", "x", "--where", "year >"], "--where: expected a value here"),
         (["search", "p.kin", "x", "--where", '{"a": {"b": 1}}'], "unknown operator 'b'"),
         (["search", "p.kin", "x", "--where", '{"a": {"exists": 1}}'], "exists must be"),
-        (["search", "p.kin", "x", "--where", ""], "where must not be an empty"),
+        (["search", "p.kin", "x", "--where", ""], "--where must not be an empty"),
         (["search", "p.kin", "\udcff"], "not valid UTF-8"),
         (["search", "p.kin", "x", "--feedback-top", "0"], "--feedback-top"),
         (["search", "p.kin", "-x"], "put -- before a text that begins with a dash"),
@@ -248,12 +251,26 @@ def test_a_hostile_document_does_not_drive_a_terminal(run, monkeypatch):
 
 
 def test_a_model(run, index):
-    import textkin as tk
-
-    index.attach("lsi", tk.LSI(2, random_state=0))
+    index.attach("lsi", LSI(2, random_state=0))
     hits = index.search("cats", by="lsi", k=3)
     record = found(run, "search", "p.kin", "cats", "--by", "lsi", "-k", "3", "--explain")
     assert [hit["id"] for hit in record["hits"]] == hits.ids
+    assert "'lsi'; got 'lis'." in run("search", "p.kin", "cats", "--by", "lis", code=2).err
+    assert "models    lsi: LSI(n_components=2" in run("index", "info", "p.kin").out
+
+
+def test_a_model_that_another_process_attached(here, index):
+    """Nothing but the name in its folder says of which class it is."""
+    index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+    done = subprocess.run(
+        [sys.executable, "-m", "textkin", "search", "p.kin", "cats", "--by", "lsi", "--json"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    ids = [hit["id"] for hit in json.loads(done.stdout)["hits"]]
+    assert ids == index.search("cats", by="lsi").ids
 
 
 def test_help_says_what_exit_codes_mean(run):

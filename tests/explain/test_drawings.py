@@ -262,3 +262,17 @@ def test_options_are_checked(option, value):
         flow_text(EMPTY, **{option: value})
     with pytest.raises(ValueError, match=f"{option} must be a whole number"):
         flow_svg(EMPTY, **{option: value})
+
+
+def test_a_flow_draws_itself():
+    flow = random_flow(5)
+    assert repr(flow) == f"Flow: score {flow.score:.4g}\n{flow_text(flow)}"
+    assert flow.to_text(limit=2, width=60, unicode=False) == flow_text(
+        flow, limit=2, width=60, unicode=False
+    )
+    title = f"Score {flow.score:.4g}"
+    assert flow._repr_html_() == flow.to_svg() == flow_svg(flow, title=title)
+    assert flow.to_html(title="Why", limit=3) == flow_html(flow, title="Why", limit=3)
+    told = flow.to_dict()
+    assert sum(move["contribution"] for move in told["flow"]) == pytest.approx(told["score"])
+    assert sum(move["share"] for move in told["flow"]) == pytest.approx(1)

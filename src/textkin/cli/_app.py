@@ -22,10 +22,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command(epilog="Example: textkin search papers.kin moving words --by wmd --explain")(
-    _search.search
-)
-app.command(epilog="Example: textkin similar papers.kin 2015/kusner.txt -k 5")(_search.similar)
 app.add_typer(_index.app)
 app.add_typer(_vectors.app)
 
@@ -128,6 +124,12 @@ def compare(
     )
 
 
+app.command(epilog="Example: textkin search papers.kin moving words --by wmd --explain")(
+    _search.search
+)
+app.command(epilog="Example: textkin similar papers.kin 2015/kusner.txt -k 5")(_search.similar)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -139,8 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 where `textkin index verify` finds damage, 2 for bad input (one line on
-        standard error says what is wrong), 130 after Ctrl-C.
+        The exit code: 0, 1 where `textkin index verify` finds damage or a search finds nothing, 2
+        for bad input (one line on standard error says what is wrong), 130 after Ctrl-C.
     """
     try:
         result = app(args=arguments, prog_name="textkin", standalone_mode=False)

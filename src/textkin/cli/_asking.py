@@ -1,6 +1,6 @@
 """What is asked of an index, as a value: made of options, changed by an interactive search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,14 +106,15 @@ def ranking_of_options(
     given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
     if not given:
         return None
-    owners = {"bm25": (BM25, {"k1", "b", "idf"}), "tfidf": (TfIdf, {"variant", "idf"})}
-    weighting, known = owners.get(by, (None, set[str]()))
+    owners: dict[str, tuple[Callable[..., By], set[str]]] = {
+        "bm25": (BM25, {"k1", "b", "idf"}),
+        "tfidf": (TfIdf, {"variant", "idf"}),
+    }
     for name in given:
-        if name not in known:
+        if by not in owners or name not in owners[by][1]:
             takers = [f"--by {owner}" for owner, (_, names) in owners.items() if name in names]
             raise ValueError(f"--{name} goes with {' and '.join(takers)}; got --by {by}.")
-    assert weighting is not None
-    return weighting(**given)
+    return owners[by][0](**given)
 
 
 def filter_of(conditions: Sequence[str]) -> "Filter | None":

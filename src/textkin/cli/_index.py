@@ -287,6 +287,7 @@ def info(index: IndexArgument, json: JsonOption = False) -> None:
         "disk": f"{size(facts.bytes['total'])}: {sizes}",
         "texts": _settings_line(facts),
         "vectors": facts.vectors,
+        "models": "; ".join(f"{name}: {told}" for name, told in facts.models.items()) or "none",
     }
     print_lines(f"{name:<9} {shown(value)}" for name, value in lines.items())
 

@@ -82,7 +82,7 @@ def search(
     query: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[QUERY]...",
+            metavar="QUERY",
             help="Words to look for; or - for standard input. None on a terminal: interactive.",
         ),
     ] = None,

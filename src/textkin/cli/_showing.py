@@ -80,7 +80,7 @@ def summary(hits: "Hits") -> str:
     number = "no hits" if not len(hits) else "1 hit" if len(hits) == 1 else f"{len(hits):,} hits"
     among = f"{documents:,}" if searched == documents else f"{searched:,} of {documents:,}"
     noun = "document" if documents == 1 else "documents"
-    told = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in stats.items()]
+    told = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in stats.items() if value]
     parts = [
         f"{number} among {among} {noun} in {_duration(seconds)}",
         *filter(None, [", ".join(told)]),

@@ -34,6 +34,8 @@ _OPTIONS = (
     (r"(?:index\.)?verify\(repair=True\)", "textkin index verify --repair"),
     (r"index\.delete\(index\.ids\(\)\) does it", "textkin index delete does it"),
     (r"^(by|k|k1|b|idf|variant|threshold) must", r"--\1 must"),
+    (r"^where(?=:| must| begins)", "--where"),
+    (r", a TfIdf, a BM25, a WordMover or a ranking(?=; got)", ""),
     (r"test with `id in index`", "textkin index list prints all ids"),
 )
 

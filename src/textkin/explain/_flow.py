@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Flow", "Move", "Rest"]
 
@@ -122,6 +123,54 @@ class Flow:
     def share(self, part: Move | Rest) -> float:
         """Return how much of the score a move makes up, 0 to 1 (0 if the score is 0)."""
         return part.contribution / self.score if self.score > 0 else 0.0
+
+    def to_text(
+        self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
+    ) -> str:
+        """Draw the flow in characters; see `textkin.explain.flow_text`."""
+        from textkin.explain._text import flow_text  # draws flows, and so knows this file
+
+        return flow_text(self, limit=limit, width=width, unicode=unicode, color=color)
+
+    def to_svg(self, *, title: str = "", limit: int = 20) -> str:
+        """Draw the flow as a picture; see `textkin.explain.flow_svg`."""
+        from textkin.explain._svg import flow_svg
+
+        return flow_svg(self, title=title or self._title, limit=limit)
+
+    def to_html(self, *, title: str = "", limit: int = 20) -> str:
+        """Return a page with the picture and all moves; see `textkin.explain.flow_html`."""
+        from textkin.explain._html import flow_html
+
+        return flow_html(self, title=title or self._title, limit=limit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return score and moves in plain types, ready for JSON."""
+        return {
+            "score": self.score,
+            "flow": [
+                {
+                    "source": move.source,
+                    "target": move.target,
+                    "mass": move.mass,
+                    "cost": move.cost,
+                    "contribution": move.contribution,
+                    "share": self.share(move),
+                }
+                for move in self.moves
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return "\n".join(part for part in (f"Flow: score {self.score:.4g}", self.to_text()) if part)
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks."""
+        return self.to_svg()
+
+    @property
+    def _title(self) -> str:
+        return f"Score {self.score:.4g}"
 
     def split(self, limit: int) -> tuple[tuple[Move, ...], Rest, Rest]:
         """Return the largest moves, and the others summed up.

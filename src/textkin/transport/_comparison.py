@@ -167,17 +167,7 @@ class Comparison:
             },
             "method": self.method,
             "pivots": self.pivots,
-            "flow": [
-                {
-                    "source": move.source,
-                    "target": move.target,
-                    "mass": move.mass,
-                    "cost": move.cost,
-                    "contribution": move.contribution,
-                    "share": self.flow.share(move),
-                }
-                for move in self.moves
-            ],
+            "flow": self.flow.to_dict()["flow"],
         }
 
     @property

@@ -30,7 +30,7 @@ _NAMED: dict[str, Callable[[], Ranking]] = {
 _OTHERS = "a TfIdf, a BM25, a WordMover or a ranking"
 _made: dict[str, Ranking] = {}
 
-NAMES = tuple(_NAMED)
+NAMES = tuple(dict.fromkeys((*_NAMED, "hybrid")))
 """The rankings that every index has; no model can be called so."""
 
 
