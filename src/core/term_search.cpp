@@ -168,23 +168,41 @@ std::size_t TermSearch::part_of(std::size_t row) const {
            1;
 }
 
-double TermSearch::score(std::size_t row, std::span<const QueryWord> query) const {
+const QueryWord* TermSearch::Asked::find(std::int32_t word) const {
+    const auto place = std::ranges::lower_bound(words_, word, {}, &QueryWord::word);
+    return place != words_.end() && place->word == word ? &*place : nullptr;
+}
+
+double TermSearch::score(std::size_t row, const Asked& query) const {
     const std::size_t p = part_of(row);
     const SortedRows& rows = parts_[p].rows;
-    const std::int32_t* const columns = rows.columns.data();
-    const std::int32_t* place = columns + rows.begin(row - starts_[p]);
-    const std::int32_t* const last = columns + rows.end(row - starts_[p]);
+    const std::size_t last = rows.end(row - starts_[p]);
     double sum = 0;
-    for (const QueryWord& asked : query) {
-        place = std::lower_bound(place, last, asked.word);
-        if (place == last) break;
-        if (*place != asked.word) continue;
-        const double word_weight = weights_.word_weight(asked.word);
-        if (word_weight == 0) continue;
-        const auto count = static_cast<double>(parts_[p].counts[at(place - columns)]);
-        sum += asked.weight * weights_(count, row, word_weight);
+    for (std::size_t k = rows.begin(row - starts_[p]); k < last; ++k) {
+        const std::int32_t word = rows.columns[k];
+        if (!query.may_have(word)) continue;
+        const QueryWord* const asked = query.find(word);
+        const double word_weight = weights_.word_weight(word);
+        if (asked == nullptr || word_weight == 0) continue;
+        sum += asked->weight * weights_(static_cast<double>(parts_[p].counts[k]), row, word_weight);
     }
     return sum;
+}
+
+// Fetches where the entries of a row are, or the entries.
+void TermSearch::prefetch(std::size_t row, bool entries) const {
+    const std::size_t p = part_of(row);
+    const CountedPart& part = parts_[p];
+    if (entries) {
+        const std::size_t first = part.rows.begin(row - starts_[p]);
+        for (std::size_t k = 0; k < 64; k += 16)
+            __builtin_prefetch(part.rows.columns.data() + first + k);
+        __builtin_prefetch(part.counts.data() + first);
+        __builtin_prefetch(part.counts.data() + first + 32);
+    } else {
+        __builtin_prefetch(part.rows.indptr.data() + (row - starts_[p]));
+        weights_.prefetch(row);
+    }
 }
 
 void TermSearch::words_of(std::size_t row, std::vector<std::int32_t>& words,

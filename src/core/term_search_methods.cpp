@@ -9,15 +9,18 @@
 namespace textkin {
 namespace {
 
-constexpr std::size_t kBlock = 64;           // rows whose largest sum is looked at
-constexpr std::size_t kFew = kWindow / 16;   // postings that are gone through twice instead
-constexpr std::int32_t kRoom = 16383;        // the largest sum
+constexpr std::size_t kBlock = 64;         // rows whose largest sum is looked at
+constexpr std::size_t kFew = kWindow / 16; // postings that are gone through twice instead
+constexpr std::int64_t kLook = 8000;  // postings that are added in the time of a look at all sums
+constexpr std::size_t kHeaped = 64;   // so few of the best are found soonest with a heap
+constexpr std::int32_t kRoom = 16383; // the largest sum
 constexpr std::int16_t kNotAllowed = -16384; // stays below 0, whatever is added
 constexpr std::int32_t kRoundings = 4;       // a term's sum is above the truth by less than so many
-constexpr std::int64_t kPostingsPerScore = 150; // that are added up in the time of a score
+constexpr std::int64_t kPostingsPerScore = 400; // that are added up in the time of a score
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-constexpr double kTiny = 1e-290; // and less has too few digits
+constexpr std::size_t kAhead = 3; // candidates whose memory is fetched before it is wanted
+constexpr double kTiny = 1e-290;  // and less has too few digits
 
 std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
 
@@ -79,7 +82,7 @@ void DenseSearch::run(Stop& stop) {
 PrunedSearch::PrunedSearch(const TermSearch& all, std::span<const QueryWord> words,
                            std::span<const std::uint8_t> allowed, BestRows& best,
                            TermSearchCounts& counts)
-    : all_(all), words_(words), allowed_(allowed), best_(best), counts_(counts),
+    : all_(all), words_(words), asked_(words), allowed_(allowed), best_(best), counts_(counts),
       space_(workspace()) {}
 
 PrunedSearch::Workspace& PrunedSearch::workspace() {
@@ -203,40 +206,93 @@ void PrunedSearch::look_at_many(std::size_t first, std::size_t count, std::int64
     for (const Here& here : space_.here)
         (here.term->negative ? can_take : can_add) += here.term->top;
     std::int32_t roundings = 0;
-    std::int32_t reached = 0;
-    for (std::size_t t = 0; t < space_.here.size(); ++t) {
-        const Here& here = space_.here[t];
-        add_up(here);
+    std::int32_t reached = 0; // at most
+    std::int64_t summed = 0;
+    std::int64_t since = 0; // postings added since the last look at sums
+    std::size_t terms = 0;
+    while (terms < space_.here.size()) {
+        const Here& here = space_.here[terms++];
         (here.term->negative ? can_take : can_add) -= here.term->top;
         reached += here.term->negative ? 0 : here.term->top;
         roundings += kRoundings;
-        postings -= here.end - here.begin;
-        const bool last = t + 1 == space_.here.size();
-        if (!last && (at(postings) <= kFew || can_add >= reached)) continue;
-        raise_bar(roundings + can_take);
+        add_up(here);
+        const std::int64_t size = here.end - here.begin;
+        postings -= size;
+        summed += size;
+        since += size;
+        const bool last = terms == space_.here.size();
+        const bool few = at(summed) <= kFew;
+        if (!last) { // a look must pay
+            const std::int64_t cost = few ? summed : kLook;
+            if (since < cost || postings <= 2 * cost || can_add >= reached) continue;
+        }
+        since = 0;
+        if (few)
+            measure_rows(terms, roundings + can_take);
+        else
+            measure_blocks(roundings + can_take);
         if (!last && can_add >= bar()) continue;
         // The scores of a few documents may be had sooner than the sums of all.
-        if (gather(bar() - can_add, last ? kAll : postings / kPostingsPerScore)) {
+        const std::int64_t most = last ? kAll : postings / kPostingsPerScore;
+        if (few ? gather_few(terms, bar() - can_add, most) : gather(bar() - can_add, most)) {
             offer(first, can_add, roundings + can_take);
             break;
         }
     }
-    std::fill_n(space_.sums.data(), count, std::int16_t{0});
+    if (at(summed) <= kFew && allowed_.empty()) {
+        for (std::size_t t = 0; t < terms; ++t)
+            for (const std::uint32_t* p = space_.here[t].begin; p != space_.here[t].end; ++p)
+                space_.sums[*p >> 16] = 0;
+    } else {
+        std::fill_n(space_.sums.data(), count, std::int16_t{0});
+    }
 }
 
-// The k-th largest of the largest sums of blocks is no larger than that of all rows.
-void PrunedSearch::raise_bar(std::int32_t uncertain) {
+// Finds the largest sum of each block. The k-th largest of them is no larger than that of all rows.
+void PrunedSearch::measure_blocks(std::int32_t uncertain) {
     for (std::size_t block = 0; block < space_.block_most.size(); ++block) {
         const std::int16_t* const sums = space_.sums.data() + block * kBlock;
         std::int16_t most = sums[0];
         for (std::size_t i = 1; i < kBlock; ++i) most = std::max(most, sums[i]);
         space_.block_most[block] = most;
     }
-    if (best_.k() > space_.block_most.size()) return;
     space_.ranked = space_.block_most;
-    const auto kth = space_.ranked.begin() + static_cast<std::ptrdiff_t>(best_.k() - 1);
-    std::nth_element(space_.ranked.begin(), kth, space_.ranked.end(), std::greater<>());
-    estimate_ = std::max(estimate_, *kth - uncertain);
+    raise_estimate(uncertain);
+}
+
+// The rows of a term differ, so the same holds for their sums.
+void PrunedSearch::measure_rows(std::size_t terms, std::int32_t uncertain) {
+    for (std::size_t t = 0; t < terms; ++t) {
+        space_.ranked.clear();
+        for (const std::uint32_t* p = space_.here[t].begin; p != space_.here[t].end; ++p)
+            if (space_.sums[*p >> 16] > estimate_) space_.ranked.push_back(space_.sums[*p >> 16]);
+        raise_estimate(uncertain);
+    }
+}
+
+// By the k-th largest of some sums; what is true is less by at most `uncertain`.
+void PrunedSearch::raise_estimate(std::int32_t uncertain) {
+    if (best_.k() > space_.ranked.size()) return;
+    const auto end = space_.ranked.begin() + static_cast<std::ptrdiff_t>(best_.k());
+    if (best_.k() <= kHeaped)
+        std::partial_sort(space_.ranked.begin(), end, space_.ranked.end(), std::greater<>());
+    else
+        std::nth_element(space_.ranked.begin(), end - 1, space_.ranked.end(), std::greater<>());
+    estimate_ = std::max(estimate_, *(end - 1) - uncertain);
+}
+
+// As `gather`, by the postings of the first terms, which all rows with a sum are among.
+bool PrunedSearch::gather_few(std::size_t terms, std::int32_t bar, std::int64_t most) {
+    auto& candidates = space_.candidates;
+    candidates.clear();
+    for (std::size_t t = 0; t < terms; ++t)
+        for (const std::uint32_t* p = space_.here[t].begin; p != space_.here[t].end; ++p)
+            if (space_.sums[*p >> 16] >= bar)
+                candidates.push_back({space_.sums[*p >> 16], *p >> 16});
+    std::ranges::sort(candidates, {}, &Candidate::row);
+    const auto [first, last] = std::ranges::unique(candidates, {}, &Candidate::row);
+    candidates.erase(first, last);
+    return static_cast<std::int64_t>(candidates.size()) <= most;
 }
 
 // Collects the rows whose sum is not below the bar; false if they are more than `most`.
@@ -267,10 +323,16 @@ void PrunedSearch::offer(std::size_t first, std::int32_t missing, std::int32_t u
         });
     }
     std::sort(candidates.begin(), candidates.end(), larger);
-    for (const Candidate& candidate : candidates) {
-        if (candidate.sum + missing < bar()) break;
+    const auto prefetch = [&](std::size_t next, bool entries) {
+        if (next < candidates.size()) all_.prefetch(first + candidates[next].row, entries);
+    };
+    for (std::size_t i = 0; i < kAhead; ++i) prefetch(i, false);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].sum + missing < bar()) break;
+        prefetch(i + 2 * kAhead, false);
+        prefetch(i + kAhead, true);
         ++counts_.scored;
-        best_.add(all_.score(first + candidate.row, words_), first + candidate.row);
+        best_.add(all_.score(first + candidates[i].row, asked_), first + candidates[i].row);
     }
 }
 

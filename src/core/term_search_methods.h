@@ -86,13 +86,17 @@ class PrunedSearch {
     void look_at_few(std::size_t first);
     void look_at_many(std::size_t first, std::size_t count, std::int64_t postings);
     void add_up(const Here& here);
-    void raise_bar(std::int32_t uncertain);
+    void measure_blocks(std::int32_t uncertain);
+    void measure_rows(std::size_t terms, std::int32_t uncertain);
+    void raise_estimate(std::int32_t uncertain);
+    bool gather_few(std::size_t terms, std::int32_t bar, std::int64_t most);
     bool gather(std::int32_t bar, std::int64_t most);
     void offer(std::size_t first, std::int32_t missing, std::int32_t uncertain);
     [[nodiscard]] std::int32_t bar() const;
 
     const TermSearch& all_;
     std::span<const QueryWord> words_;
+    TermSearch::Asked asked_;
     std::span<const std::uint8_t> allowed_;
     BestRows& best_;
     TermSearchCounts& counts_;

@@ -1,8 +1,5 @@
 """The evaluation of retrieval: its measures by hand, and its table from a tiny collection."""
 
-import gzip
-import json
-
 import numpy as np
 import pytest
 
@@ -35,24 +32,6 @@ def test_a_query_has_no_part_in_its_setting():
     # "a" is perfect for the first half and chosen by it, so it is used where it is bad
     assert found["chosen_on_the_other_half"] == ["b", "a"]
     assert found["average_precision"] == 50
-
-
-@pytest.fixture
-def tiny(tmp_path):
-    documents = ["cats and dogs", "dogs bark", "blood pressure", "heart and blood", ""]
-    for name in retrieval.SETS:
-        folder = tmp_path / "retrieval" / name
-        folder.mkdir(parents=True)
-        rows = [{"id": f"d{i}", "title": "", "text": text} for i, text in enumerate(documents)]
-        queries = [("q1", "dogs"), ("q2", "blood"), ("q3", "unjudged"), ("q4", "hearts")]
-        files = {
-            "docs.jsonl.gz": [json.dumps(row) for row in rows],
-            "queries.jsonl.gz": [json.dumps({"id": q, "text": text}) for q, text in queries],
-            "qrels.tsv.gz": ["q1\td0\t1", "q1\td1\t2", "q2\td2\t1", "q2\td0\t0", "q4\td3\t1"],
-        }
-        for file, lines in files.items():
-            (folder / file).write_bytes(gzip.compress("\n".join(lines).encode()))
-    return tmp_path
 
 
 def test_a_tiny_collection_gives_a_table(tiny, capsys):

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textkin.explain import Contribution, Contributions
@@ -76,6 +76,7 @@ def test_a_score_that_is_known_better_is_taken():
     assert Contributions.of([Contribution("a", 0.1)], score=0.1000001).score == 0.1000001
 
 
+@settings(max_examples=40)
 @given(parts_of(), st.integers(1, 4))
 def test_what_is_drawn_sums_to_what_is_there(parts, limit):
     found = Contributions.of(parts)
@@ -174,6 +175,7 @@ def frame(root):
     return width, height
 
 
+@settings(max_examples=40)
 @given(parts_of(1))
 def test_nothing_is_outside_of_the_picture(parts):
     root = ElementTree.fromstring(Contributions.of(parts).to_svg(limit=5))
@@ -239,6 +241,7 @@ def test_svg_and_html_of_hostile_names_are_sound():
     assert len(page) < 60_000  # a word of 5,000 letters is not shown whole
 
 
+@settings(max_examples=40)
 @given(parts_of())
 def test_anything_can_be_drawn(parts):
     found = Contributions.of(parts)

@@ -71,7 +71,7 @@ def allow(path: Path, folders: int, files: int) -> None:
 
 def main(path: Path) -> None:
     given = records(Random(1), [f"d{number}" for number in range(12)])
-    documents = {record["id"]: document(record) for record in given}
+    documents = Documents({record["id"]: document(record) for record in given})
     with create(path) as index:
         index.add(given)
     with Index.open(path) as index:  # whatever is imported late is imported now

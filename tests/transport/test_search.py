@@ -212,6 +212,21 @@ def test_the_corpus_is_the_movers_own():
     np.testing.assert_array_equal(again, before)
 
 
+def test_a_mask_that_comes_again_finds_the_same(rng):
+    """Few documents are searched by themselves once they were asked for often."""
+    table, bags = random_corpus(rng, 60, 50)
+    mover = WordMover(table).fit(bags)
+    for allowed in ([3, 9, 44], [1], []):  # some, very few, none
+        expected = by_brute_force(
+            mover.pairwise(bags[:1], bags), 5, allowed=np.isin(range(60), allowed)
+        )
+        for _ in range(12):
+            found = mover.search(bags[:1], 5, mask=np.isin(np.arange(60), allowed))
+            same_as(found, expected)
+            assert found.stats.left_out[0] == 60 - len(allowed)
+            assert not allowed or found.certificate(0).verify(sample=None).exact
+
+
 def test_the_callers_mask_is_left_alone_and_may_change(mover):
     mask = np.array([False, True, True, True, True, True])
     found = mover.search("press", 2, mask=mask)

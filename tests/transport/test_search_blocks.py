@@ -143,9 +143,9 @@ def test_masses_that_cancel_leave_no_rounding_behind(algorithm):
     np.testing.assert_array_equal(distances, 0)
 
 
-@pytest.mark.parametrize("algorithm", (*EXACT, "rwmd", "wcd"))
+@pytest.mark.parametrize("algorithm", [*EXACT, "rwmd", "wcd"])
 def test_columns_of_one_word_weigh_to_the_last_bit_what_one_would(rng, algorithm):
-    """a w + b w is not always (a + b) w; an index has several spellings of one word."""
+    """Products may differ by a bit from that of the sum; an index has several words of one row."""
     table = rng.normal(size=(30, 5)).astype(np.float32)
     words = rng.integers(0, 30, 90).astype(np.int32)
     weights = rng.random(30)

@@ -10,15 +10,14 @@ import numpy as np
 from textkin._typing import Bags, Float32Array, Int64Array
 from textkin._validation import one_of
 from textkin.index._life import OpenIndex
+from textkin.index._model_folders import load_steps, save_steps
 from textkin.index._model_records import METRICS, NAME, ModelRecord
 from textkin.index._models import (
     Applied,
     Offer,
     On,
     applied_steps,
-    load_steps,
     offered,
-    save_steps,
     threads_of,
 )
 from textkin.index._snapshot import Snapshot

@@ -17,8 +17,8 @@ from textkin.index._catalogue import (
     plain_errors,
     words_checksum,
 )
+from textkin.index._model_folders import load_steps
 from textkin.index._model_records import check_vectors, stray_vectors
-from textkin.index._models import check_model_folder
 from textkin.index._records import digest_of
 from textkin.index._segment import (
     Extent,
@@ -105,7 +105,7 @@ def _check_models(snapshot: Snapshot, catalogue: Catalogue, found: Findings) -> 
     for model in snapshot.models.values():
         try:
             check_vectors(catalogue, model)
-            check_model_folder(snapshot.folder, model)
+            load_steps(snapshot.folder, model)
         except DamagedIndexError as error:
             found.models += error.problems
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textkin.index._catalogue import CATALOGUE, plain_errors
 from textkin.index._files import new_folder, write_whole
-from textkin.index._models import copy_model
+from textkin.index._model_folders import copy_model
 from textkin.index._settings import VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot
 from textkin.run import ProgressCallback

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from textkin.index._catalogue import CATALOGUE
-from textkin.index._models import MODELS
+from textkin.index._model_folders import MODELS
 from textkin.index._opening import FORMAT
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot

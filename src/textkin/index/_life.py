@@ -82,6 +82,7 @@ class OpenIndex:
         with self._mutex:
             self._closed = True
             self._current = self._seen = None
+            self._kept = {}
         if os.getpid() == self._process:
             self._close_writer()
 

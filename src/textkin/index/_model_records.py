@@ -166,7 +166,11 @@ def remove_vectors(catalogue: Catalogue, positions: Sequence[int]) -> None:
 
 
 def read_vectors(
-    catalogue: Catalogue, record: ModelRecord, positions: Int64Array, live: BoolArray
+    catalogue: Catalogue,
+    record: ModelRecord,
+    positions: Int64Array,
+    live: BoolArray,
+    known: tuple[Int64Array, BoolArray, Float32Array] | None = None,
 ) -> Float32Array:
     """Return the vectors of all rows, in their order; those of deleted documents are 0.
 
@@ -180,6 +184,9 @@ def read_vectors(
         Of each row, ascending.
     live : ndarray of bool
         Which rows are documents.
+    known : (positions, live, vectors), optional
+        As this returned them for another state of the index: a position has one vector for ever,
+        so that only those behind the last of them are read.
 
     Raises
     ------
@@ -188,7 +195,16 @@ def read_vectors(
     """
     matrix: Float32Array | None = None
     there = np.zeros(len(positions), np.bool_)
-    for wanted, vectors in _blocks(catalogue, record):
+    first = 0
+    if known is not None and len(known[0]):
+        first = int(known[0][-1]) + 1
+        matrix = np.zeros((len(positions), record.dimensions), np.float32)
+        at = np.minimum(np.searchsorted(known[0], positions), len(known[0]) - 1)
+        there = (known[0][at] == positions) & live & known[1][at]
+        matrix[there] = known[2][at[there]]
+        if not np.array_equal(there, live & (positions < first)):  # of a later state, perhaps
+            return read_vectors(catalogue, record, positions, live)
+    for wanted, vectors in _blocks(catalogue, record, first):
         if matrix is None:  # only now is it known that there are vectors of that size
             matrix = np.zeros((len(positions), record.dimensions), np.float32)
         at = np.searchsorted(positions, wanted)
@@ -225,12 +241,15 @@ _WITHOUT_DOCUMENT = "there are vectors without a document"
 _WITHOUT_VECTOR = "there are documents without a vector"
 
 
-def _blocks(catalogue: Catalogue, record: ModelRecord) -> Iterator[tuple[Int64Array, Float32Array]]:
-    """Give positions, ascending, and vectors of a model, some at a time, after a check of each."""
+def _blocks(
+    catalogue: Catalogue, record: ModelRecord, first: int = -1
+) -> Iterator[tuple[Int64Array, Float32Array]]:
+    """Give positions from `first` on and their vectors, some at a time, after a check of each."""
     size = record.dimensions * _NUMBERS.itemsize
     cursor = catalogue.execute(
-        "SELECT position, checksum, vector FROM vectors WHERE model = ? ORDER BY position",
-        (record.number,),
+        "SELECT position, checksum, vector FROM vectors WHERE model = ? AND position >= ? "
+        "ORDER BY position",
+        (record.number, first),
     )
     while rows := cursor.fetchmany(_CHUNK):
         for position, checksum, vector in rows:

@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from textkin._validation import integer, one_of, real
 from textkin.index._life import OpenIndex
 from textkin.index._records import is_text
-from textkin.index.ranking._asking import Asking, NoDocuments, Scope
+from textkin.index.ranking._asking import Asking, NothingToFind, Scope, SearchQuery
 from textkin.index.ranking._choosing import By, ranking_of
 from textkin.index.ranking._columns import Columns
 from textkin.index.ranking._filter_text import filter_of
@@ -22,9 +22,6 @@ from textkin.run import ProgressCallback, effective_jobs
 from textkin.text.reading._document import shortened
 
 __all__ = ["SearchableIndex"]
-
-SearchQuery: TypeAlias = str | Mapping[str, float]
-"""A text, or words with weights."""
 
 _K = integer(1)
 _OFFSET = integer(0)
@@ -97,8 +94,9 @@ class SearchableIndex(OpenIndex):
         started = time.perf_counter()
         _check_query(query)
         view = self._view()
-        asking = self._asking(view, by, k, offset, threshold, _scope(view, where))
-        return _found(asking, query, started)
+        kept = query if isinstance(query, str) else dict(query)  # the user's may change
+        asking = self._asking(view, by, k, offset, threshold, _scope(view, where), kept)
+        return _found(asking, started)
 
     def search_many(
         self,
@@ -135,7 +133,7 @@ class SearchableIndex(OpenIndex):
         asking = self._asking(view, by, k, 0, threshold, _scope(view, where))
 
         def one(query: SearchQuery) -> Hits:
-            return _found(asking, query, time.perf_counter())
+            return _found(asking.of(query), time.perf_counter())
 
         hits: list[Hits] = []
 
@@ -196,8 +194,8 @@ class SearchableIndex(OpenIndex):
         scope = _scope(view, where)
         others = np.ones(view.n_rows, np.bool_) if scope.rows is None else scope.rows.copy()
         others[row] = False
-        asking = self._asking(view, by, k, offset, threshold, replace(scope, rows=others))
-        return find(replace(asking, like=id), asking.ranker.of_row(row), started)
+        asking = self._asking(view, by, k, offset, threshold, replace(scope, rows=others), None, id)
+        return find(asking, asking.ranker.of_row(row), started)
 
     def _asking(
         self,
@@ -207,14 +205,22 @@ class SearchableIndex(OpenIndex):
         offset: int,
         threshold: float | None,
         scope: Scope,
+        query: SearchQuery | None = None,
+        like: str | None = None,
     ) -> Asking:
-        _K.check("k", k)
-        _OFFSET.check("offset", offset)
-        _THRESHOLD.check("threshold", threshold)
+        if type(k) is not int or k < 1:  # what is usual is seen at once
+            _K.check("k", k)
+        if type(offset) is not int or offset < 0:
+            _OFFSET.check("offset", offset)
+        if threshold is not None:
+            _THRESHOLD.check("threshold", threshold)
         ranking = ranking_of(by, view.snapshot.models)
-        ranker = ranking.on(view) if view.n_documents else NoDocuments(view)
+        # Without words there are no statistics that a ranking could be made of; a model may do
+        # without.
+        empty = not (view.average_length or (view.n_documents and view.snapshot.models))
+        ranker = NothingToFind(view) if empty else ranking.on(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.
-        return Asking(by, ranker, int(k), int(offset), threshold, scope)
+        return Asking(by, ranker, int(k), int(offset), threshold, scope, query, like)
 
 
 def _scope(view: View, where: Where | None) -> Scope:
@@ -226,11 +232,12 @@ def _scope(view: View, where: Where | None) -> Scope:
     return Scope(asked, passed.rows, passed.unknown_fields)
 
 
-def _found(asking: Asking, query: SearchQuery, started: float) -> Hits:
-    if isinstance(query, str):
-        return find(replace(asking, text=query), asking.ranker.of_text(query), started)
-    weights = dict(query)
-    return find(replace(asking, weights=weights), asking.ranker.of_words(weights), started)
+def _found(asking: Asking, started: float) -> Hits:
+    query = asking.query
+    assert query is not None
+    ranker = asking.ranker
+    made = ranker.of_text(query) if isinstance(query, str) else ranker.of_words(query)
+    return find(asking, made, started)
 
 
 def _queries(queries: Iterable[SearchQuery]) -> list[SearchQuery]:
@@ -258,7 +265,7 @@ def _check_query(query: Any, name: str = "query") -> None:  # noqa: ANN401 (a us
     for word, weight in query.items():
         if not isinstance(word, str):
             raise TypeError(
-                f"{name} must have words (str) with weights; got {shortened(word, 40)} "
+                f"the words of {name} must be str; got {shortened(word, 40)} "
                 f"({type(word).__name__})."
             )
         if not is_text(word):

@@ -144,6 +144,16 @@ class Segment:
         return indptr, indices, counts
 
     @cached_property
+    def counted(self) -> "_core.CountedPart":
+        """Rows and postings for a search in the core, checked once like `bags`."""
+        part = _core.CountedPart(*self.bags, *(self.arrays[name] for name in _POSTINGS[:4]))
+        try:
+            part.check(self.extent.end_word)
+        except ValueError as error:
+            raise SegmentDamage(str(error)) from error
+        return part
+
+    @cached_property
     def words(self) -> "_core.PackedWords":
         """The words of the extent; their numbers there begin at 0."""
         parts = (self.arrays[name] for name in ("word_bytes", "word_offsets", "word_slots"))
@@ -173,7 +183,7 @@ class Segment:
             raise SegmentDamage("has positions that are not in order")
         if not _ascends(terms, 0, extent.end_word):
             raise SegmentDamage("has terms that are not in order")
-        self.bags  # noqa: B018 (checks them)
+        self.counted  # noqa: B018 (checks them)
 
     def live_rows(self, deleted: Sequence[int]) -> BoolArray:
         """Return which rows are not among the deleted positions."""

@@ -172,7 +172,7 @@ class Snapshot:
         """Return the number of each word, -1 where the vocabulary does not have it."""
         wanted = list(words)
         found = np.full(len(wanted), -1, np.int32)
-        for first, packed in self._words:
+        for first, packed in self.packed_words:
             here = packed.find(wanted)
             found[here >= 0] = here[here >= 0] + first
         return found
@@ -180,7 +180,7 @@ class Snapshot:
     def words(self) -> list[str]:
         """Return all words by their numbers, those that no document has any more too."""
         found: list[str] = []
-        for _, packed in self._words:
+        for _, packed in self.packed_words:
             try:
                 found += packed.words(0, len(packed))
             except ValueError:  # bytes that are no text; the catalogue has them
@@ -194,7 +194,7 @@ class Snapshot:
         return [record for record, found in self.segments if isinstance(found, str)]
 
     @cached_property
-    def _words(self) -> "list[tuple[int, _core.PackedWords]]":
+    def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
         """The words of each segment and of the tail, with the number of the first one."""
         found = []
         with self.catalogue() as catalogue:

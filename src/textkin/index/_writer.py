@@ -29,6 +29,7 @@ from textkin.index._catalogue import (
     words_checksum,
 )
 from textkin.index._merging import Segments
+from textkin.index._model_folders import sweep_models
 from textkin.index._model_records import (
     ModelRecord,
     add_model,
@@ -37,7 +38,7 @@ from textkin.index._model_records import (
     remove_model,
     remove_vectors,
 )
-from textkin.index._models import Models, sweep_models
+from textkin.index._models import Models
 from textkin.index._opening import open_catalogue
 from textkin.index._records import Content, is_text
 from textkin.index._settings import Reading
@@ -162,7 +163,8 @@ class Writer:
             return
         offsets, words, counts, _ = _core.unpack_counts(list(packed), self._state.words)
         shape = len(contents), self._state.words
-        bags = sparse.csr_array((counts, words, offsets.astype(np.int32)), shape=shape)
+        rows = counts, words, offsets.astype(np.int32)
+        bags = sparse.csr_array(rows, shape=shape, dtype=np.float32)
         texts = [content.text for content in contents]
         positions = range(first, first + len(contents))
         for record in records.values():

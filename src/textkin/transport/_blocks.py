@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,13 @@ Mask: TypeAlias = NDArray[np.uint8]
 Block: TypeAlias = tuple[Int64Array, Int32Array, Float32Array | Float64Array, Mask | None]
 """Rows of a CSR matrix (indptr, columns, counts), and which of them are there; None: all."""
 
-# Below this share of documents that may be found, a searcher of their own pays: it computes
-# nothing for words that none of them has.
+# Below this share of documents that may be found, a corpus of their own pays: it looks at no
+# others, and computes nothing for words that none of them has. It has to be made first, which
+# pays for a single search only if they are very few.
 _FEW = 0.25
+_VERY_FEW = 0.02
+_MANY = 8  # queries of the same documents
+_LEFT_OUT = _core.VERDICTS.index("left_out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +132,7 @@ class Blocks:
         return self._size
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_all", "_few")
+        made = ("_all", "_few", "_asked")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
@@ -177,7 +181,14 @@ class Blocks:
         record: bool,
         progress: ProgressCallback | None,
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
-        searcher, mask = self._for(options.mask)
+        mask = options.mask
+        few: _Few | None = None
+        alike = without is None and from_row is None and not record
+        if mask is not None and alike:
+            few = self._few_of(mask, len(queries))
+        searcher = self._all
+        if few is not None:
+            searcher, mask = few.searcher, None
         starts, rows, distances, counts, seconds, verdicts, values = searcher.search(
             queries,
             None,
@@ -193,6 +204,9 @@ class Blocks:
             record,
             progress,
         )
+        if few is not None:
+            rows = few.rows[rows]
+            counts[:, _LEFT_OUT] += len(self) - len(few.rows)
         hits = Hits(starts, rows, distances, counts[:, :-1], counts[:, -1], seconds)
         return hits, verdicts, values
 
@@ -200,22 +214,50 @@ class Blocks:
         """Return how many documents the core is asked for: no number that it cannot hold, nor 0."""
         return None if number is None else min(number, max(len(self), 1))
 
-    def _for(self, mask: Mask | None) -> tuple[_core.Searcher, Mask | None]:
-        if mask is None:
-            return self._all, None
-        if np.count_nonzero(mask) >= _FEW * len(mask):
-            return self._all, mask
-        # The same few are often asked for again.
-        last: tuple[Mask, _core.Searcher] | None = self.__dict__.get("_few")
-        if last is None or not np.array_equal(last[0], mask):
-            last = self.__dict__["_few"] = (mask.copy(), self._searcher(self._masked(mask)))
-        return last[1], None
+    def _few_of(self, mask: Mask, queries: int) -> "_Few | None":
+        """Return the documents of a mask by themselves, if that pays."""
+        share = np.count_nonzero(mask) / max(len(mask), 1)
+        if share >= _FEW:
+            return None
+        last: _Few | None = self.__dict__.get("_few")
+        if last is not None and np.array_equal(last.mask, mask):
+            return last
+        seen, times = self.__dict__.get("_asked", (None, 0))
+        times = queries + (times if np.array_equal(seen, mask) else 0)
+        if share >= _VERY_FEW and times < _MANY:
+            self.__dict__["_asked"] = mask.copy(), times
+            return None
+        few = self.__dict__["_few"] = self._made(mask.copy())
+        return few
 
-    def _masked(self, mask: Mask) -> list[Block]:
+    def _made(self, mask: Mask) -> "_Few":
         found: list[Block] = []
+        places: list[Int64Array] = []
         start = 0
-        for indptr, columns, counts, live in self.blocks:
-            part = mask[start : start + len(indptr) - 1]
-            found.append((indptr, columns, counts, part if live is None else part & live))
-            start += len(indptr) - 1
-        return found
+        for block in self.blocks:
+            size = len(block[0]) - 1
+            live = mask[start : start + size]
+            chosen = np.flatnonzero(live if block[3] is None else live & block[3])
+            if len(chosen):
+                found.append(_rows_of(block, chosen))
+                places.append(chosen + start)
+            start += size
+        rows = np.concatenate([np.empty(0, np.int64), *places])
+        return _Few(mask, rows, self._searcher(found))
+
+
+class _Few(NamedTuple):
+    """Some documents of many: a copy of their rows, and where these are among all."""
+
+    mask: Mask
+    rows: Int64Array
+    searcher: _core.Searcher
+
+
+def _rows_of(block: Block, rows: Int64Array) -> Block:
+    indptr, columns, counts, _ = block
+    starts, lengths = indptr[rows], indptr[rows + 1] - indptr[rows]
+    ends = np.cumsum(lengths)
+    entries = np.repeat(starts - (ends - lengths), lengths) + np.arange(int(ends[-1]))
+    kept = np.concatenate([np.zeros(1, np.int64), ends])
+    return kept, columns[entries], counts[entries], None

@@ -163,8 +163,18 @@ class WordVectors(MadeFromOthers):
         """
         if isinstance(words, str):
             raise TypeError(f"words must be a sequence of strings; got the string {words!r}.")
+        rows = self._names.rows
+        try:
+            found = [*map(rows.get, words)]  # most are as written, and many may be asked for
+        except TypeError:  # not even hashable, so no word; which, the others will tell
+            found = [None] * len(words)
         return np.fromiter(
-            (find_row(self._names.rows, word) for word in words), np.int32, len(words)
+            (
+                find_row(rows, word) if row is None else row
+                for word, row in zip(words, found, strict=True)
+            ),
+            np.int32,
+            len(words),
         )
 
     def align(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textkin import Index
-from textkin.index import rocchio
+from textkin import LSI, Index
+from textkin.index import Cascade, RankFusion, WeightedSum, rocchio
 from textkin.index.ranking import TermRanking
 from textkin.index.ranking._choosing import ranking_of
 from textkin.index.ranking._feedback import Rocchio, moved_words
@@ -250,3 +250,74 @@ def test_an_empty_document_moves_nothing_but_the_mean(ranker):
     query = ranker.of_text("cat")
     alone = ranker.moved(query, [4], [], Rocchio())
     assert ranker.best(alone, 9).rows.tolist() == ranker.best(query, 9).rows.tolist()
+
+
+# ---------------------------------------------------------------- every ranking, through hits
+
+EVERY = {
+    **RANKINGS,
+    "wmd": "wmd",
+    "rwmd": "rwmd",
+    "wcd": "wcd",
+    "model": "lsi",
+    "sum": WeightedSum({"bm25": 0.7, "wmd": 0.3}),
+    "sum with a model": WeightedSum({"bm25": 0.5, "lsi": 0.5}, pool="union"),
+    "fusion": RankFusion(["bm25", "wcd"]),
+    "cascade": Cascade("bm25", "wmd"),
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with Index.create(tmp_path_factory.mktemp("every") / "test.kin") as made:
+        made.add(TEXTS)
+        made.attach("lsi", LSI(3, random_state=0))
+        yield made
+
+
+@pytest.fixture(params=EVERY)
+def by(request):
+    return EVERY[request.param]
+
+
+def test_hits_stay_where_nothing_is_marked(index, by):
+    hits = index.search("cat song bird", by=by)
+    again = hits.feedback().feedback([], [])
+    assert again.ids == hits.ids
+    np.testing.assert_allclose(again.scores, hits.scores)
+
+
+def test_marked_hits_do_not_fall(index, by):
+    """A document that is marked in every round ends no lower than it began, and at the top."""
+    hits = index.search("cat song bird", by=by)
+    marked = hits.ids[min(2, len(hits) - 1)]
+    place = hits.ids.index(marked)
+    for _ in range(4):
+        hits = hits.feedback([marked], beta=2.0)
+    assert hits.ids.index(marked) <= place
+    best = hits.scores[hits.ids.index(marked)]
+    assert best == pytest.approx(hits.scores[0], rel=0.2)
+
+
+def test_pseudo_feedback_equals_feedback_with_the_best(index, by):
+    hits = index.search("cat song", by=by)
+    one, other = hits.pseudo_feedback(2), hits.feedback(hits.ids[:2], gamma=0.0)
+    assert one.ids == other.ids
+    np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_scores_after_feedback_are_explained(index, by):
+    hits = index.search("cat song", by=by).feedback(["5"], ["0"])
+    for hit in hits:
+        explained = hit.explain()
+        told = getattr(explained, "distance", None)
+        told = explained.score if told is None else told
+        assert told == pytest.approx(hit.score, rel=1e-5, abs=1e-9)
+
+
+def test_the_order_of_marks_means_nothing(index, by):
+    hits = index.search("cat song", by=by)
+    one = hits.feedback(["2", "5", "8"], ["0", "1"])
+    other = hits.feedback(["8", "2", "5"], ["1", "0"])
+    assert one.ids == other.ids
+    np.testing.assert_allclose(one.scores, other.scores, rtol=1e-6)

@@ -61,6 +61,7 @@ class BagWeights {
     [[nodiscard]] double operator()(double count, std::size_t row, double word_weight) const {
         return saturated(count, factors_[row].longer) * word_weight * factors_[row].scale;
     }
+    void prefetch(std::size_t row) const { __builtin_prefetch(factors_.data() + row); }
 
   private:
     [[nodiscard]] double saturated(double count, double longer) const;

@@ -5,6 +5,7 @@
 #include "textkin/filled_later.h"
 #include "textkin/stop.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -63,7 +64,29 @@ class TermSearch {
         std::int64_t end;
     };
 
-    [[nodiscard]] double score(std::size_t row, std::span<const QueryWord> query) const;
+    // Most words of a document are not in the query, which a look at one bit tells.
+    class Asked {
+      public:
+        explicit Asked(std::span<const QueryWord> words) : words_(words) {
+            for (const QueryWord& asked : words) bits_[place(asked.word)] |= bit(asked.word);
+        }
+        [[nodiscard]] bool may_have(std::int32_t word) const {
+            return (bits_[place(word)] & bit(word)) != 0;
+        }
+        [[nodiscard]] const QueryWord* find(std::int32_t word) const;
+
+      private:
+        static std::size_t place(std::int32_t word) {
+            return static_cast<std::size_t>(word) / 64 % 64;
+        }
+        static std::uint64_t bit(std::int32_t word) { return std::uint64_t{1} << (word % 64); }
+
+        std::span<const QueryWord> words_;
+        std::array<std::uint64_t, 64> bits_{};
+    };
+
+    [[nodiscard]] double score(std::size_t row, const Asked& query) const;
+    void prefetch(std::size_t row, bool entries) const;
     [[nodiscard]] std::size_t part_of(std::size_t row) const;
     void measure(Stop& stop);
     void fill(std::span<const std::uint8_t> live, Stop& stop);

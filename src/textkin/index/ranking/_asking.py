@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -14,16 +14,19 @@ from textkin.index.ranking._filters import Filter
 from textkin.index.ranking._ranking import Ranked, Ranker
 from textkin.index.ranking._view import View
 
-__all__ = ["Asking", "NoDocuments", "Scope"]
+__all__ = ["Asking", "NothingToFind", "Scope", "SearchQuery"]
+
+SearchQuery: TypeAlias = str | Mapping[str, float]
+"""A text, or words with weights."""
 
 
-class NoDocuments(Ranker[None]):
-    """Any ranking of an index without documents: there are no statistics, and nothing is found.
+class NothingToFind(Ranker[None]):
+    """Any ranking of an index whose documents have no words, or that has none: nothing is found.
 
     Parameters
     ----------
     view : View
-        The empty state.
+        The state.
     """
 
     def __init__(self, view: View) -> None:
@@ -54,7 +57,7 @@ class NoDocuments(Ranker[None]):
 
     def explain(self, query: None, row: int) -> NoReturn:
         """Raise: there is nothing to explain."""
-        raise LookupError("an index without documents has no hits to explain.")
+        raise LookupError("an index without words has no hits to explain.")
 
     def moved(
         self, query: None, relevant: Sequence[int], nonrelevant: Sequence[int], how: Rocchio
@@ -97,10 +100,8 @@ class Asking:
         Of scores.
     scope : Scope
         Which documents may be found.
-    text : str or None
-        What the user wrote.
-    weights : mapping or None
-        The words with weights that the user gave in place of a text.
+    query : str, mapping or None
+        What the user wrote: a text, or words with weights.
     like : str or None
         The id of the document that others shall be like.
     rounds : int
@@ -113,8 +114,7 @@ class Asking:
     offset: int = 0
     threshold: float | None = None
     scope: Scope = Scope()
-    text: str | None = None
-    weights: Mapping[str, float] | None = None
+    query: SearchQuery | None = None
     like: str | None = None
     rounds: int = 0
 
@@ -123,13 +123,23 @@ class Asking:
         """The state of the index that is searched."""
         return self.ranker.view
 
+    @property
+    def text(self) -> str | None:
+        """The text that the user wrote."""
+        return self.query if isinstance(self.query, str) else None
+
+    def of(self, query: SearchQuery) -> "Asking":
+        """Return the same for another query."""
+        kept = query if isinstance(query, str) else dict(query)  # the user's may change
+        return replace(self, query=kept)
+
     @cached_property
     def words(self) -> dict[str, float]:
         """The words of what was asked for as the index counts them, with counts or weights."""
-        if self.weights is not None:
-            return dict(self.weights)
-        if self.text is not None:
-            return {word: float(n) for word, n in Counter(self.view.read(self.text)).items()}
+        if isinstance(self.query, str):
+            return {word: float(n) for word, n in Counter(self.view.read(self.query)).items()}
+        if self.query is not None:
+            return dict(self.query)
         row = None if self.like is None else self.view.row_of(self.like)
         if row is None:
             return {}

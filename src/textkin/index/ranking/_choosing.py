@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Iterable
 from typing import TypeAlias
 
+from textkin.index.ranking._hybrids import usual_hybrid
 from textkin.index.ranking._models import ModelRanking
 from textkin.index.ranking._ranking import Ranking
 from textkin.index.ranking._terms import TermRanking
@@ -24,11 +25,12 @@ _NAMED: dict[str, Callable[[], Ranking]] = {
     "wmd": lambda: TransportRanking("wmd"),
     "rwmd": lambda: TransportRanking("rwmd"),
     "wcd": lambda: TransportRanking("wcd"),
+    "hybrid": usual_hybrid,
 }
 _OTHERS = "a TfIdf, a BM25, a WordMover or a ranking"
 _made: dict[str, Ranking] = {}
 
-NAMES = tuple(_NAMED)
+NAMES = tuple(dict.fromkeys((*_NAMED, "hybrid")))
 """The rankings that every index has; no model can be called so."""
 
 
@@ -71,4 +73,6 @@ def ranking_of(by: By, models: Container[str] | None = None) -> Ranking:
 
 def name_of(ranking: Ranking) -> str | None:
     """Return the name of a ranking, or None if it has none."""
+    if isinstance(ranking, ModelRanking) and ranking == ModelRanking(ranking.name):
+        return ranking.name
     return next((name for name in _NAMED if ranking_of(name) == ranking), None)

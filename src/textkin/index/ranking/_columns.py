@@ -1,17 +1,21 @@
 """The fields of documents as columns, and which rows a filter lets through.
 
-A column is read from the catalogue once for each state of an index: the values of a field, each
-distinct one once and in order, and which row has which. A condition is then a range or a few
-places in the order of values, found by bisection, and one pass over the rows.
+A column has the values of a field, each distinct one once and in order, and which row has which. A
+condition is then a range or a few places in the order of values, found by bisection, and one pass
+over the rows.
+
+What is at a position of the catalogue never changes, it is only deleted. So values are read once
+while an index is open: a later state reads those of the documents that were added since.
 """
 
 import json
+import os
 import sys
 import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,11 +30,14 @@ from textkin.index.ranking._view import View
 __all__ = ["Column", "Columns", "Passed"]
 
 _CHUNK = 4096  # documents that are read at a time; others may read in between
-_COLUMN_BYTES = 256 << 20  # of columns that are kept
-_MASK_BYTES = 32 << 20  # of masks that are kept
+_VALUE_BYTES = 256 << 20  # of values that are kept while an index is open
+_COLUMN_BYTES = 256 << 20  # of columns that are kept for a state
+_MASK_BYTES = 32 << 20  # of answers that are kept for a state
 _OWN = ("id", "label")  # fields that are not of the metadata
 _FALSE, _TRUE, _NULL, _OTHER = range(4)  # codes of single values, before numbers and strings
 _FIRST = 4
+_ENTRY = 100  # bytes of a place in a dictionary and its code
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,15 +71,17 @@ class Column:
         A pair for each value of each document.
     numbers, strings : sequences
         The distinct values, ascending; the first number has the code 4, strings come after them.
-    nbytes : int
-        About how much memory all of it takes.
     """
 
     rows: Int32Array
     codes: Int32Array
     numbers: Sequence[float]
     strings: Sequence[str]
-    nbytes: int
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes, but for the values themselves."""
+        return 8 * (len(self.rows) + len(self.numbers) + len(self.strings))
 
     def where(self, asked: Condition, n_rows: int) -> BoolArray:
         """Return the rows some value of which fulfils a condition."""
@@ -141,10 +150,11 @@ class _Recent(Generic[_Key, _Kept]):
 
 
 class Columns:
-    """The columns of a view, read when a filter asks for them; safe to be used by several threads.
+    """The columns of a view, made when a filter asks for them; safe to be used by several threads.
 
-    Kept are columns of up to 256 MB in all (a column takes 8 bytes a value and its distinct values)
-    and the answers of up to 32 MB (a byte a document each), those that were used last.
+    Values take 12 bytes each, and each distinct one some hundred; up to 256 MB of them are kept
+    while the index is open. Of each state columns of up to 256 MB (8 bytes a value) are kept, and
+    answers of up to 32 MB (a byte a document each). Those that were used last stay.
 
     Parameters
     ----------
@@ -157,6 +167,10 @@ class Columns:
         self._mutex = threading.Lock()
         self._columns: _Recent[str, Column] = _Recent(_COLUMN_BYTES)
         self._passed: _Recent[Filter, Passed] = _Recent(_MASK_BYTES)
+        # A lock that was taken while the process was forked is never given back.
+        kept = view.kept.setdefault(("columns", os.getpid()), _Values())
+        assert isinstance(kept, _Values)
+        self._values = kept
 
     @classmethod
     def of(cls, view: View) -> "Columns":
@@ -168,7 +182,7 @@ class Columns:
         with self._mutex:
             found = self._passed.get(asked)
             if found is None:
-                columns = self._read(asked.fields)
+                columns = self._of_fields(asked.fields)
                 rows = self._rows(asked, columns)
                 rows.flags.writeable = False
                 unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
@@ -189,120 +203,186 @@ class Columns:
             join(found, part, out=found)
         return found
 
-    def _read(self, fields: Sequence[str]) -> dict[str, Column]:
-        """Return columns, with one pass over the catalogue for those that are not kept."""
+    def _of_fields(self, fields: Sequence[str]) -> dict[str, Column]:
         found = {field: self._columns.get(field) for field in fields}
         missing = [field for field, column in found.items() if column is None]
-        makers = {field: _Making() for field in missing}
-        if makers:
-            for row, document in self._documents(missing):
-                try:
-                    for field, making in makers.items():
-                        making.add(row, document, field)
-                except RecursionError as error:
-                    raise self._damaged(document["id"], error) from error
-        for field, making in makers.items():
-            found[field] = column = making.done()
-            self._columns.put(field, column)
+        if missing:
+            for field, column in self._values.columns(self._view, missing).items():
+                found[field] = column
+                self._columns.put(field, column)
         return {field: column for field, column in found.items() if column is not None}
 
-    def _documents(self, fields: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Give each document's row with what is asked for of it, in the order of rows."""
-        view, snapshot = self._view, self._view.snapshot
-        nested = any(field not in _OWN for field in fields)
-        columns = f"position, id, label, {'metadata' if nested else repr('{}')}"
-        last = -1
+
+class _Values:
+    """The values of fields as they were read last; those of an open index."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._kept: _Recent[str, _Field] = _Recent(_VALUE_BYTES)
+        self._file: object = None
+
+    def columns(self, view: View, fields: Sequence[str]) -> dict[str, Column]:
+        """Return the columns of a view, after a look at the documents that are new."""
+        with view.snapshot.catalogue() as catalogue:
+            file = catalogue.file
+        with self._mutex:
+            if file != self._file:  # another index lies there now
+                self._file, self._kept = file, _Recent(_VALUE_BYTES)
+            state = view.snapshot.state
+            values: dict[str, _Field] = {}
+            for field in fields:
+                one = self._kept.get(field)
+                # What a later state has read lacks what was deleted in between.
+                values[field] = one if one and one.number <= state.number else _Field(field)
+            for first in sorted({one.end for one in values.values()}):
+                _read(view, first, [one for one in values.values() if one.end == first])
+            found = {}
+            for field, one in values.items():
+                one.number, one.end = state.number, state.next_position
+                found[field] = one.column(view)
+                newest = self._kept.get(field)
+                if newest is None or newest.number <= state.number:
+                    # Values of deleted documents are carried along until they are the most.
+                    mostly_there = 2 * len(found[field].rows) >= one.mark()
+                    self._kept.put(field, one if mostly_there else _Field(field))
+            return found
+
+
+def _read(view: View, first: int, fields: "Sequence[_Field]") -> None:
+    """Add the values of documents from a position on, in one pass; all of them, or none."""
+    names = [field.name for field in fields]
+    wanted = ["position", "id", "label" if "label" in names else "'null'"]
+    wanted.append("'{}'" if all(name in _OWN for name in names) else "metadata")
+    marks = [field.mark() for field in fields]
+    last = first - 1
+    try:
         while True:
-            with snapshot.catalogue() as catalogue:
+            with view.snapshot.catalogue() as catalogue:
                 chunk = catalogue.execute(
-                    f"SELECT {columns} FROM documents WHERE position > ? "
+                    f"SELECT {', '.join(wanted)} FROM documents WHERE position > ? "
                     f"ORDER BY position LIMIT {_CHUNK}",
                     (last,),
                 ).fetchall()
             if not chunk:
                 return
             last = chunk[-1][0]
-            rows = np.searchsorted(view.positions, [position for position, *_ in chunk])
-            for row, (_, id, label, metadata) in zip(rows.tolist(), chunk, strict=True):
+            for position, id, label, metadata in chunk:
                 try:
-                    document = json.loads(metadata)
-                    document["id"] = id
-                    document["label"] = json.loads(label)
+                    nested = _DECODER.decode(metadata)
+                    if not isinstance(nested, dict):
+                        raise TypeError("its metadata are no JSON object")
+                    for field in fields:
+                        field.add(position, id, label, nested)
                 except (RecursionError, TypeError, ValueError) as error:
-                    raise self._damaged(id, error) from error
-                yield row, document
+                    raise DamagedIndexError(
+                        f"{view.snapshot.folder / CATALOGUE}: the document {id!r} is damaged "
+                        f"({error}).",
+                        [f"{CATALOGUE}: document {id!r}"],
+                    ) from error
+    except BaseException:  # Ctrl-C too
+        for field, mark in zip(fields, marks, strict=True):
+            field.back_to(mark)
+        raise
 
-    def _damaged(self, id: str, error: Exception) -> DamagedIndexError:
-        return DamagedIndexError(
-            f"{self._view.snapshot.folder / CATALOGUE}: the document {id!r} is damaged ({error}).",
-            [f"{CATALOGUE}: document {id!r}"],
-        )
 
+class _Field:
+    """The values of a field, by the positions of their documents.
 
-class _Making:
-    """A column that is being read."""
+    Parameters
+    ----------
+    name : str
+        The field.
 
-    def __init__(self) -> None:
-        self._rows = array("i")
+    Attributes
+    ----------
+    end : int
+        The position up to which documents were read.
+    number : int
+        Of the state in which they were.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.end = 0
+        self.number = 0
+        self._positions = array("q")
         self._codes = array("i")
         # In the order in which they come: numbers get even codes, strings odd ones.
         self._numbers: dict[float, int] = {}
         self._strings: dict[str, int] = {}
         self._size = 0
 
-    def add(self, row: int, document: dict[str, Any], field: str) -> None:
-        if field in document:
-            value = document[field]
-            if type(value) is str or type(value) is int:  # the many
-                self._value(row, value)
-            else:
-                self._inside(row, value, None)
-        else:
-            self._inside(row, document, field)
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return 12 * len(self._codes) + self._size
 
-    def _inside(self, row: int, value: object, path: str | None) -> None:
+    def mark(self) -> int:
+        """Return how many values there are, to come back to."""
+        return len(self._codes)
+
+    def back_to(self, mark: int) -> None:
+        """Forget the values that were added since; distinct ones that nobody has do no harm."""
+        del self._positions[mark:], self._codes[mark:]
+
+    def add(self, position: int, id: str, label: str, metadata: dict[str, Any]) -> None:
+        """Add what a document has in the field."""
+        if self.name == "id":
+            self._value(position, id)
+        elif self.name == "label":
+            self._inside(position, _DECODER.decode(label), None)
+        elif self.name in metadata:
+            self._inside(position, metadata[self.name], None)
+        else:
+            self._inside(position, metadata, self.name)
+
+    def _inside(self, position: int, value: object, path: str | None) -> None:
         """Add what a path leads to; the path None is a place itself."""
         if isinstance(value, list):
             for item in value:
-                self._inside(row, item, path)
+                self._inside(position, item, path)
         elif path is None:
-            self._value(row, value)
+            self._value(position, value)
         elif isinstance(value, dict):
             if path in value:
-                self._inside(row, value[path], None)
+                self._inside(position, value[path], None)
             else:
                 first, dot, rest = path.partition(".")
                 if dot and first in value:
-                    self._inside(row, value[first], rest)
+                    self._inside(position, value[first], rest)
 
-    def _value(self, row: int, value: object) -> None:
+    def _value(self, position: int, value: object) -> None:
         if isinstance(value, str):
             code = self._strings.get(value, -1)
             if code < 0:
                 code = self._strings[value] = _FIRST + 2 * len(self._strings) + 1
-                self._size += sys.getsizeof(value)
+                self._size += sys.getsizeof(value) + _ENTRY
         elif isinstance(value, bool):
             code = _TRUE if value else _FALSE
         elif isinstance(value, int | float) and value == value:
             code = self._numbers.get(value, -1)
             if code < 0:
                 code = self._numbers[value] = _FIRST + 2 * len(self._numbers)
-                self._size += sys.getsizeof(value)
+                self._size += sys.getsizeof(value) + _ENTRY
         else:
             code = _NULL if value is None else _OTHER
-        self._rows.append(row)
+        self._positions.append(position)
         self._codes.append(code)
 
-    def done(self) -> Column:
-        """Put the distinct values in order."""
+    def column(self, view: View) -> Column:
+        """Return the values that documents of a view have, the distinct ones in order."""
         numbers, strings = sorted(self._numbers), sorted(self._strings)
         coded = np.zeros(_FIRST + 2 * max(len(numbers), len(strings)), np.int32)
         coded[:_FIRST] = range(_FIRST)
-        for at, number in enumerate(numbers):
-            coded[self._numbers[number]] = _FIRST + at
-        for at, string in enumerate(strings):
-            coded[self._strings[string]] = _FIRST + len(numbers) + at
-        rows = np.array(self._rows, np.int32)
+        coded[_codes_of(self._numbers, numbers)] = np.arange(len(numbers)) + _FIRST
+        coded[_codes_of(self._strings, strings)] = np.arange(len(strings)) + _FIRST + len(numbers)
+        positions = np.array(self._positions, np.int64)
         codes = coded[np.array(self._codes, np.int32)]
-        size = rows.nbytes + codes.nbytes + self._size + 8 * (len(numbers) + len(strings))
-        return Column(rows, codes, numbers, strings, size)
+        rows = np.searchsorted(view.positions, positions)
+        there = rows < view.n_rows
+        there[there] = view.live[rows[there]] & (view.positions[rows[there]] == positions[there])
+        return Column(rows[there].astype(np.int32), codes[there], numbers, strings)
+
+
+def _codes_of(codes: "dict[Any, int]", values: Sequence[Any]) -> Int32Array:
+    return np.fromiter((codes[value] for value in values), np.int32, len(values))

@@ -9,7 +9,7 @@ from operator import index as whole_number
 from typing import Any, NoReturn, overload
 
 from textkin._typing import Float64Array
-from textkin._validation import integer, one_of, real
+from textkin._validation import integer
 from textkin.index._records import is_text
 from textkin.index.ranking._asking import Asking
 from textkin.index.ranking._feedback import Rocchio
@@ -243,7 +243,7 @@ class Hits(Sequence["Hit"]):
             Documents of the index by their ids, found or not; each counts once. Without any, the
             query stays.
         alpha, beta, gamma : float, default=1, 0.75, 0.15
-            At least 0.
+            At least 0; not both of alpha and beta.
         n_terms : int or None, default=50
             How many words the new query keeps, the heaviest; None: all.
 
@@ -265,7 +265,7 @@ class Hits(Sequence["Hit"]):
         J. J. Rocchio, "Relevance feedback in information retrieval", in The SMART Retrieval
         System, 1971.
         """
-        how = _rocchio(alpha, beta, gamma, n_terms)
+        how = Rocchio(alpha, beta, gamma, n_terms)
         good, bad = _ids("relevant", relevant), _ids("nonrelevant", nonrelevant)
         both = [id for id in good if id in bad]
         if both:
@@ -304,7 +304,7 @@ class Hits(Sequence["Hit"]):
         Hits
             As for `feedback`.
         """
-        how = _rocchio(alpha, beta, 0.0, n_terms)
+        how = Rocchio(alpha, beta, 0.0, n_terms)
         integer(1).check("m", m)
         asking, best = self._asking, self._ranked
         if len(best.rows) < m and len(best.rows) == asking.offset + asking.k:  # there may be more
@@ -518,13 +518,6 @@ class Hit:
 
     def __repr__(self) -> str:
         return f"Hit(rank={self.rank}, id={shortened(self.id)}, score={self.score:.6g})"
-
-
-def _rocchio(alpha: float, beta: float, gamma: float, n_terms: int | None) -> Rocchio:
-    for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
-        real(0).check(name, value)
-    (one_of(None) | integer(1)).check("n_terms", n_terms)
-    return Rocchio(float(alpha), float(beta), float(gamma), n_terms)
 
 
 def _ids(name: str, given: "Iterable[str | Hit]") -> dict[str, None]:

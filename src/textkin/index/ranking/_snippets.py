@@ -236,11 +236,11 @@ def _cut(
     while start < end and line.text[start] == " ":
         start += 1
     pieces = [Piece(_ELLIPSIS, False)] if start > 0 or before else []
+    inside = [match for match in matches if start <= match.start and match.end <= end]
+    if not inside:  # one word that is wider than all
+        inside = [_Match(start, end, ()) for match in matches if match.start == start < end]
     at = start
-    for first, last in _merged(matches):
-        first, last = max(first, start), min(last, end)
-        if first >= last:
-            continue
+    for first, last in _merged(inside):
         if first > at:
             pieces.append(Piece(line.text[at:first], False))
         pieces.append(Piece(line.text[first:last], True))
@@ -278,17 +278,21 @@ def _widened(line: _Line, start: int, end: int, room: int) -> tuple[int, int]:
         end -= 1
         while end > start + 1 and not begins_cluster(line.text, end):
             end -= 1
-    low, high = start, end
-    behind = room - line.columns(start, end)
-    ahead = behind // 3  # what comes after says more
-    while low > 0 and line.fits(low - 1, end, room - behind + ahead):
-        low -= 1
+    free = room - line.columns(start, end)
+    low = _word_start(line.text, _earliest(line, start, end, room - 3 * free // 5), start)
+    high = end
     while high < len(line) and line.fits(low, high + 1, room):
         high += 1
-    if high == len(line):
-        while low > 0 and line.fits(low - 1, high, room):
-            low -= 1
-    return _word_start(line.text, low, start), _word_end(line.text, high, end)
+    high = _word_end(line.text, high, end)
+    # What was not needed behind is taken before.
+    return _word_start(line.text, _earliest(line, low, high, room), low), high
+
+
+def _earliest(line: _Line, start: int, end: int, room: int) -> int:
+    """Return from where on a passage fits."""
+    while start > 0 and line.fits(start - 1, end, room):
+        start -= 1
+    return start
 
 
 def _word_start(text: str, low: int, most: int) -> int:

@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
-from textkin._typing import Bags, BoolArray, Float64Array, Int32Array
+from textkin import _core
+from textkin._typing import BoolArray, Float64Array, Int32Array
 from textkin._validation import check_params, one_of
 from textkin.explain import Contribution, Contributions
 from textkin.index.ranking._feedback import Rocchio, as_long_as, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import Bag, View
-from textkin.weighting import BM25, TfIdf
+from textkin.weighting import BM25, TfIdf, inverse_document_frequency, term_frequency
+from textkin.weighting._formulas import Idf, Tf, parts_of
+from textkin.weighting._rows import Norm
 
 __all__ = ["TermQuery", "TermRanker", "TermRanking"]
 
@@ -42,22 +44,24 @@ class TermRanking(Ranking):
         one_of("inner", "cosine").check("measure", measure)
         self.weighting: Weighting = clone(chosen) if isinstance(chosen, TfIdf | BM25) else chosen
         self.measure = measure
+        self._key = self._identity()  # which takes estimators long
+        self._hash = hash(self._key)
 
     def bind(self, view: View) -> "TermRanker":
         """Weigh the documents of a view."""
         return TermRanker(self, view)
 
-    def _key(self) -> tuple[object, ...]:
+    def _identity(self) -> tuple[object, ...]:
         chosen = self.weighting
         if isinstance(chosen, str):
             return TermRanking, chosen, self.measure
         return TermRanking, type(chosen), tuple(sorted(chosen.get_params().items())), self.measure
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TermRanking) and self._key() == other._key()
+        return isinstance(other, TermRanking) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self._hash
 
     def __repr__(self) -> str:
         return f"TermRanking({self.weighting!r}, {self.measure!r})"
@@ -71,7 +75,7 @@ class TermQuery(NamedTuple):
 
 
 class TermRanker(Ranker[TermQuery]):
-    """The documents of a view as weighted bags.
+    """The postings of a view with what they weigh.
 
     Parameters
     ----------
@@ -79,24 +83,36 @@ class TermRanker(Ranker[TermQuery]):
         How they are weighted.
     view : View
         The documents.
+
+    Notes
+    -----
+    A document is found if its score, the inner product of its weights with those of the query, is
+    above 0. It is the sum over the query's words by their numbers, in float64, whichever way it is
+    found: by bounds that leave out words and documents that cannot matter, or by adding up all
+    postings (the core chooses by how many there are). Norms and bounds depend on the statistics of
+    all documents, so they are made once for each state of the index.
     """
 
     def __init__(self, ranking: TermRanking, view: View) -> None:
         self.view = view
-        self._ranking = ranking
-        chosen = ranking.weighting
-        if chosen == "counts":
-            self._weighting: TfIdf | BM25 = TfIdf(tf="count", idf="one", norm=None)
-        elif chosen == "binary":
-            self._weighting = TfIdf(tf="binary", idf="one", norm=None)
-        else:
-            assert not isinstance(chosen, str)
-            self._weighting = clone(chosen)
-        every = _all_rows(view).astype(np.float64)
-        self._weighting.fit(every[np.flatnonzero(view.live)])
-        self._documents: Bags = self._weighting.transform(every)
-        if ranking.measure == "cosine":
-            self._documents = _unit(self._documents)
+        self._formula = _formula_of(ranking)
+        formula = self._formula
+        counted = view.once("counted", lambda: [part.segment.counted for part in view.parts])
+        self._idf: Float64Array = inverse_document_frequency(
+            view.frequencies, view.n_documents, idf=formula.idf
+        )
+        norm = "l2" if ranking.measure == "cosine" else formula.norm
+        self._search = _core.TermSearch(
+            counted,
+            view.live.view(np.uint8),
+            self._idf,
+            "count" if formula.tf == "max" else formula.tf,
+            norm or ("max" if formula.tf == "max" else "none"),
+            formula.k1,
+            formula.b,
+            view.average_length or 1.0,
+        )
+        self._unit_queries = ranking.measure == "cosine"
 
     def of_text(self, text: str) -> TermQuery:
         """Weigh the words of a text."""
@@ -114,7 +130,8 @@ class TermRanker(Ranker[TermQuery]):
     def words_of(self, query: TermQuery) -> Mapping[str, float]:
         """Return the words of a query with their weights."""
         order = np.argsort(-query.weights, kind="stable")
-        return {self.view.words[query.words[at]]: float(query.weights[at]) for at in order}
+        names = self.view.names(query.words[order])
+        return dict(zip(names, query.weights[order].tolist(), strict=True))
 
     def best(
         self,
@@ -122,29 +139,41 @@ class TermRanker(Ranker[TermQuery]):
         limit: int,
         threshold: float | None = None,
         rows: BoolArray | None = None,
+        algorithm: Literal["auto", "pruned", "dense"] = "auto",
     ) -> Ranked:
-        """Score every document."""
-        scores = self._documents[:, query.words] @ query.weights
-        found = self.view.live & (scores > 0)
-        if rows is not None:
-            found &= rows
-        if threshold is not None:
-            found &= scores >= threshold
-        places = np.flatnonzero(found)
-        order = places[np.argsort(-scores[places], kind="stable")[:limit]]
-        return Ranked(order, scores[order])
+        """Find the best documents.
+
+        Parameters
+        ----------
+        query, limit, threshold, rows
+            As for every ranker.
+        algorithm : {"auto", "pruned", "dense"}, default="auto"
+            How: the answer is the same.
+
+        Returns
+        -------
+        Ranked
+            With the numbers ``postings`` (of the query's words), ``touched`` (of these, how many
+            were added up) and ``scored`` (documents whose score was computed).
+        """
+        allowed = None if rows is None else rows.view(np.uint8)
+        found, scores, postings, touched, scored = self._search.best(
+            query.words, query.weights, limit, threshold, allowed, algorithm
+        )
+        stats = {"postings": postings, "touched": touched, "scored": scored}
+        return Ranked(found, scores, stats)
 
     def explain(self, query: TermQuery, row: int) -> Contributions:
         """Return what each shared word adds."""
-        there = self._documents[[row]][:, query.words].toarray()[0]
-        parts = [
-            Contribution(
-                self.view.words[word], float(weight * value), f"{weight:.3g} x {value:.3g}"
-            )
-            for word, weight, value in zip(query.words, query.weights, there, strict=True)
-            if value
-        ]
-        return Contributions.of(parts)
+        words, weights = self._search.words_of(row)
+        _, here, there = np.intersect1d(query.words, words, True, return_indices=True)
+        names = self.view.names(query.words[here])
+        parts, score = [], 0.0
+        for name, asked, weight in zip(names, query.weights[here], weights[there], strict=True):
+            value = float(asked * weight)
+            score += value  # in the order of the core
+            parts.append(Contribution(name, value, f"{asked:.3g} x {weight:.3g}"))
+        return Contributions.of(parts, score)
 
     def moved(
         self,
@@ -156,47 +185,59 @@ class TermRanker(Ranker[TermQuery]):
         """Move the weights towards documents of the length of the query."""
 
         def vector(row: int) -> tuple[Int32Array, Float64Array]:
-            found = self._documents[[row]]
-            return as_long_as(query, (found.indices, found.data.astype(np.float64)))
+            return as_long_as(query, self._search.words_of(row))
 
         words, weights = moved_words(
             query, [*map(vector, relevant)], [*map(vector, nonrelevant)], how
         )
-        if self._ranking.measure == "cosine":
-            weights = _unit_length(weights)
+        if self._unit_queries:
+            weights = _divided(weights, "l2")
         return TermQuery(words, weights)
 
     def _weighted(self, bag: Bag) -> TermQuery:
-        row = sparse.csr_array(
-            (bag.counts, bag.words, np.array([0, len(bag.words)])), shape=(1, self.view.n_words)
-        )
-        if isinstance(self._weighting, BM25):
-            found = self._weighting.transform_queries(row)
-            known = self._weighting.idf_[found.indices] != 0
+        words, counts, formula = bag.words, bag.counts, self._formula
+        idf = self._idf[words]
+        if not idf.all():  # words that weigh nothing, or that no document has any more
+            known = idf != 0
+            words, counts, idf = words[known], counts[known], idf[known]
+        if formula.tf == "bm25":
+            weights = counts
+            if formula.k3 is not None:
+                most = formula.k3 + 1  # divided by, since its product may be too large
+                weights = counts / (formula.k3 / most + counts / most)
         else:
-            found = self._weighting.transform(row)
-            known = np.ones(found.nnz, np.bool_)
-        weights = found.data[known].astype(np.float64)
-        if self._ranking.measure == "cosine":
-            weights = _unit_length(weights)
-        return TermQuery(found.indices[known].astype(np.int32), weights)
+            largest = bag.counts.max(initial=1.0) if formula.tf == "max" else None
+            weights = term_frequency(counts, formula.tf, largest=largest) * idf
+            weights = _divided(weights, formula.norm)
+        return TermQuery(words, _divided(weights, "l2") if self._unit_queries else weights)
 
 
-def _all_rows(view: View) -> Bags:
-    blocks = []
-    for part in view.parts:
-        indptr, indices, counts = part.segment.bags
-        blocks.append(
-            sparse.csr_array((counts, indices, indptr), shape=(part.segment.rows, view.n_words))
-        )
-    return sparse.vstack(blocks, format="csr")
+class _Formula(NamedTuple):
+    """The parts of a weighting."""
+
+    tf: Tf | Literal["bm25"]
+    idf: Idf
+    norm: Norm
+    k1: float = 0.0
+    b: float = 0.0
+    k3: float | None = None
 
 
-def _unit(bags: Bags) -> Bags:
-    lengths = np.sqrt(np.asarray(bags.multiply(bags).sum(axis=1)).ravel())
-    return sparse.csr_array(sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ bags)
+def _formula_of(ranking: TermRanking) -> _Formula:
+    chosen = ranking.weighting
+    if isinstance(chosen, BM25):
+        return _Formula("bm25", chosen.idf, chosen.norm, chosen.k1, chosen.b, chosen.k3)
+    if isinstance(chosen, TfIdf):
+        return _Formula(chosen._tf(), chosen.idf or parts_of(chosen.variant)[1], chosen.norm)
+    return _Formula("count" if chosen == "counts" else "binary", "one", None)
 
 
-def _unit_length(weights: Float64Array) -> Float64Array:
-    length = float(np.sqrt(weights @ weights))
-    return weights / length if length > 0 else weights
+def _divided(weights: Float64Array, norm: Norm) -> Float64Array:
+    """Divide weights by their norm, unless it is 0."""
+    if norm is None or not len(weights):
+        return weights
+    # A power of two changes no digit, and no sum or square is then too large or too small.
+    largest = float(np.abs(weights).max())
+    scaled = np.ldexp(weights, -int(np.frexp(largest)[1]))
+    size = float(np.abs(scaled).sum()) if norm == "l1" else float(np.sqrt(scaled @ scaled))
+    return scaled / size if size > 0 else weights

@@ -18,6 +18,7 @@ from textkin.index.ranking._vector_columns import NO_VECTOR, VectorColumns, spac
 from textkin.index.ranking._view import View
 from textkin.run import effective_jobs, memory_in_bytes
 from textkin.text._stop_words import StopWords
+from textkin.text.reading._document import shortened
 from textkin.transport import Comparison, WordMover
 from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
 from textkin.transport._comparison import compare_rows
@@ -93,8 +94,8 @@ class TransportRanking(Ranking):
     ...         hits = index.search("A kitten sleeps", k=2, by="wmd")
     ...         [(hit.document.text, round(hit.score, 2)) for hit in hits]
     ...         hits[0].explain().moves[0].target
-    [('Cats purr', 5.06), ('Dogs bark at night', 6.04)]
-    'purr'
+    [('Cats purr', 5.18), ('Dogs bark at night', 6.04)]
+    'cats'
     """
 
     def __init__(
@@ -333,23 +334,16 @@ class TransportRanker(Ranker[TransportQuery]):
 
         Raises
         ------
-        TypeError, ValueError
-            If a word is not a str, or a weight is not a finite number of at least 0.
+        ValueError
+            If a weight is negative.
         """
         names = list(weights)
-        for name in names:
-            if not isinstance(name, str):
-                raise TypeError(f"words must be str; got {type(name).__name__} {name!r}.")
-        try:
-            masses = np.array([float(weights[name]) for name in names], np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"weights of words must be numbers; {error}.") from error
-        wrong = ~(np.isfinite(masses) & (masses >= 0))
-        if wrong.any():
-            at = int(wrong.argmax())
+        masses = np.fromiter(weights.values(), np.float64, len(names))
+        if (masses < 0).any():
+            at = int((masses < 0).argmax())
             raise ValueError(
-                f"weights of words must be finite and at least 0, as masses are; {names[at]!r} has "
-                f"{masses[at]}."
+                f"the weight of {shortened(names[at], 40)} must be at least 0, for it is a mass; "
+                f"got {masses[at]:g}."
             )
         rows = self.view.vectors().lookup(names)
         return TransportQuery(self._stored.encoded(rows, masses, names, None))
@@ -370,31 +364,8 @@ class TransportRanker(Ranker[TransportQuery]):
         rows: BoolArray | None = None,
     ) -> Ranked:
         """Find the nearest documents; the threshold is how far they may be, that far included."""
-        return self.best_of_each([query], limit, threshold, rows)[0]
-
-    def best_of_each(
-        self,
-        queries: Sequence[TransportQuery],
-        limit: int,
-        threshold: float | None = None,
-        rows: BoolArray | None = None,
-    ) -> list[Ranked]:
-        """Find the nearest documents of several queries, which share the work; the same as `best`.
-
-        Parameters
-        ----------
-        queries : sequence of TransportQuery
-            Made by this ranker.
-        limit, threshold, rows
-            As for `best`, of every query.
-
-        Returns
-        -------
-        list of Ranked
-            One a query.
-        """
         hits = self._stored.blocks.search(
-            _documents_of([query.encoded for query in queries], len(self._stored.space)),
+            query.encoded.documents(),
             Options(
                 k=limit,
                 radius=math.inf if threshold is None else float(threshold),
@@ -404,32 +375,30 @@ class TransportRanker(Ranker[TransportQuery]):
                 threads=effective_jobs(self._ranking.n_jobs),
             ),
         )
-        return [self._ranked(hits, at, query) for at, query in enumerate(queries)]
+        return Ranked(hits.rows, hits.distances, self._stats(hits, query.encoded))
 
     @property
     def _algorithm(self) -> Algorithm:
         return "auto" if self._ranking.method == "wmd" else self._ranking.method
 
-    def _ranked(self, hits: Hits, at: int, query: TransportQuery) -> Ranked:
-        inside = slice(int(hits.starts[at]), int(hits.starts[at + 1]))
-        stats = SearchStats.of(hits, self.view.n_rows)
-        coverage = query.encoded.coverage(0)
+    def _stats(self, hits: Hits, query: Encoded) -> dict[str, float]:
+        stats = SearchStats.of(hits, self.view.n_rows).totals
+        coverage = query.coverage(0)
         dead = self.view.n_rows - self.view.n_documents
-        found = {
+        return {
             "documents": self.view.n_documents,
-            "empty": int(stats.empty[at]),
-            "left_out": int(stats.left_out[at]) - dead,
+            "empty": stats["empty"],
+            "left_out": stats["left_out"] - dead,
             **{
-                f"removed_{name}": int(removed[at])
-                for name, removed in stats.removed.items()
+                f"removed_{name}": removed
+                for name, removed in stats["removed"].items()
                 if name not in _OF_PREFETCH
             },
-            "refined": int(stats.refined[at]),
-            "solved": int(stats.solved[at]),
+            "refined": stats["refined"],
+            "solved": stats["solved"],
             "query_known": coverage.known,
             "query_total": coverage.total,
         }
-        return Ranked(hits.rows[inside], hits.distances[inside], found)
 
     # ------------------------------------------------------------------ reasons
 
@@ -475,31 +444,15 @@ class TransportRanker(Ranker[TransportQuery]):
         return TransportQuery(self._stored.encoded(words, masses, (), None))
 
 
-def _weights_of(encoded: Encoded) -> Float64Array:
-    if encoded.word_weights is None:
-        return encoded.counts
-    return np.asarray(encoded.counts * encoded.word_weights[encoded.indices])
-
-
 def _masses_of(encoded: Encoded) -> WeightedWords:
     """Return the words that weigh something, and their shares."""
-    weights = _weights_of(encoded)
+    weights = encoded.counts
+    if encoded.word_weights is not None:
+        weights = weights * encoded.word_weights[encoded.indices]
     heavy = weights > 0
     if not heavy.any():
         return encoded.indices[:0], weights[:0]
     return encoded.indices[heavy], shares(weights[heavy])
-
-
-def _documents_of(queries: Sequence[Encoded], columns: int) -> _core.Documents:
-    if len(queries) == 1:
-        return queries[0].documents()
-    lengths = [len(query.indices) for query in queries]
-    return _core.Documents(
-        np.cumsum([0, *lengths], dtype=np.int64),
-        np.concatenate([query.indices for query in queries] or [np.empty(0, np.int32)]),
-        np.concatenate([_weights_of(query) for query in queries] or [np.empty(0)]),
-        columns,
-    )
 
 
 def _compared(encoded: Encoded, name: str) -> _core.Documents:

@@ -101,12 +101,13 @@ class VectorColumns:
         last = view.kept.get(key)
         if not isinstance(last, _Looked) or last.words > state.words:
             last = _Looked(0, 0, np.empty(0, np.int32))
-        new: Sequence[str] = ()
-        if last.words < state.words:
+        if not last.words:
+            new: Sequence[str] = view.words
+        else:
             with view.snapshot.catalogue() as catalogue:
                 new = catalogue.words(last.words, state.words)
-        if last.words and words_checksum(new, last.checksum) != state.words_checksum:
-            return self._afresh(view, key)
+            if words_checksum(new, last.checksum) != state.words_checksum:
+                return self._afresh(view, key)
         rows = np.concatenate([last.rows, self.lookup(new)])
         rows.flags.writeable = False
         view.kept[key] = _Looked(state.words, state.words_checksum, rows)

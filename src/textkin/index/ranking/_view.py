@@ -5,6 +5,8 @@ the arrays of segments are used where they lie. The order of rows is that of pos
 """
 
 import threading
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -25,6 +27,9 @@ __all__ = ["Bag", "View"]
 
 _Made = TypeVar("_Made")
 _MOST_WORDS = 1 << 17  # of queries, whose table is made anew then
+_ASKED_BEFORE_ALL = 5  # ids: a 32nd of all
+_FETCHED = 4096  # at a time
+_ERRORS = "surrogatepass"  # for ids that UTF-8 has no form for
 
 
 class Bag(NamedTuple):
@@ -78,17 +83,20 @@ class View:
         self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
-        self._reader: TermReader | None = None
+        self._readers = threading.local()
+        self._ids_asked = 0
 
     # ------------------------------------------------------------------ what is kept
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what was made under a key, or make it: statistics, rankers, columns."""
-        with self._mutex:
-            if key not in self._made:
-                self._made[key] = make()
-            found: _Made = self._made[key]
-            return found
+        found: _Made | None = self._made.get(key)
+        if found is None:
+            with self._mutex:
+                found = self._made.get(key)
+                if found is None:
+                    found = self._made[key] = make()
+        return found
 
     # ------------------------------------------------------------------ rows
 
@@ -130,8 +138,32 @@ class View:
         return None if row is None else int(np.searchsorted(self.positions, row[0]))
 
     def ids(self, rows: Iterable[int]) -> list[str]:
-        """Return the ids of rows."""
-        return [id for (id,) in self._fetch("id", rows)]
+        """Return the ids of rows.
+
+        They are asked of the catalogue, until that took about as long as to read them all: then
+        all of them are kept in memory.
+        """
+        wanted = [int(row) for row in rows]
+        self._ids_asked += len(wanted)
+        if self._ids_asked <= self.n_rows >> _ASKED_BEFORE_ALL:
+            return [id for (id,) in self._fetch("id", wanted)]
+        every, ends = self._every_id
+        return [every[ends[row] : ends[row + 1]].decode("utf-8", _ERRORS) for row in wanted]
+
+    @cached_property
+    def _every_id(self) -> tuple[bytes, "array[int]"]:
+        """The ids of all rows in UTF-8 one after another, and where each begins and ends."""
+        every, sizes = bytearray(), np.zeros(self.n_rows + 1, np.int64)
+        with self.snapshot.catalogue() as catalogue:
+            cursor = catalogue.execute("SELECT position, id FROM documents ORDER BY position")
+            while found := cursor.fetchmany(_FETCHED):
+                encoded = [id.encode("utf-8", _ERRORS) for _, id in found]
+                rows = np.searchsorted(self.positions, [position for position, _ in found])
+                sizes[rows + 1] = [*map(len, encoded)]
+                every += b"".join(encoded)
+        ends = array("q")
+        ends.frombytes(np.cumsum(sizes).tobytes())
+        return bytes(every), ends
 
     def documents(self, rows: Iterable[int]) -> list[Document]:
         """Return the documents of rows."""
@@ -177,6 +209,22 @@ class View:
         """All words by their numbers."""
         return self.snapshot.words()
 
+    def names(self, numbers: Iterable[int]) -> list[str]:
+        """Return words by their numbers."""
+        found = []
+        for number in numbers:
+            at = bisect_right(self._first_words, number) - 1
+            first, packed = self.snapshot.packed_words[at]
+            try:
+                found += packed.words(int(number) - first, int(number) - first + 1)
+            except ValueError:  # bytes that are no text; the catalogue has them
+                found.append(self.words[number])
+        return found
+
+    @cached_property
+    def _first_words(self) -> list[int]:
+        return [first for first, _ in self.snapshot.packed_words]
+
     def bag_of_row(self, row: int) -> Bag:
         """Return the words of a document."""
         at = int(np.searchsorted(self.starts, row, side="right")) - 1
@@ -187,7 +235,24 @@ class View:
 
     def bag_of_text(self, text: str) -> Bag:
         """Read a text as documents of the index are read."""
-        return self.bag_of_words(self.read(text))
+        reader, numbers = self._own_reader()
+        ids, _ = reader.read([text]).arrays()
+        terms = reader.terms
+        if len(numbers) < len(terms):  # each word is looked up once
+            new = np.arange(len(numbers), len(terms), dtype=np.int32)
+            numbers.extend(self.snapshot.find(terms.words_at(new)).tolist())
+        counted: dict[int, float] = {}
+        unknown: dict[str, float] = {}
+        for id in ids.tolist():
+            number = numbers[id]
+            if number >= 0:
+                counted[number] = counted.get(number, 0.0) + 1.0
+            else:
+                (name,) = terms.words_at(np.array([id], np.int32))
+                unknown[name] = unknown.get(name, 0.0) + 1.0
+        words = sorted(counted)
+        counts = np.array([counted[word] for word in words], np.float64)
+        return Bag(np.array(words, np.int32), counts, unknown)
 
     def bag_of_words(self, words: Sequence[str]) -> Bag:
         """Count words, as they are written in the index."""
@@ -208,7 +273,11 @@ class View:
 
     def read(self, text: str) -> list[str]:
         """Return the words of a text, as the index counts them."""
-        with self._mutex:
-            if self._reader is None or len(self._reader.terms) > _MOST_WORDS:
-                self._reader = self.reading.reader(_core.WordTable())
-            return self._reader.words(text)
+        return self._own_reader()[0].words(text)
+
+    def _own_reader(self) -> tuple[TermReader, list[int]]:
+        """Return what reads texts in this thread, and the numbers of the words it has met."""
+        found: tuple[TermReader, list[int]] | None = getattr(self._readers, "reader", None)
+        if found is None or len(found[0].terms) > _MOST_WORDS:
+            found = self._readers.reader = (self.reading.reader(_core.WordTable()), [])
+        return found

@@ -1,0 +1,116 @@
+"""The files of models: a folder in ``models`` for each, and in it one for each step."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from textkin._folders import MANIFEST
+from textkin._saving import load_estimator
+from textkin.index._files import new_folder, sync_folder
+from textkin.index._model_records import ModelRecord, damaged_model
+from textkin.weighting._rows import TakesBags
+
+__all__ = ["MODELS", "copy_model", "load_steps", "save_steps", "sweep_models"]
+
+MODELS = "models"
+_LARGEST_MANIFEST = 1 << 20  # as _folders has it
+
+
+def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
+    """Save the estimators of a model; returns the hash of their manifests.
+
+    The folder of the model is there whole or not at all.
+    """
+    place = _place(folder)
+    with new_folder(place / f"{number:08d}") as made:
+        for at, step in enumerate(steps):
+            step.save(made / str(at))
+        return _manifest_hash([made / str(at) for at in range(len(steps))])
+
+
+def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
+    """Load the estimators of a model, after a look at every hash; none if it has none.
+
+    Raises
+    ------
+    DamagedIndexError
+        If they are not what was saved.
+    """
+    if not record.steps:
+        return []
+    place = folder / MODELS / record.folder
+    parts = [place / str(at) for at in range(record.steps)]
+    try:
+        for path in (folder / MODELS, place, *parts):
+            if path.is_symlink() or not path.is_dir():
+                raise ValueError(f"{path.relative_to(folder)} is missing, or is no folder")
+        if any(file.is_symlink() for part in parts for file in part.iterdir()):
+            raise ValueError("a link lies in it")
+        if _manifest_hash(parts) != record.sha256:
+            raise ValueError("its manifests are not what they were")
+        steps: list[Any] = [load_estimator(part) for part in parts]
+        if not all(isinstance(step, TakesBags) for step in steps):
+            raise ValueError("it holds estimators that take no bags")
+        if steps[0].n_features_in_ != record.columns:
+            raise ValueError(f"it does not have {record.columns} columns")
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise damaged_model(record, f"{MODELS}/{record.folder}: {error}".rstrip(".")) from error
+    return steps
+
+
+def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
+    """Copy the files of a model from one index to another."""
+    if not record.steps:
+        return
+    for at in range(record.steps):
+        inner = Path(MODELS) / record.folder / str(at)
+        (target / inner).mkdir(parents=True)
+        try:
+            files = [file for file in (source / inner).iterdir() if not file.is_symlink()]
+        except OSError as error:
+            raise damaged_model(record, f"{inner} cannot be read ({error.strerror})") from error
+        for file in files:
+            if file.is_file():
+                shutil.copyfile(file, target / inner / file.name)
+
+
+def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
+    """Remove folders of models that no catalogue names: what a crash has left, or a detach."""
+    if not (folder / MODELS).exists():
+        return
+    place = _place(folder)
+    kept = {record.folder for record in named if record.steps}
+    for name in sorted(os.listdir(place)):
+        if name in kept:
+            continue
+        path = place / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _place(folder: Path) -> Path:
+    """Return the folder of the models, which is made if it is not there, or leads elsewhere."""
+    place = folder / MODELS
+    if place.is_symlink():  # of a stranger: whatever lies there is not ours to remove
+        place.unlink()
+    if not place.is_dir():
+        place.mkdir()
+        sync_folder(folder)
+    return place
+
+
+def _manifest_hash(folders: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for folder in folders:
+        file = folder / MANIFEST
+        if file.is_symlink() or file.stat().st_size > _LARGEST_MANIFEST:
+            raise ValueError(f"{MANIFEST} is no manifest")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

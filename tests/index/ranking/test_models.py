@@ -1,0 +1,404 @@
+"""Rankings by attached models, held to scoring every document."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+
+import textkin as tk
+from textkin import LDA, LSI, Index, TfIdf
+from textkin.index.ranking import ModelRanking, _models
+from textkin.index.ranking._feedback import Rocchio
+from textkin.index.ranking._models import ModelRanker, ModelVectors
+
+WORDS = ["oil", "price", "barrel", "crude", "market", "cup", "final", "goal", "team", "match"]
+ONES = [f"{number}" for number in range(40)]
+
+
+def texts(seed: int, number: int) -> list[str]:
+    rng = Random(seed)
+    halves = WORDS[:5], WORDS[5:]
+    return [" ".join(rng.choices(rng.choice(halves), k=rng.randrange(1, 9))) for _ in range(number)]
+
+
+TEXTS = [*texts(1, 38), "", "oil cup"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index with segments, dead rows, and two models."""
+    from textkin.index import _writer
+
+    path = tmp_path_factory.mktemp("models") / "test.kin"
+    with pytest.MonkeyPatch.context() as patch, Index.create(path) as made:
+        patch.setattr(_writer, "_TAIL_DOCUMENTS", 12)
+        made.add([{"id": id, "text": text} for id, text in zip(ONES[:30], TEXTS[:30], strict=True)])
+        made.delete(["4", "17"])
+        made.attach("lsi", make_pipeline(TfIdf(), LSI(4, random_state=0)))
+        made.attach("dot", LSI(4, random_state=0), metric="inner")
+        made.attach("lda", LDA(3, random_state=0, max_iter=20, tol=1e-2))
+        made.attach("length", lambda given: np.array([[len(t), 1.0, -t.count("o")] for t in given]))
+        made.add([{"id": id, "text": text} for id, text in zip(ONES[30:], TEXTS[30:], strict=True)])
+        yield made
+
+
+def ranker(index: Index, name: str, **how: Any) -> ModelRanker:
+    return ModelRanking(name, **how).on(index._view())
+
+
+def kept(index: Index, name: str) -> np.ndarray:
+    found = ranker(index, name)
+    return found.vectors.matrix[found.view.live].astype(np.float64)
+
+
+def expected(index: Index, name: str, query: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Score every document, by another room of the house."""
+    documents = kept(index, name)
+    metric = "inner" if name == "dot" else "cosine"
+    scores = tk.similarities(query[None].astype(np.float64), documents, metric)[0]
+    found = np.flatnonzero(documents.any(axis=1))
+    order = found[np.argsort(-scores[found].round(12), kind="stable")]
+    return [index.ids()[at] for at in order], scores[order]
+
+
+@pytest.mark.parametrize("name", ["lsi", "dot", "lda", "length"])
+class TestEveryModel:
+    @pytest.mark.parametrize("k", [1, 5, 100])
+    def test_a_search_is_scoring_every_document(self, index: Index, name: str, k: int) -> None:
+        for text in ("crude oil", "a goal of the team", "oil cup cup"):
+            query = ranker(index, name).of_text(text)
+            ids, scores = expected(index, name, query.vector)
+            hits = index.search(text, k=k, by=name)
+            np.testing.assert_allclose(hits.scores, scores[:k], rtol=1e-9, atol=1e-12)
+            assert sorted(hits.ids) == sorted(ids[:k]) or k < len(ids)
+            assert len(hits) == min(k, len(ids))
+            again = dict(zip(ids, scores, strict=True))
+            theirs = [again[id] for id in hits.ids]
+            np.testing.assert_allclose(hits.scores, theirs, rtol=1e-9, atol=1e-12)
+
+    def test_a_document_finds_others(self, index: Index, name: str) -> None:
+        hits = index.similar("3", k=50, by=name)
+        assert "3" not in hits.ids
+        row = index.ids().index("3")
+        ids, scores = expected(index, name, kept(index, name)[row])
+        left = [score for id, score in zip(ids, scores, strict=True) if id != "3"]
+        np.testing.assert_allclose(hits.scores, left, rtol=1e-9, atol=1e-12)
+
+    def test_the_text_of_a_document_is_the_document(self, index: Index, name: str) -> None:
+        found = ranker(index, name)
+        for id in ("3", "35"):
+            of_text = found.of_text(index[id].text)
+            of_row = found.of_row(found.view.row_of(id))
+            assert np.array_equal(of_text.vector, of_row.vector)
+
+    def test_thresholds_filters_and_pages(self, index: Index, name: str) -> None:
+        found = ranker(index, name)
+        query = found.of_text("crude oil price")
+        every = found.best(query, 1000)
+        middle = float(every.scores[len(every.scores) // 2])
+        above = found.best(query, 1000, threshold=middle)
+        assert np.array_equal(above.rows, every.rows[every.scores >= middle])
+        mask = np.zeros(found.view.n_rows, np.bool_)
+        mask[::3] = True
+        some = found.best(query, 4, rows=mask)
+        assert np.array_equal(some.rows, every.rows[mask[every.rows]][:4])
+        pages = index.search("crude oil price", k=7, by=name)
+        assert pages.ids + pages.next().ids == index.search("crude oil price", k=14, by=name).ids
+
+    def test_an_explanation_sums_to_the_score(self, index: Index, name: str) -> None:
+        for hit in index.search("crude oil cup", k=5, by=name):
+            told = hit.explain()
+            assert told.score == hit.score
+            assert sum(part.value for part in told.parts) == pytest.approx(hit.score, abs=1e-9)
+
+    def test_feedback_moves_the_vector(self, index: Index, name: str) -> None:
+        found = ranker(index, name)
+        query = found.of_text("crude oil cup")
+        moved = found.moved(query, [3, 5], [7], Rocchio(1.0, 0.75, 0.15, 2))
+
+        def scaled(row: int) -> np.ndarray:
+            vector = found.vectors.matrix[row].astype(np.float64)
+            return vector / np.linalg.norm(vector) * np.linalg.norm(query.vector)
+
+        means = (scaled(3) + scaled(5)) / 2, scaled(7)
+        np.testing.assert_allclose(
+            moved.vector, query.vector + 0.75 * means[0] - 0.15 * means[1], rtol=1e-12
+        )
+        alone = found.moved(query, [], [], Rocchio())
+        assert np.array_equal(alone.vector, query.vector)
+        hits = index.search("crude oil cup", by=name).feedback(relevant=["3"])
+        assert len(hits) == 10
+        assert hits.query.words is None
+
+    def test_deleted_and_empty_documents_are_never_found(self, index: Index, name: str) -> None:
+        ids = index.search("crude oil cup", k=100, by=name).ids
+        assert not {"4", "17"} & set(ids)
+        assert len(ids) == len(set(ids))
+        if name != "length":  # a model of texts may have much to say of an empty one
+            assert "38" not in ids
+            assert len(index.similar("38", by=name)) == 0
+
+
+def test_a_query_without_known_words_finds_nothing(index: Index) -> None:
+    for name in ("lsi", "dot", "lda"):
+        assert index.search("unheard of", by=name).ids == []
+        assert index.search("", by=name).ids == []
+        assert index.search({}, by=name).ids == []
+
+
+def test_words_with_weights_are_counts(index: Index) -> None:
+    for name in ("lsi", "dot", "lda"):
+        weighted = index.search({"oil": 2.0, "cup": 1.0, "unheard": 3.0}, by=name)
+        counted = index.search("oil cup oil", by=name)
+        assert weighted.ids == counted.ids
+        assert np.array_equal(weighted.scores, counted.scores)
+    half = ranker(index, "dot").of_words({"oil": 0.5, "goal": 0.0}).vector
+    np.testing.assert_allclose(2 * half, ranker(index, "dot").of_text("oil").vector, rtol=1e-6)
+    with pytest.raises(ValueError, match="takes texts; words with weights mean nothing"):
+        index.search({"oil": 1.0}, by="length")
+
+
+def test_factors_are_named_by_their_words(index: Index) -> None:
+    parts = index.search("crude oil", by="lda")[0].explain().parts
+    name, words = parts[0].name.split(": ")
+    assert name.startswith("factor ")
+    assert set(words.split()) <= set(WORDS[:5])
+    for part in index.search("crude cup", by="lsi")[0].explain().parts:
+        assert {word.lstrip("-") for word in part.name.split(": ")[1].split()} <= set(WORDS)
+    assert index.search("x", by="length")[0].explain().parts[0].name == "factor 0"
+
+
+def test_scores_below_zero_are_found(index: Index) -> None:
+    hits = index.search("goal", k=100, by="lsi")
+    assert hits.scores[-1] < 0
+    assert len(hits) == len(index) - 1
+    assert min(index.search("goal", k=100, by="lsi", threshold=0.0).scores) >= 0
+
+
+def test_equal_documents_have_equal_scores_in_the_order_of_adding(tmp_path) -> None:
+    with Index.create(tmp_path / "x.kin") as index:
+        index.add(["oil price", "cup", "oil price", "team goal", "oil price"])
+        index.attach("lsi", LSI(2, random_state=0))
+        index.add(["oil price"])
+        hits = index.search("oil", k=4, by="lsi")
+        assert hits.ids == ["0", "2", "4", "5"]
+        assert len(set(hits.scores.tolist())) == 1
+
+
+def test_a_model_that_is_not_attached(index: Index) -> None:
+    with pytest.raises(ValueError, match=r"No model is called 'x'; attached.*'lsi', 'dot'"):
+        index.search("oil", by=ModelRanking("x"))
+    with pytest.raises(ValueError, match="by must be"):
+        index.search("oil", by="x")
+    assert index.search("oil", by=ModelRanking("lsi")).ids == index.search("oil", by="lsi").ids
+
+
+def test_a_ranking_is_a_value() -> None:
+    assert ModelRanking("a") == ModelRanking("a", candidates=100)
+    assert len({ModelRanking("a"), ModelRanking("a"), ModelRanking("a", approximate=True)}) == 2
+    for wrong in ({"candidates": 0}, {"approximate": "yes"}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
+            ModelRanking("a", **wrong)
+    with pytest.raises(TypeError, match="name must be a str"):
+        ModelRanking(1)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------ vectors by themselves
+
+
+def bare(matrix: np.ndarray, metric: str) -> ModelVectors:
+    """Return vectors that come from no index."""
+    made = ModelVectors.__new__(ModelVectors)
+    made._take(matrix.astype(np.float32), metric)
+    return made
+
+
+def best(vectors: ModelVectors, query: np.ndarray, limit: int, allowed: np.ndarray) -> list[int]:
+    asked = _models._query(query)
+    if not asked.length:
+        return []
+    rows = vectors.candidates(asked, limit, allowed)
+    scores = vectors.scores(asked, rows)
+    return rows[np.argsort(-scores, kind="stable")[:limit]].tolist()
+
+
+def slow(vectors: ModelVectors, query: np.ndarray, limit: int, allowed: np.ndarray) -> list[int]:
+    """Score one row at a time, all of them, in Python's order."""
+    asked = _models._query(query)
+    if not asked.length:
+        return []
+    scores = {
+        int(row): float(vectors.scores(asked, np.array([row]))[0])
+        for row in np.flatnonzero(allowed)
+    }
+    return sorted(scores, key=lambda row: (-scores[row], row))[:limit]
+
+
+NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 1 / 3, 1e-3, 7.7, 1e-30, 1e-44, 3e38, -2e20, 1 + 2**-23])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.data(),
+    shape=st.tuples(st.integers(1, 40), st.integers(1, 9)),
+    metric=st.sampled_from(["cosine", "inner"]),
+    limit=st.integers(1, 12),
+)
+def test_a_rough_look_loses_nothing(data, shape, metric, limit) -> None:
+    rows = data.draw(
+        st.lists(
+            st.lists(NUMBERS, min_size=shape[1], max_size=shape[1]),
+            min_size=shape[0],
+            max_size=shape[0],
+        )
+    )
+    query = np.array(data.draw(st.lists(NUMBERS, min_size=shape[1], max_size=shape[1])))
+    vectors = bare(np.array(rows), metric)
+    allowed = vectors.found & np.array(
+        data.draw(st.lists(st.booleans(), min_size=shape[0], max_size=shape[0]))
+    )
+    assert best(vectors, query, limit, allowed) == slow(vectors, query, limit, allowed)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "inner"])
+@pytest.mark.parametrize("dimensions", [1, 7, 100, 384])
+def test_near_ties_in_a_large_matrix(metric: str, dimensions: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    start = rng.normal(size=dimensions)
+    matrix = start + 1e-6 * rng.normal(size=(3000, dimensions))
+    matrix[1000:1500] = matrix[500]
+    vectors = bare(matrix, metric)
+    query = start + 1e-7 * rng.normal(size=dimensions)
+    asked = _models._query(query)
+    scores = vectors.scores(asked, np.arange(3000))
+    assert len(set(scores[1000:1500].tolist())) == 1
+    alone = [vectors.scores(asked, np.array([row]))[0] for row in range(0, 3000, 50)]
+    assert np.array_equal(scores[::50], alone)
+    order = np.argsort(-scores, kind="stable")[:20]
+    assert best(vectors, query, 20, vectors.found) == order.tolist()
+
+
+def test_the_rough_look_leaves_few() -> None:
+    rng = np.random.default_rng(0)
+    vectors = bare(rng.normal(size=(20_000, 50)), "cosine")
+    asked = _models._query(rng.normal(size=50))
+    assert len(vectors.candidates(asked, 10, vectors.found)) < 20
+
+
+# ------------------------------------------------------------------ approximately
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """Some thousand documents with vectors at random."""
+    table: dict[str, np.ndarray] = {}
+
+    def encode(given: list[str]) -> np.ndarray:
+        for text in given:
+            if text not in table:
+                table[text] = np.random.default_rng(int(text)).normal(size=8)
+        return np.stack([table[text] for text in given])
+
+    with Index.create(tmp_path_factory.mktemp("large") / "x.kin") as made:
+        made.add([str(number) for number in range(3000)])
+        made.attach("near", encode)
+        made.attach("dot", encode, metric="inner")
+        made.delete(["0", "7"])
+        yield made
+
+
+class TestApproximately:
+    @pytest.fixture(autouse=True)
+    def usearch(self) -> None:
+        pytest.importorskip("usearch")
+
+    def test_candidates_are_scored_exactly_and_recall_is_told(self, large: Index) -> None:
+        quick = ranker(large, "near", approximate=True, candidates=200)
+        exact = ranker(large, "near")
+        query = exact.of_text("5000")
+        near, true = quick.best(query, 10), exact.best(query, 10)
+        assert near.stats["scored"] == 200
+        assert 0.9 < near.stats["recall"] <= 1.0
+        scores = dict(zip(true.rows.tolist(), true.scores.tolist(), strict=True))
+        both = [
+            (row, score) for row, score in zip(near.rows, near.scores, strict=True) if row in scores
+        ]
+        assert len(both) >= 8
+        assert all(scores[row] == score for row, score in both)
+        assert near.scores.tolist() == sorted(near.scores, reverse=True)
+
+    def test_recall_is_measured_against_the_exact_answer(
+        self, large: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from textkin.index.ranking._graph import NeighbourGraph
+
+        half = ModelRanker(ModelRanking("near", True, 199), large._view())
+        every = NeighbourGraph.nearest
+        monkeypatch.setattr(
+            NeighbourGraph, "nearest", lambda self, vector, count: every(self, vector, count)[1::2]
+        )
+        assert half.recall == pytest.approx(0.5, abs=0.05)
+
+    def test_filters(self, large: Index) -> None:
+        quick = ranker(large, "near", approximate=True, candidates=50)
+        exact = ranker(large, "near")
+        query = exact.of_row(17)
+        few, many = np.zeros((2, quick.view.n_rows), np.bool_)
+        few[100:110] = True
+        many[::2] = True
+        found = quick.best(query, 5, rows=few)
+        assert np.array_equal(found.rows, exact.best(query, 5, rows=few).rows)
+        found = quick.best(query, 5, rows=many)
+        assert not (found.rows % 2).any()
+        assert len(set(found.rows) & set(exact.best(query, 5, rows=many).rows)) >= 4
+        assert quick.best(query, 5, rows=np.zeros_like(few)).rows.tolist() == []
+
+    def test_all_documents_can_be_asked_for(self, large: Index) -> None:
+        for name in ("near", "dot"):
+            hits = large.search("5000", k=5000, by=ModelRanking(name, approximate=True))
+            assert hits.ids == large.search("5000", k=5000, by=name).ids
+
+    def test_the_graph_grows_with_the_index(self, tmp_path: Path) -> None:
+        def encode(given: list[str]) -> np.ndarray:
+            return np.stack([np.random.default_rng(int(text)).normal(size=4) for text in given])
+
+        ranking = ModelRanking("near", approximate=True, candidates=100)
+        with Index.create(tmp_path / "x.kin") as index:
+            index.add([str(number) for number in range(1000)])
+            index.attach("near", encode)
+            first = index.search("5000", by=ranking)
+            graph = ranking.on(index._view())._graph
+            index.delete([*first.ids[:3]])
+            index.add(["5000", "6000"])
+            hits = index.search("5000", by=ranking)
+            assert ranking.on(index._view())._graph is graph
+            assert hits.ids[0] == "1000"
+            assert not set(first.ids[:3]) & set(hits.ids)
+            assert len(set(hits.ids) & set(index.search("5000", by="near").ids)) >= 9
+            assert hits.stats["scored"] >= 100 - 3
+            index.delete(index.ids()[:700])
+            assert index.search("6000", by=ranking).ids[0] == "1001"
+            assert ranking.on(index._view())._graph is not graph
+
+    def test_inner_products(self, large: Index) -> None:
+        quick = large.search("5000", by=ModelRanking("dot", approximate=True, candidates=300))
+        assert len(set(quick.ids) & set(large.search("5000", by="dot").ids)) >= 6
+
+    def test_a_small_index_is_searched_exactly(self, index: Index) -> None:
+        quick = index.search("oil", by=ModelRanking("lsi", approximate=True))
+        assert quick.ids == index.search("oil", by="lsi").ids
+
+
+def test_without_usearch_the_extra_is_named(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    ranking = ModelRanking("dot", approximate=True, candidates=7)
+    with pytest.raises(ImportError, match=r"pip install 'textkin\[ann\]'"):
+        index.search("oil", by=ranking)

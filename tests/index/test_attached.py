@@ -1,0 +1,623 @@
+"""Models that are attached to an index: kept with it, and applied to what is added later."""
+
+import os
+import pickle
+import shutil
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+
+from support import load_script
+from textkin import BM25, LDA, LSI, PLSA, DamagedIndexError, FisherKernel, Index, TfIdf
+from textkin.index import _attaching, _model_records
+from textkin.index.ranking import ModelRanking
+
+model = load_script("tests/index/store_model.py")
+
+RECORDS = model.records(Random(2), [f"d{number}" for number in range(30)])
+MORE = model.records(Random(4), [f"e{number}" for number in range(12)])
+
+
+def lengths(texts: list[str]) -> np.ndarray:
+    """Stand for a model of others."""
+    return np.array([[len(text), text.count("a"), 1.0] for text in texts])
+
+
+class Encoder:
+    """As sentence-transformers has them."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return lengths(texts).astype(np.float32)
+
+
+def vectors(index: Index, name: str) -> np.ndarray:
+    """Return the vectors that are kept of all documents, in their order."""
+    ranker = ModelRanking(name).on(index._view())
+    return ranker.vectors.matrix[ranker.view.live]
+
+
+def change(path: Path, statement: str, *values: object) -> None:
+    """Write to the catalogue what textkin would not."""
+    with closing(sqlite3.connect(path / "catalogue.sqlite", isolation_level=None)) as connection:
+        connection.execute(statement, values)
+
+
+@pytest.fixture
+def filled(index: Index, small_segments: None) -> Index:
+    """An index with segments, dead rows and recent documents."""
+    index.add(RECORDS[:20])
+    index.delete(["d3", "d11"])
+    index.add(RECORDS[20:23])
+    return index
+
+
+MODELS: dict[str, Callable[[], object]] = {
+    "lsi": lambda: LSI(3, random_state=0),
+    "lda": lambda: LDA(3, random_state=0, max_iter=5),
+    "gibbs": lambda: LDA(3, method="gibbs", random_state=0, max_iter=5),
+    "plsa": lambda: PLSA(3, random_state=0, max_iter=5, n_init=1),
+    "pipeline": lambda: make_pipeline(TfIdf(), LSI(3, random_state=0)),
+    "bm25": lambda: make_pipeline(BM25(), LSI(3, random_state=0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_textkin_makes_the_vectors_of_all_documents(filled: Index, name: str) -> None:
+    made = MODELS[name]()
+    before = filled.bags()
+    filled.attach("own", made)
+    known = before.shape[1]
+
+    def expected() -> np.ndarray:
+        bags = filled.bags()[:, :known]
+        found = np.asarray(made.transform(bags))
+        found[np.diff(bags.indptr) == 0] = 0
+        return found
+
+    assert np.array_equal(vectors(filled, "own"), expected())
+    filled.add(MORE)  # with new words
+    filled.update([{**MORE[0], "text": "abc new words"}, {**RECORDS[0], "text": ""}])
+    filled.delete("d5")
+    assert filled.bags().shape[1] > known
+    assert np.array_equal(vectors(filled, "own"), expected())
+    filled.verify()
+    filled.compact()
+    assert np.array_equal(vectors(filled, "own"), expected())
+    with Index.open(filled.path) as again:
+        assert again.models == filled.models
+        again.verify()
+        again.add([{"id": "last", "text": "abc def"}])
+    filled.refresh()
+    assert np.array_equal(vectors(filled, "own"), expected())
+    filled.verify()
+
+
+def test_a_fitted_model_stays_as_it_is(filled: Index) -> None:
+    fitted = LSI(2, random_state=1).fit(filled.bags())
+    components = fitted.components_.copy()
+    filled.add(MORE)
+    filled.attach("own", fitted)
+    assert np.array_equal(fitted.components_, components)
+    known = components.shape[1]
+    expected = fitted.transform(filled.bags()[:, :known])
+    assert np.array_equal(vectors(filled, "own"), expected)
+    fitted.components_ = -components  # the index has a copy
+    assert filled.search(RECORDS[1]["text"], k=1, by="own").scores == pytest.approx([1.0])
+
+
+def test_threads_change_nothing(filled: Index) -> None:
+    made = PLSA(2, random_state=0, max_iter=3, n_init=1)
+    with pytest.warns(match="converge"):
+        filled.attach("one", made, n_jobs=2)
+    assert made.n_jobs is None
+    filled.attach("two", made)
+    assert np.array_equal(vectors(filled, "one"), vectors(filled, "two"))
+
+
+def test_progress_is_told_in_documents(filled: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_attaching, "_BLOCK", 8)
+    told: list[tuple[int, int]] = []
+    for name, made in (("bags", LSI(2)), ("texts", lengths)):
+        filled.attach(name, made, progress=lambda done, total: told.append((done, total)))
+    assert told == [(8, 21), (16, 21), (21, 21)] * 2
+    assert np.array_equal(vectors(filled, "texts"), lengths([d.text for d in filled]))
+
+
+def test_a_vector_is_read_once(filled: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    blocks = _model_records._blocks
+
+    def counted(*arguments: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for positions, found in blocks(*arguments):
+            read.extend(positions.tolist())
+            yield positions, found
+
+    monkeypatch.setattr(_model_records, "_blocks", counted)
+    filled.attach("texts", lengths)
+    for step in (
+        lambda: None,
+        lambda: filled.add(MORE[:5]),
+        lambda: filled.delete(["d0", "e4"]),
+        lambda: filled.update([{**MORE[0], "text": "abc"}, *MORE[5:]]),
+        filled.compact,
+        lambda: filled.delete(filled.ids()[1:]),
+        lambda: filled.add([{"id": "last", "text": "aaa"}]),
+    ):
+        step()
+        assert np.array_equal(vectors(filled, "texts"), lengths([d.text for d in filled]))
+    assert len(read) == len(set(read)) == 21 + 5 + 8 + 1
+    filled.detach("texts")
+    filled.attach("other", lengths)
+    vectors(filled, "other")
+    assert [
+        key for key in filled._kept if key[1] != filled._snapshot().models["other"].number
+    ] == []
+
+
+def test_an_older_state_does_not_rest_on_a_newer_one(filled: Index) -> None:
+    filled.attach("texts", lengths)
+    before, expected = filled._view(), lengths([document.text for document in filled])
+    filled.delete(["d0", "d8"])
+    vectors(filled, "texts")
+    late = ModelRanking("texts").on(before)
+    assert np.array_equal(late.vectors.matrix[before.live], expected)
+
+
+class TestOthers:
+    """Models of which only the vectors are kept."""
+
+    @pytest.mark.parametrize("made", [lengths, Encoder()], ids=["function", "encoder"])
+    def test_texts(self, filled: Index, made: object) -> None:
+        filled.attach("own", made)
+        filled.add(MORE)
+        filled.delete("d5")
+        expected = lengths([document.text for document in filled])
+        assert np.array_equal(vectors(filled, "own"), expected)
+        assert not (filled.path / "models").exists()
+        with Index.open(filled.path, models={"own": made}) as again:
+            assert again.search("abc", by="own").ids == filled.search("abc", by="own").ids
+            again.add([{"id": "last", "text": "abc"}])
+            assert again.models == filled.models
+            again.verify()
+        with pytest.raises(ValueError, match="takes texts"):
+            filled.search({"abc": 1.0}, by="own")
+
+    def test_a_pipeline_of_scikit_learn_over_texts(self, filled: Index) -> None:
+        texts = [document.text for document in filled]
+        made = make_pipeline(CountVectorizer(), TruncatedSVD(2, random_state=0)).fit(texts)
+        filled.attach("own", made)
+        assert "CountVectorizer > TruncatedSVD" in filled.models["own"]
+        np.testing.assert_allclose(vectors(filled, "own"), made.transform(texts), rtol=1e-6)
+
+    def test_a_transformer_over_bags(self, filled: Index) -> None:
+        made = TruncatedSVD(2, random_state=0).fit(filled.bags())
+        filled.attach("own", made)
+        known = filled.bags().shape[1]
+        filled.add(MORE)
+        expected = made.transform(filled.bags()[:, :known])
+        expected[np.diff(filled.bags()[:, :known].indptr) == 0] = 0
+        np.testing.assert_allclose(vectors(filled, "own"), expected, rtol=1e-5, atol=1e-6)
+        other = TruncatedSVD(2).fit(filled.bags())
+        with pytest.raises(ValueError, match="columns; the one that is given has"):
+            Index.open(filled.path, models={"own": other})
+
+    def test_a_function_of_bags(self, filled: Index) -> None:
+        filled.attach("own", lambda bags: bags.sum(axis=1)[:, None], on="bags", metric="inner")
+        word = filled.vocabulary.words[0]
+        filled.add([{"id": "new", "text": f"neverseen neverheard {word} {word}"}])
+        assert vectors(filled, "own")[-1] == 2
+
+    def test_without_it_documents_can_be_compared_and_deleted_only(self, filled: Index) -> None:
+        filled.attach("own", lengths)
+        near = filled.similar("d1", by="own").ids
+        with Index.open(filled.path) as again:
+            assert "not given" in again.models["own"]
+            assert again.similar("d1", by="own").ids == near
+            assert again.similar("d1", by="own")[0].explain().parts[0].name.startswith("factor")
+            for write in (again.add, again.update, again.mirror):
+                with pytest.raises(ValueError, match=r"models=\{'own': model\}"):
+                    write(MORE)
+            with pytest.raises(ValueError, match=r"models=\{'own': model\}"):
+                again.search("abc", by="own")
+            assert len(again) == len(filled)
+            again.delete("d1")
+            again.compact()
+            again.verify()
+            again.detach("own")
+            again.add(MORE)
+        filled.refresh()
+        assert filled.models == {}
+
+    def test_another_size_is_refused_and_nothing_written(self, filled: Index) -> None:
+        filled.attach("own", lengths)
+        before = filled.ids()
+        with Index.open(filled.path, models={"own": lambda t: np.ones((len(t), 2))}) as again:
+            with pytest.raises(ValueError, match="3 dimensions, as it did before; got 2") as told:
+                again.add(MORE)
+            assert "Nothing was added." in told.value.__notes__
+            assert again.ids() == before
+            again.verify()
+
+    def test_one_that_took_its_name_is_not_taken_for_it(self, filled: Index) -> None:
+        filled.attach("own", lengths)
+        with Index.open(filled.path) as other:
+            other.detach("own")
+            other.attach("own", lambda texts: -lengths(texts))
+        with pytest.raises(ValueError, match="only the vectors"):
+            filled.add(MORE)
+        filled.verify()
+
+    def test_names_that_are_not_attached(self, filled: Index) -> None:
+        with pytest.raises(ValueError, match=r"attached to the index \(none\); got 'own'"):
+            Index.open(filled.path, models={"own": lengths})
+        filled.attach("lsi", LSI(2))
+        with pytest.raises(ValueError, match="loads it by itself"):
+            Index.open(filled.path, models={"lsi": lengths})
+        with pytest.raises(TypeError, match="models must be a mapping"):
+            Index.open(filled.path, models=[lengths])  # type: ignore[arg-type]
+
+    def test_it_travels_with_the_index_and_its_copies(self, filled: Index, tmp_path: Path) -> None:
+        filled.attach("own", Encoder())
+        for other in (pickle.loads(pickle.dumps(filled)), filled.copy(tmp_path / "copy.kin")):
+            with other:
+                assert other.search("abc", by="own").ids == filled.search("abc", by="own").ids
+
+
+class TestRefused:
+    """What cannot be attached changes nothing."""
+
+    @pytest.mark.parametrize(
+        "name", ["", ".", "..", "a/b", "-x", "é", "a b", "a" * 65, "a\n", "x\0"]
+    )
+    def test_names(self, filled: Index, name: str) -> None:
+        with pytest.raises(ValueError, match="name must be 1 to 64"):
+            filled.attach(name, LSI(2))
+
+    @pytest.mark.parametrize("name", ["bm25", "tfidf", "wmd", "hybrid"])
+    def test_names_of_rankings(self, filled: Index, name: str) -> None:
+        with pytest.raises(ValueError, match="every index has"):
+            filled.attach(name, LSI(2))
+
+    def test_a_name_that_is_taken(self, filled: Index) -> None:
+        filled.attach("x.1_2-y", LSI(2))
+        with pytest.raises(ValueError, match=r"already; detach\('x\.1_2-y'\)"):
+            filled.attach("x.1_2-y", LSI(2))
+        with pytest.raises(KeyError, match=r"no model is called 'z'; attached: 'x\.1_2-y'"):
+            filled.detach("z")
+        with pytest.raises(TypeError, match="name must be a str"):
+            filled.attach(1, LSI(2))  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("made", "error", "told"),
+        [
+            (3, TypeError, "got int"),
+            (LSI, TypeError, "the class LSI"),
+            (TfIdf(), ValueError, "sparse vectors"),
+            (FisherKernel([2], random_state=0), ValueError, "sparse vectors"),
+            (LSI(5000), ValueError, "n_components must be at most"),
+            (LSI(2, random_state=np.random.RandomState(0)), TypeError, "cannot be saved"),
+            (TruncatedSVD(2), ValueError, "not fitted"),
+            (lambda texts: [[1.0]], ValueError, "a row for each of 1 texts|a row for each of 21"),
+            (lambda texts: [None] * len(texts), ValueError, "array of numbers"),
+            (lambda texts: [["a"]] * len(texts), ValueError, "array of numbers"),
+            (lambda texts: np.full((len(texts), 2), np.nan), ValueError, "NaN"),
+            (lambda texts: np.full((len(texts), 2), 1e39), ValueError, "too large for"),
+            (lambda texts: np.ones((len(texts), 0)), ValueError, "1 to 65,536 dimensions; got 0"),
+            (lambda texts: np.ones((len(texts), 70_000)), ValueError, "got 70,000"),
+            (LSI(1).fit(np.eye(9000)), ValueError, "fitted on 9,000 columns"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_models(self, filled: Index, made: object, error: type[Exception], told: str) -> None:
+        with pytest.raises(error, match=told):
+            filled.attach("own", made)
+        assert filled.models == {}
+        assert model.model_files(filled.path) == []
+        filled.verify()
+        filled.add(MORE)
+
+    def test_choices(self, filled: Index) -> None:
+        with pytest.raises(ValueError, match="metric must be"):
+            filled.attach("own", LSI(2), metric="l2")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="on must be"):
+            filled.attach("own", LSI(2), on="words")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="take bags"):
+            filled.attach("own", LSI(2), on="texts")
+
+    def test_an_empty_index(self, index: Index) -> None:
+        with pytest.raises(ValueError, match="no documents"):
+            index.attach("own", LSI(2))
+        index.add(["", ""])
+        with pytest.raises(ValueError, match=r"n_features|feature|word"):
+            index.attach("own", LSI(1))
+        index.attach("own", lengths)
+        index.verify()
+
+    def test_columns_with_names(self, filled: Index) -> None:
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(filled.bags().toarray(), columns=list(filled.vocabulary))
+        with pytest.raises(ValueError, match="columns with names"):
+            filled.attach("own", LSI(2).fit(frame))
+
+    def test_whatever_a_model_raises_in_an_add(self, filled: Index) -> None:
+        def moody(texts: list[str]) -> np.ndarray:
+            if any("stop" in text for text in texts):
+                raise RuntimeError("no")
+            return lengths(texts)
+
+        filled.attach("own", moody)
+        before = filled.ids()
+        with pytest.raises(RuntimeError, match="no"):
+            filled.add([*MORE, {"id": "x", "text": "stop"}])
+        assert filled.ids() == before
+        filled.add(MORE)
+        filled.verify()
+
+
+def test_ctrl_c_attaches_nothing(filled: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_attaching, "_BLOCK", 8)
+
+    def interrupt(done: int, _total: int) -> None:
+        if done > 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        filled.attach("own", LSI(2), progress=interrupt)
+    assert filled.models == {}
+    assert model.model_files(filled.path) == []
+    filled.verify()
+
+
+def test_detach_removes_everything(filled: Index) -> None:
+    filled.attach("a", LSI(2))
+    filled.attach("b", make_pipeline(TfIdf(), LSI(2)))
+    filled.detach("a")
+    assert list(filled.models) == ["b"]
+    assert len(model.model_files(filled.path)) == 1
+    with pytest.raises(ValueError, match="by must be"):
+        filled.search("abc", by="a")
+    filled.attach("a", LSI(3))
+    assert vectors(filled, "a").shape == (21, 3)
+    filled.verify()
+
+
+def test_what_another_attaches_is_applied_by_every_writer(filled: Index) -> None:
+    with Index.open(filled.path) as other:
+        other.attach("lsi", LSI(2, random_state=0))
+    assert filled.models == {}
+    filled.add(MORE)  # the writer has looked
+    filled.verify()
+    assert list(filled.models) == ["lsi"]
+    model.check_vectors(filled)
+
+
+def test_refresh_sees_what_another_attaches(filled: Index) -> None:
+    with Index.open(filled.path) as other:
+        other.attach("lsi", LSI(2, random_state=0))
+        filled.refresh()
+        assert filled.search("abc", by="lsi").ids == other.search("abc", by="lsi").ids
+
+
+def test_a_reader_goes_on_when_another_detaches(filled: Index) -> None:
+    filled.attach("used", LSI(2, random_state=0))
+    filled.attach("unused", LSI(2, random_state=0))
+    with Index.open(filled.path) as reader:
+        ids = reader.search("abc def", by="used").ids
+        near = reader.similar("d1", by="unused").ids
+        for name in ("used", "unused"):
+            filled.detach(name)
+        assert reader.search("abc def", by="used").ids == ids
+        assert reader.similar("d1", by="unused").ids == near
+        with pytest.raises(ValueError, match=r"detached by somebody else meanwhile; refresh\(\)"):
+            reader.search("abc", by="unused")
+        reader.refresh()
+        assert reader.models == {}
+
+
+def test_searches_go_on_while_documents_are_added(filled: Index) -> None:
+    filled.attach("own", LSI(3, random_state=0))
+    failed: list[Exception] = []
+    done = threading.Event()
+
+    def search() -> None:
+        try:
+            while not done.is_set():
+                hits = filled.search("abc def fed", by="own")
+                assert list(hits.scores) == sorted(hits.scores, reverse=True)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for start in range(0, len(MORE), 4):
+        filled.add(MORE[start : start + 4])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+class TestFolder:
+    """What lies in the folder of an index may be damaged, or come from a stranger."""
+
+    @pytest.fixture
+    def path(self, filled: Index) -> Path:
+        filled.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+        filled.close()
+        return filled.path
+
+    def place(self, path: Path) -> Path:
+        return path / "models" / model.model_files(path)[0]
+
+    def assert_told(self, path: Path) -> None:
+        """A damaged model is told, keeps others from adding, and can be attached anew."""
+        with Index.open(path) as index:
+            near = index.similar("d1", by="lsi").ids
+            before = index.ids()
+            for use in (
+                lambda: index.search("abc", by="lsi"),
+                lambda: index.add(MORE),
+                index.verify,
+            ):
+                with pytest.raises(DamagedIndexError, match=r"lsi.*attach it again") as told:
+                    use()
+                assert "models/" in told.value.problems[0]
+            assert index.ids() == before
+            assert index.search("abc def").ids
+            index.delete("d1")
+            index.detach("lsi")
+            index.verify()
+            index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+            index.add(MORE)
+            index.verify()
+            assert near
+
+    @pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors"])
+    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked"])
+    def test_a_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
+        damaged = self.place(path) / "1" / file
+        data = bytearray(damaged.read_bytes())
+        damaged.unlink()
+        data[-2] ^= 1
+        if how == "flipped":
+            damaged.write_bytes(data)
+        elif how == "cut":
+            damaged.write_bytes(data[:-9])
+        elif how == "linked":
+            data[-2] ^= 1
+            (tmp_path / "elsewhere").write_bytes(data)
+            damaged.symlink_to(tmp_path / "elsewhere")
+        self.assert_told(path)
+
+    @pytest.mark.parametrize("what", ["step", "model", "models"])
+    def test_a_folder_that_is_gone_or_leads_elsewhere(
+        self, path: Path, what: str, tmp_path: Path
+    ) -> None:
+        place = {"step": self.place(path) / "0", "model": self.place(path)}.get(
+            what, path / "models"
+        )
+        elsewhere = Path(shutil.move(place, tmp_path / "elsewhere"))
+        before = sorted(file.name for file in elsewhere.rglob("*"))
+        place.symlink_to(elsewhere)
+        self.assert_told(path)
+        assert sorted(file.name for file in elsewhere.rglob("*")) == before
+
+    def test_another_model_in_its_place(self, path: Path) -> None:
+        arrays = self.place(path) / "1"
+        shutil.rmtree(arrays)
+        LSI(2).fit(np.eye(4)).save(arrays)
+        self.assert_told(path)
+
+    def test_what_a_crash_left_is_swept_up(self, path: Path) -> None:
+        named = model.model_files(path)
+        (path / "models" / ".abc.tmp").mkdir()
+        (path / "models" / "00000999" / "0").mkdir(parents=True)
+        (path / "models" / "letter.txt").write_text("x")
+        with Index.open(path) as index:
+            index.compact()
+            index.verify()
+        assert model.model_files(path) == named
+
+    @pytest.mark.parametrize(
+        ("statement", "told"),
+        [
+            ("UPDATE vectors SET vector = x'00' WHERE position = 5", "position 5 is not what"),
+            ("UPDATE vectors SET vector = zeroblob(8) WHERE position = 5", "position 5 is not"),
+            ("UPDATE vectors SET checksum = 7 WHERE position = 5", "position 5 is not what"),
+            ("UPDATE vectors SET vector = 7 WHERE position = 5", "position 5 is not what"),
+            ("DELETE FROM vectors WHERE position = 5", "documents without a vector"),
+            ("UPDATE vectors SET position = 3 WHERE position = 5", "documents without a vector"),
+            (
+                "INSERT INTO vectors SELECT model, 3, checksum, vector FROM vectors LIMIT 1",
+                "vectors without a document",
+            ),
+            (
+                "INSERT INTO vectors SELECT model, 999, checksum, vector FROM vectors LIMIT 1",
+                "vectors without a document",
+            ),
+        ],
+    )
+    def test_vectors(self, path: Path, statement: str, told: str) -> None:
+        change(path, statement)
+        with Index.open(path) as index:
+            with pytest.raises(DamagedIndexError, match=told):
+                index.search("abc", by="lsi")
+            with pytest.raises(DamagedIndexError, match=rf"{told}.*attach it again"):
+                index.verify()
+            index.detach("lsi")
+            index.verify()
+
+    def test_vectors_that_are_no_numbers(self, path: Path) -> None:
+        blob = np.array([np.nan, 1], "<f4").tobytes()
+        change(
+            path,
+            "UPDATE vectors SET vector = ?, checksum = ? WHERE position = 5",
+            blob,
+            zlib.crc32(blob),
+        )
+        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no numbers"):
+            index.similar("d1", by="lsi")
+
+    def test_vectors_of_no_model(self, path: Path) -> None:
+        change(path, "UPDATE vectors SET model = 99 WHERE position = 5")
+        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no model"):
+            index.verify()
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "UPDATE models SET dimensions = 1 << 40",
+            "UPDATE models SET name = '../x'",
+            "UPDATE models SET columns = columns + 1000",
+            "UPDATE models SET metric = 'l2'",
+            "UPDATE models SET takes = 'x'",
+            "UPDATE models SET steps = 1000",
+            "UPDATE models SET description = 'other'",
+            "UPDATE models SET number = -1",
+            "UPDATE models SET name = x'ff'",
+        ],
+    )
+    def test_rows_that_textkin_never_writes(self, path: Path, statement: str) -> None:
+        change(path, statement)
+        with pytest.raises(DamagedIndexError, match="'models' has a row"):
+            Index.open(path)
+
+
+def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
+    ids = filled.ids()
+    filled.close()
+    change(filled.path, "DROP TABLE models")
+    change(filled.path, "DROP TABLE vectors")
+    change(filled.path, "PRAGMA user_version = 1")
+    with Index.open(filled.path) as index:
+        assert (index.ids(), index.info().format) == (ids, 2)
+        index.verify()
+        index.attach("lsi", LSI(2))
+        index.verify()
+
+
+def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
+    filled.attach("lsi", LSI(2))
+    with filled.copy(tmp_path / "copy.kin") as copy:
+        copy.verify()
+        copy.add(MORE)
+        assert copy.models == filled.models
+        assert copy.info().bytes["models"] == filled.info().bytes["models"] > 0
+        assert copy.info().as_dict()["models"] == copy.models
+    shutil.rmtree(filled.path / "models")
+    with pytest.raises(DamagedIndexError, match="cannot be read"):
+        filled.copy(tmp_path / "other.kin")
+    assert not os.path.exists(tmp_path / "other.kin")
