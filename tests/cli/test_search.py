@@ -148,8 +148,8 @@ def test_thresholds_pages_and_filters(run, index):
 
 
 def test_a_field_that_no_document_has_is_told(run):
-    said = run("search", "p.kin", "cats", "--where", "yaer=2010", code=1)
-    assert "yaer" in said.err
+    said = run("search", "p.kin", "cats", "--where", "jahr=2010", code=1)
+    assert "jahr" in said.err
 
 
 def test_pseudo_feedback(run, index):
