@@ -193,8 +193,8 @@ def likelihood_a_word(bags, topics, words) -> float:
     rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
     total = 0.0
     table = np.ascontiguousarray(words.T)
-    for start in range(0, bags.nnz, chunk or max(1, bags.nnz)):
-        part = slice(start, start + (chunk or bags.nnz))
+    for start in range(0, bags.nnz, CHUNK):
+        part = slice(start, start + CHUNK)
         products = np.einsum("jk,jk->j", topics[rows[part]], table[bags.indices[part]])
         total += float(np.dot(bags.data[part], np.log(products)))
     return total / float(bags.data.sum(dtype=np.float64))
