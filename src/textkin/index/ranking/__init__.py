@@ -3,7 +3,8 @@
 from textkin.index.ranking._feedback import rocchio
 from textkin.index.ranking._filter_text import parse_filter
 from textkin.index.ranking._filters import Filter
-from textkin.index.ranking._hits import Hit, Hits, Query
+from textkin.index.ranking._hit import Hit
+from textkin.index.ranking._hits import Hits, Query
 from textkin.index.ranking._hybrids import Cascade, RankFusion, WeightedSum
 from textkin.index.ranking._models import ModelRanking
 from textkin.index.ranking._terms import TermRanking
