@@ -229,7 +229,7 @@ def _scope(view: View, where: Where | None) -> Scope:
     if asked is None:
         return Scope()
     passed = Columns.of(view).passed(asked)
-    return Scope(asked, passed.rows, passed.unknown_fields)
+    return Scope(asked, passed.rows, passed.unknown_fields, passed.notes)
 
 
 def _found(asking: Asking, started: float) -> Hits:

@@ -77,11 +77,14 @@ class Scope:
         Which rows that leaves; None: all.
     unknown_fields : tuple of str
         Fields of the filter that no document has.
+    notes : tuple of str
+        What a user should know about the filter, in sentences.
     """
 
     where: Filter | None = None
     rows: BoolArray | None = None
     unknown_fields: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -50,10 +50,13 @@ class Passed:
         For each row of the view; not to be written to. Rows of deleted documents may be True.
     unknown_fields : tuple of str
         Fields that no document has.
+    notes : tuple of str
+        Fields whose values are of another kind than what they are compared with, in sentences.
     """
 
     rows: BoolArray
     unknown_fields: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -99,6 +102,21 @@ class Column:
         found = np.zeros(n_rows, np.bool_)
         found[self.rows[wanted[self.codes]]] = True
         return found
+
+    def note(self, asked: Condition) -> str:
+        """Say that numbers are compared with strings, or the other way round; else nothing."""
+        kinds = {value.kind for value in asked.values}
+        if asked.operator in ("exists", "!=") or len(kinds) != 1:
+            return ""
+        if kinds == {"number"} and self.strings and not self.numbers:
+            return (
+                f"The values of {asked.field!r} are strings here: compare with one in quotes, such "
+                f"as {asked.field} {'=' if asked.operator == 'in' else asked.operator} "
+                f"'{asked.values[0].value}'."
+            )
+        if kinds == {"string"} and self.numbers and not self.strings:
+            return f"The values of {asked.field!r} are numbers here, and are in no quotes."
+        return ""
 
     def _places(self, value: Scalar, operator: str) -> slice:
         """Return the codes of values that stand so to this one."""
@@ -186,7 +204,8 @@ class Columns:
                 rows = self._rows(asked, columns)
                 rows.flags.writeable = False
                 unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
-                found = Passed(rows, unknown)
+                notes = [columns[one.field].note(one) for one in _conditions(asked)]
+                found = Passed(rows, unknown, tuple(dict.fromkeys(filter(None, notes))))
                 self._passed.put(asked, found)
             return found
 
@@ -211,6 +230,14 @@ class Columns:
                 found[field] = column
                 self._columns.put(field, column)
         return {field: column for field, column in found.items() if column is not None}
+
+
+def _conditions(asked: Filter) -> Iterator[Condition]:
+    if isinstance(asked, Condition):
+        yield asked
+    elif isinstance(asked, Group):
+        for part in asked.parts:
+            yield from _conditions(part)
 
 
 class _Values:

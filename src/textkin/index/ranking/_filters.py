@@ -167,6 +167,10 @@ def condition(field: str, operator: str, values: Iterable[Scalar] = ()) -> Filte
             f"the filter on {field!r}: {operator} compares with a number or a string; got "
             f"{found[0]}. For equality write =, for fields that are there exists."
         )
+    if field == "id":  # always a string, but a number is easily written for one
+        found = tuple(
+            Scalar("string", str(one.value)) if isinstance(one.value, int) else one for one in found
+        )
     if operator == "in":
         found = tuple(sorted(set(found)))
     return Condition(field, operator, found)

@@ -37,7 +37,8 @@ class Query:
         What the user wrote; None for words with weights, or a document.
     words : mapping of str to float, or None
         The words that count, with their weights in the ranking, the heaviest first; None for a
-        ranking without words. Given to `Index.search`, they find the same again.
+        ranking without words. Given to `Index.search`, they find the same again (but by a
+        hybrid, each part of which has weights of its own: these are those of the first).
     like : str or None
         The id of the document that others shall be like.
     rounds : int
@@ -53,7 +54,7 @@ class Query:
 def find(asking: Asking, query: Any, started: float | None = None) -> "Hits":  # noqa: ANN401
     """Find the best documents for a query in the form of its ranker."""
     started = time.perf_counter() if started is None else started
-    limit = asking.offset + asking.k
+    limit = min(asking.offset + asking.k, max(1, asking.view.n_rows))
     ranked = asking.ranker.best(query, limit, asking.threshold, asking.scope.rows)
     return Hits(asking, query, ranked, time.perf_counter() - started)
 
@@ -205,6 +206,11 @@ class Hits(Sequence["Hit"]):
         return found
 
     @property
+    def ranking_notes(self) -> tuple[str, ...]:
+        """What the ranking has to say about this search; a part of `notes`."""
+        return self._ranked.notes
+
+    @property
     def unknown_fields(self) -> tuple[str, ...]:
         """Fields of the filter that no document has."""
         return self._asking.scope.unknown_fields
@@ -308,7 +314,8 @@ class Hits(Sequence["Hit"]):
         integer(1).check("m", m)
         asking, best = self._asking, self._ranked
         if len(best.rows) < m and len(best.rows) == asking.offset + asking.k:  # there may be more
-            best = asking.ranker.best(self._query, m, asking.threshold, asking.scope.rows)
+            most = min(m, max(1, asking.view.n_rows))
+            best = asking.ranker.best(self._query, most, asking.threshold, asking.scope.rows)
         return self._moved(best.rows[:m].tolist(), [], how)
 
     def _moved(self, relevant: Sequence[int], nonrelevant: Sequence[int], how: Rocchio) -> "Hits":

@@ -51,6 +51,7 @@ def hits_notes(hits: "Hits") -> Iterator[str]:
         return
     if hits.unknown_fields:
         yield f"No document has the field{_named(hits.unknown_fields)}."
+    yield from asking.scope.notes
     if asking.scope.where is not None and not hits.unknown_fields and not asking.searched():
         yield "The filter lets no document through."
     # A model may do without words that the index knows.
@@ -59,6 +60,10 @@ def hits_notes(hits: "Hits") -> Iterator[str]:
         yield f"The {which} has no words that count."
     elif hits.unknown_words:
         yield f"No document has the word{_named(hits.unknown_words)}."
+    elif not len(hits) and not asking.offset and hits.query.words == {} and not hits.ranking_notes:
+        yield "No word of the query weighs anything in this ranking."
+    if not asking.offset or len(hits):
+        yield from hits.ranking_notes
 
 
 def _lines(hits: "Hits", width: int, marks: Marks) -> Iterator[str]:

@@ -77,24 +77,19 @@ class HybridRanker(Ranker[Queries]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> Ranked:
-        """Rank the candidates.
-
-        Raises
-        ------
-        ValueError
-            If more documents are asked for than there are candidates, and documents beyond them
-            may be left.
-        """
+        """Rank the candidates; no others are found, and a note says so where that matters."""
         ranked, most = self._ranked(query, rows)
+        notes = ranked.notes
         if most is not None and limit > most:
-            raise ValueError(
-                f"{self._name} has {most:,} candidates here, and k and offset ask for the best "
-                f"{limit:,}; ask for fewer, or give such a ranking with more candidates as by=."
+            notes = (
+                *notes,
+                f"Only the best {most:,} documents of its parts were ranked by {self._name}: its "
+                "candidates.",
             )
         if threshold is not None:
             near = ranked.scores <= threshold if self.ascending else ranked.scores >= threshold
             ranked = Ranked(ranked.rows[near], ranked.scores[near], ranked.stats)
-        return Ranked(ranked.rows[:limit], ranked.scores[:limit], ranked.stats)
+        return Ranked(ranked.rows[:limit], ranked.scores[:limit], ranked.stats, notes)
 
     def explain(self, query: Queries, row: int) -> Explanation:
         """Return the parts that sum to the score of a document among all documents."""
@@ -261,7 +256,8 @@ class RankFusionRanker(HybridRanker):
                 note = f"rank {rank} with {float(ranked.scores[place[0]]):.4g}"
                 parts.append(Contribution(label, 1 / (self._ranking.c + rank), note))
             else:
-                note = f"not among the best {len(ranked.rows)}"
+                some = len(ranked.rows)
+                note = f"not among the best {some}" if some else "nothing found"
                 parts.append(Contribution(label, 0.0, note))
         return Contributions.of(parts)
 

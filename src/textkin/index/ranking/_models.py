@@ -111,10 +111,11 @@ class ModelVectors:
     """
 
     def __init__(self, view: View, record: ModelRecord) -> None:
+        positions, live = view.positions, view.live  # which read the catalogue themselves
+        known = _kept(view, ModelVectors, record)
         with view.snapshot.catalogue() as catalogue:
-            known = _kept(view, ModelVectors, record)
-            matrix = read_vectors(catalogue, record, view.positions, view.live, known)
-        view.kept[ModelVectors, record.number] = view.positions, view.live, matrix
+            matrix = read_vectors(catalogue, record, positions, live, known)
+        view.kept[ModelVectors, record.number] = positions, live, matrix
         self._take(matrix, record.metric)
 
     def _take(self, matrix: Float32Array, metric: str) -> None:
@@ -249,7 +250,8 @@ class ModelRanker(Ranker[ModelQuery]):
         allowed = self.vectors.found if rows is None else self.vectors.found & rows
         stats: dict[str, float] = {}
         if not query.length or not allowed.any():
-            return Ranked(np.zeros(0, np.int64), np.zeros(0), stats)
+            notes = () if query.length else ("The model makes nothing of the words of the query.",)
+            return Ranked(np.zeros(0, np.int64), np.zeros(0), stats, notes)
         places = None
         if self._graph is not None:
             stats["recall"] = self.recall

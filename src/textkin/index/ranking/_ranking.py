@@ -37,11 +37,14 @@ class Ranked:
         Their scores.
     stats : dict of str to number
         What it took, by names of the ranking.
+    notes : tuple of str
+        What a user should know about this answer, in sentences.
     """
 
     rows: Int64Array
     scores: Float64Array
     stats: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Ranker(ABC, Generic[Q]):

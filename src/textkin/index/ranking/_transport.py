@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -35,6 +35,7 @@ TransportMethod: TypeAlias = Literal["wmd", "rwmd", "rwmd-query", "rwmd-document
 METHODS: tuple[TransportMethod, ...] = get_args(TransportMethod)
 
 _SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "source", "rwmd-document": "target"}
+_NAMED = 8  # words that a note names
 _OF_PREFETCH = ("relaxed", "centroid")  # bounds that the search of a store does not use
 
 
@@ -375,7 +376,23 @@ class TransportRanker(Ranker[TransportQuery]):
                 threads=effective_jobs(self._ranking.n_jobs),
             ),
         )
-        return Ranked(hits.rows, hits.distances, self._stats(hits, query.encoded))
+        stats = self._stats(hits, query.encoded)
+        return Ranked(hits.rows, hits.distances, stats, tuple(self._notes(query)))
+
+    def _notes(self, query: TransportQuery) -> Iterator[str]:
+        """Name the words of a text that documents have, but the vectors do not."""
+        unknown = list(query.encoded.unknown[0]) if query.text and query.encoded.unknown else []
+        if not unknown:
+            return
+        there = [
+            word
+            for word, n in zip(unknown, self.view.snapshot.find(unknown), strict=True)
+            if n >= 0
+        ]
+        if there:
+            shown = ", ".join(f"'{shortened(word, 40)}'" for word in there[:_NAMED])
+            more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+            yield f"The word vectors do not have the word{'s' * (len(there) > 1)} {shown}{more}."
 
     @property
     def _algorithm(self) -> Algorithm:
