@@ -230,18 +230,35 @@ TermSearchCounts TermSearch::best(std::span<const QueryWord> query, std::size_t 
     TermSearchCounts counts;
     for (const QueryWord& asked : words)
         counts.postings += offsets_[at(asked.word) + 1] - offsets_[at(asked.word)];
-    BestRows best(k, threshold, found);
+    found.clear();
     if (k > 0 && counts.postings > 0) {
         const auto postings = static_cast<double>(counts.postings);
         const bool many = std::min(static_cast<double>(k), postings) * kScoreCost >
                           postings * kPostingCost + static_cast<double>(size());
         const bool prunes =
             method == TermSearchMethod::pruned || (method == TermSearchMethod::automatic && !many);
-        if (!(prunes && words.size() <= kMostPrunedWords &&
-              PrunedSearch(*this, words, allowed, best, counts).run(stop)))
+        // Where many documents have nearly the same score, as duplicates do, bounds tell little.
+        const double most = (postings * kPostingCost + static_cast<double>(size())) / kScoreCost;
+        const std::int64_t most_scored =
+            method == TermSearchMethod::automatic
+                ? static_cast<std::int64_t>(most) +
+                      2 * static_cast<std::int64_t>(
+                              std::min(k, static_cast<std::size_t>(counts.postings)))
+                : std::numeric_limits<std::int64_t>::max();
+        bool done = false;
+        if (prunes && words.size() <= kMostPrunedWords) {
+            BestRows best(k, threshold, found);
+            done = PrunedSearch(*this, words, allowed, best, counts, most_scored).run(stop);
+            if (done) best.finish();
+        }
+        if (!done) {
+            BestRows best(k, threshold, found);
+            counts.touched = counts.postings;
+            counts.scored = 0;
             DenseSearch(*this, words, allowed, best, counts).run(stop);
+            best.finish();
+        }
     }
-    best.finish();
     return counts;
 }
 

@@ -62,10 +62,10 @@ void DenseSearch::run(Stop& stop) {
             const std::size_t last = at(part.term_offsets[term + 1]);
             for (std::size_t k = at(part.term_offsets[term]); k < last; ++k) {
                 const std::size_t row = at(part.posting_rows[k]);
+                if (row >= sums.size()) continue; // a file that was changed since it was checked
                 sums[row] +=
                     asked.weight * all_.weights_(part.posting_counts[k], start + row, word_weight);
             }
-            counts_.touched += static_cast<std::int64_t>(last) - part.term_offsets[term];
             any = true;
         }
         if (!any) continue;
@@ -81,9 +81,9 @@ void DenseSearch::run(Stop& stop) {
 
 PrunedSearch::PrunedSearch(const TermSearch& all, std::span<const QueryWord> words,
                            std::span<const std::uint8_t> allowed, BestRows& best,
-                           TermSearchCounts& counts)
+                           TermSearchCounts& counts, std::int64_t most_scored)
     : all_(all), words_(words), asked_(words), allowed_(allowed), best_(best), counts_(counts),
-      space_(workspace()) {}
+      most_scored_(most_scored), space_(workspace()) {}
 
 PrunedSearch::Workspace& PrunedSearch::workspace() {
     thread_local Workspace space;
@@ -128,7 +128,7 @@ bool PrunedSearch::run(Stop& stop) {
         std::ranges::fill(space_.sums, std::int16_t{0});
         throw;
     }
-    return true;
+    return counts_.scored <= most_scored_;
 }
 
 void PrunedSearch::look_at_all(Stop& stop) {
@@ -136,6 +136,7 @@ void PrunedSearch::look_at_all(Stop& stop) {
     for (std::size_t window = 0; window < n_windows; ++window) {
         stop.throw_if_requested();
         look(window);
+        if (counts_.scored > most_scored_) return;
     }
 }
 
@@ -333,7 +334,7 @@ void PrunedSearch::offer(std::size_t first, std::int32_t missing, std::int32_t u
         if (candidates[i].sum + missing < bar()) break;
         prefetch(i + 2 * kAhead, false);
         prefetch(i + kAhead, true);
-        ++counts_.scored;
+        if (++counts_.scored > most_scored_) break;
         best_.add(all_.score(first + candidates[i].row, asked_), first + candidates[i].row);
     }
 }

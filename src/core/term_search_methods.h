@@ -48,8 +48,10 @@ class DenseSearch {
 class PrunedSearch {
   public:
     PrunedSearch(const TermSearch& all, std::span<const QueryWord> words,
-                 std::span<const std::uint8_t> allowed, BestRows& best, TermSearchCounts& counts);
-    // False, and nothing done, where the weights have too wide a range for whole numbers.
+                 std::span<const std::uint8_t> allowed, BestRows& best, TermSearchCounts& counts,
+                 std::int64_t most_scored);
+    // False, and nothing of use done, where the weights have too wide a range for whole numbers, or
+    // more documents than `most_scored` had to be scored.
     bool run(Stop& stop);
 
   private:
@@ -100,6 +102,7 @@ class PrunedSearch {
     std::span<const std::uint8_t> allowed_;
     BestRows& best_;
     TermSearchCounts& counts_;
+    std::int64_t most_scored_;
     Workspace& space_;
     double scale_ = 0;
     std::int32_t estimate_ = 1; // the sum that a row must have, by sums of others

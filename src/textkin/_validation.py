@@ -4,6 +4,7 @@ An estimator declares what its parameters may be in ``_constraints`` and calls
 `check_params` first thing in ``fit``; ``__init__`` only stores.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -82,13 +83,20 @@ def _number(
     return Constraint(
         lambda value: (
             is_kind(value)
-            and (isinstance(value, Integral) or bool(np.isfinite(value)))
+            and (kind == "a whole number" or _is_finite(value))
             and (low is None or value >= low)
             and (high is None or value <= high)
         ),
         " ".join([kind, " and ".join(limits)]).strip(),
         lambda value: not is_kind(value),
     )
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number, or a fraction, beyond all floats
+        return False
 
 
 def _is_integer(value: object) -> bool:

@@ -166,6 +166,12 @@ class Snapshot:
             indptr, indices, _ = part.segment.bags
             for row in np.flatnonzero(~part.live):
                 found[indices[indptr[row] : indptr[row + 1]]] -= 1
+        if len(found) and not 0 <= found.min() <= found.max() <= len(self):
+            raise DamagedIndexError(
+                f"{self.folder} is damaged: its segments do not agree with the catalogue. "
+                "index.verify(repair=True) makes them again.",
+                [f"{SEGMENTS}: more documents than there are"],
+            )
         return found
 
     def find(self, words: Sequence[str]) -> Int32Array:

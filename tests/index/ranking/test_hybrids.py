@@ -295,13 +295,26 @@ def test_paging_ends_with_the_candidates_and_says_so(index):
     every = index.search("cat dog", 4, by=by)
     pages = [index.search("cat dog", 2, by=by, offset=offset).ids for offset in (0, 2)]
     assert pages[0] + pages[1] == every.ids
-    with pytest.raises(ValueError, match=r"^WeightedSum.* has 4 candidates.*the best 6"):
-        index.search("cat dog", 2, by=by, offset=4)
+    beyond = index.search("cat dog", 3, by=by, offset=3)
+    assert beyond.ids == every.ids[3:]
+    assert any("Only the best 4 documents" in note for note in beyond.notes)
+    assert not any("Only the best" in note for note in every.notes)
+    assert list(index.search("cat dog", 2, by=by, offset=4)) == []
     assert len(index.search("birds", 50, by=by)) == 1  # no more than one has the word
-    with pytest.raises(ValueError, match=r"^Cascade.* has 2 candidates"):
-        index.search("cat dog", 3, by=Cascade("bm25", "tfidf", candidates=2))
-    with pytest.raises(ValueError, match=r"^RankFusion.* has 2 candidates"):
-        index.search("cat dog", 3, by=RankFusion(["bm25", "bm25"], candidates=2))
+    for other in (Cascade("bm25", "tfidf", candidates=2), RankFusion(["bm25"] * 2, candidates=2)):
+        hits = index.search("cat dog", 3, by=other)
+        assert len(hits) == 2
+        assert any("Only the best 2 documents" in note for note in hits.notes)
+
+
+def test_all_pages_of_a_hybrid_can_be_turned(index):
+    by = WeightedSum({"bm25": 0.5, "tfidf": 0.5}, candidates=4)
+    every = index.search("cat dog", 4, by=by).ids
+    hits, seen = index.search("cat dog", 3, by=by), []
+    while hits:
+        seen += hits.ids
+        hits = hits.next()
+    assert seen == every
 
 
 @pytest.mark.parametrize(

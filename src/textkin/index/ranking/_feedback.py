@@ -120,9 +120,19 @@ def rocchio(
 def as_long_as(query: WeightedWords, document: WeightedWords) -> WeightedWords:
     """Return a document brought to the Euclidean length of a query; to 1, if that has no words."""
     words, weights = document
-    length = float(np.linalg.norm(weights))
-    wanted = float(np.linalg.norm(query[1])) or 1.0
-    return words, weights * (wanted / length) if length else weights
+    largest, length = _length(weights)
+    wanted_largest, wanted = _length(query[1])
+    if not wanted:
+        wanted_largest, wanted = 1.0, 1.0
+    if not length:
+        return words, weights
+    return words, (weights / largest) * (wanted / length) * wanted_largest
+
+
+def _length(weights: Float64Array) -> tuple[float, float]:
+    """Return the largest weight and the length by it, so that no square is too large or small."""
+    largest = float(np.abs(weights).max(initial=0.0))
+    return largest, float(np.linalg.norm(weights / largest)) if largest else 0.0
 
 
 def moved_words(

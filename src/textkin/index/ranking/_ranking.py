@@ -134,4 +134,4 @@ class Ranking(ABC):
 
     def on(self, view: View) -> Ranker[Any]:
         """Return the ranker of a view, made once."""
-        return view.once(self, lambda: self.bind(view))
+        return view.ranker(self, lambda: self.bind(view))

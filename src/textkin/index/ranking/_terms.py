@@ -123,9 +123,10 @@ class TermRanker(Ranker[TermQuery]):
         return self._weighted(self.view.bag_of_row(row))
 
     def of_words(self, weights: Mapping[str, float]) -> TermQuery:
-        """Take weights as they are."""
+        """Take weights as they are; words that no document has are left out."""
         bag = self.view.weighted_bag(dict(weights))
-        return TermQuery(bag.words, bag.counts)
+        there = self.view.frequencies[bag.words] > 0
+        return TermQuery(bag.words[there], bag.counts[there])
 
     def words_of(self, query: TermQuery) -> Mapping[str, float]:
         """Return the words of a query with their weights."""

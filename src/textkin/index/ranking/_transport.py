@@ -174,7 +174,7 @@ class TransportRanking(Ranking):
     def documents_of(self, view: View) -> "StoredDocuments":
         """Return the documents of a view, made once for all methods."""
         key = ("transport", self._space_key)
-        return view.once(key, lambda: StoredDocuments(self, view))
+        return view.ranker(key, lambda: StoredDocuments(self, view))
 
     def _masses_key(self) -> str:
         if isinstance(self.masses, str):
@@ -390,7 +390,7 @@ class TransportRanker(Ranker[TransportQuery]):
             if n >= 0
         ]
         if there:
-            shown = ", ".join(f"'{shortened(word, 40)}'" for word in there[:_NAMED])
+            shown = ", ".join(shortened(word, 40) for word in there[:_NAMED])
             more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
             yield f"The word vectors do not have the word{'s' * (len(there) > 1)} {shown}{more}."
 

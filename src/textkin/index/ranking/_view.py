@@ -15,6 +15,7 @@ import numpy as np
 
 from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array, Int64Array
+from textkin.exceptions import DamagedIndexError
 from textkin.index._models import Models
 from textkin.index._records import DOCUMENT_COLUMNS
 from textkin.index._settings import Reading
@@ -25,6 +26,7 @@ from textkin.vectors import WordVectors
 
 __all__ = ["Bag", "View"]
 
+_MOST_RANKERS = 16  # of a state that are kept
 _Made = TypeVar("_Made")
 _MOST_WORDS = 1 << 17  # of queries, whose table is made anew then
 _ASKED_BEFORE_ALL = 7  # ids: a 128th of all
@@ -83,29 +85,52 @@ class View:
         self.kept: dict[Hashable, object] = {} if kept is None else kept
         self._mutex = threading.RLock()
         self._made: dict[Hashable, Any] = {}
+        self._rankers: dict[Hashable, Any] = {}
+        self._gone = False
         self._readers = threading.local()
         self._ids_asked = 0
 
     # ------------------------------------------------------------------ what is kept
 
     def once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Return what was made under a key, or make it: statistics, rankers, columns."""
-        made = self._made  # which may be let go meanwhile
+        """Return what was made under a key, or make it: statistics, columns."""
+        return self._kept_in(self._made, key, make)
+
+    def ranker(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        """Return a ranker that was made under a key, or make it; the latest few are kept.
+
+        Each may take as much memory as the index, and users may try many.
+        """
+        found = self._kept_in(self._rankers, key, make)
+        if len(self._rankers) > _MOST_RANKERS:
+            with self._mutex:
+                while len(self._rankers) > _MOST_RANKERS:
+                    del self._rankers[next(iter(self._rankers))]
+        return found
+
+    def _kept_in(
+        self, made: dict[Hashable, Any], key: Hashable, make: Callable[[], _Made]
+    ) -> _Made:
         found: _Made | None = made.get(key)
         if found is None:
             with self._mutex:
                 found = made.get(key)
                 if found is None:
-                    found = made[key] = make()
+                    found = make()
+                    if not self._gone:
+                        made[key] = found
         return found
 
     def let_go(self) -> None:
         """Forget what was made, when this is the present state no more.
 
         Rankers know their view: the two would keep each other, and with them a read transaction of
-        SQLite, until Python looks for such circles. Hits keep what they need.
+        SQLite, until Python looks for such circles. Hits keep what they need, and what else they
+        ask for is made each time.
         """
-        self._made = {}
+        self._gone = True
+        self._made.clear()
+        self._rankers.clear()
 
     # ------------------------------------------------------------------ rows
 
@@ -179,15 +204,21 @@ class View:
         return [self.snapshot._document(found) for found in self._fetch(DOCUMENT_COLUMNS, rows)]
 
     def _fetch(self, columns: str, rows: Iterable[int]) -> list[tuple[Any, ...]]:
+        positions = [int(self.positions[row]) for row in rows]
         found = []
         with self.snapshot.catalogue() as catalogue:
-            for row in rows:
-                found.append(
-                    catalogue.execute(
-                        f"SELECT {columns} FROM documents WHERE position = ?",
-                        (int(self.positions[row]),),
-                    ).fetchone()
-                )
+            for position in positions:
+                one = catalogue.execute(
+                    f"SELECT {columns} FROM documents WHERE position = ?", (position,)
+                ).fetchone()
+                if one is None:
+                    raise DamagedIndexError(
+                        f"{self.snapshot.folder} is damaged: a segment has a document at position "
+                        f"{position}, and the catalogue has none. index.verify(repair=True) makes "
+                        "the segment again.",
+                        [f"segments: position {position}"],
+                    )
+                found.append(one)
         return found
 
     # ------------------------------------------------------------------ words
