@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
@@ -163,9 +164,33 @@ def test_a_vector_is_read_once(filled: Index, monkeypatch: pytest.MonkeyPatch) -
     filled.detach("texts")
     filled.attach("other", lengths)
     vectors(filled, "other")
-    assert [
-        key for key in filled._kept if key[1] != filled._snapshot().models["other"].number
-    ] == []
+    assert [key for key in filled._kept if key[1] != filled._snapshot().models["other"]] == []
+
+
+@pytest.mark.parametrize("made", [LSI(2, random_state=0), lengths], ids=["own", "others"])
+def test_another_index_in_the_folder_has_models_of_its_own(tmp_path: Path, made: Any) -> None:
+    """Numbers of models are those of transactions, which every index counts for itself."""
+    texts = ["oil prices rise", "prices of oil", "cup final"], ["music band", "cup goal", "a music"]
+    for name, some in zip(("a.kin", "b.kin"), texts, strict=True):
+        with Index.create(tmp_path / name) as index:
+            index.add(some)
+            index.attach("own", made if callable(made) else clone(made))
+    models = {"own": made} if callable(made) else None
+    with Index.open(tmp_path / "a.kin", models=models) as index:
+        index.search("oil", by="own")
+        (tmp_path / "a.kin").rename(tmp_path / "old.kin")
+        (tmp_path / "b.kin").rename(tmp_path / "a.kin")
+        index.refresh()
+        with Index.open(tmp_path / "a.kin") as fresh:
+            assert np.array_equal(vectors(index, "own"), vectors(fresh, "own"))
+            assert index.models == fresh.models
+            if models is None:
+                theirs = fresh.search("music", by="own")
+                assert np.array_equal(index.search("music", by="own").scores, theirs.scores)
+                assert len(index._models._applied) == 1
+            else:  # it was given for the other index
+                with pytest.raises(ValueError, match="only the vectors"):
+                    index.search("music", by="own")
 
 
 def test_a_state_that_was_searched_is_let_go(filled: Index) -> None:

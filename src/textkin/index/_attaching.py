@@ -143,6 +143,8 @@ class AttachingIndex(OpenIndex):
         n_words = snapshot.state.words
         if bags is not None:
             offer.fitted(bags, n_jobs)
+        with snapshot.catalogue() as catalogue:
+            file = catalogue.file
         record = ModelRecord(
             number=writer.state.number + 1,
             name=offer.name,
@@ -153,6 +155,7 @@ class AttachingIndex(OpenIndex):
             steps=len(offer.steps),
             sha256="",
             description=offer.description,
+            file=file,
         )
         writer.sweep_models()  # what a crash may have left under this number
         steps = []

@@ -300,8 +300,8 @@ class Models:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._mutex = threading.Lock()
-        self._applied: dict[int, Applied] = {}
-        self._given: dict[str, tuple[int, object]] = {}
+        self._applied: dict[ModelRecord, Applied] = {}
+        self._given: dict[str, tuple[ModelRecord, object]] = {}
 
     def give_all(self, models: Mapping[str, object], records: Mapping[str, ModelRecord]) -> None:
         """Take the models that a user gives again when the index is opened."""
@@ -331,8 +331,8 @@ class Models:
             )
         applied = offer.applied(record.columns, record.dimensions)
         with self._mutex:
-            self._applied[record.number] = applied
-            self._given[record.name] = record.number, offer.model
+            self._applied[record] = applied
+            self._given[record.name] = record, offer.model
 
     def given(self) -> dict[str, object]:
         """Return the models that were given, by their names."""
@@ -342,13 +342,13 @@ class Models:
     def forget(self, record: ModelRecord) -> None:
         """Forget a model that is no more."""
         with self._mutex:
-            self._applied.pop(record.number, None)
-            if self._given.get(record.name, (0, None))[0] == record.number:
+            self._applied.pop(record, None)
+            if self._given.get(record.name, (None, None))[0] == record:
                 del self._given[record.name]
 
     def can_apply(self, record: ModelRecord) -> bool:
         """Return whether a model is in the folder, or was given."""
-        return record.steps > 0 or record.number in self._applied
+        return record.steps > 0 or record in self._applied
 
     def applied(self, record: ModelRecord) -> Applied:
         """Return a model, loaded once.
@@ -361,9 +361,13 @@ class Models:
             If its files are damaged.
         """
         with self._mutex:
-            found = self._applied.get(record.number)
+            found = self._applied.get(record)
             if found is None:
-                found = self._applied[record.number] = self._loaded(record)
+                found = self._loaded(record)
+                for other in list(self._applied):  # of an index that lay here before
+                    if other.steps and other.file != record.file:
+                        del self._applied[other]
+                self._applied[record] = found
             return found
 
     def _loaded(self, record: ModelRecord) -> Applied:

@@ -115,7 +115,7 @@ class ModelVectors:
         known = _kept(view, ModelVectors, record)
         with view.snapshot.catalogue() as catalogue:
             matrix = read_vectors(catalogue, record, positions, live, known)
-        view.kept[ModelVectors, record.number] = positions, live, matrix
+        view.kept[ModelVectors, record] = positions, live, matrix
         self._take(matrix, record.metric)
 
     def _take(self, matrix: Float32Array, metric: str) -> None:
@@ -193,11 +193,11 @@ class ModelRanker(Ranker[ModelQuery]):
             )
         self.view = view
         self.record = record
-        self.vectors = view.once((ModelVectors, record.number), lambda: ModelVectors(view, record))
+        self.vectors = view.once((ModelVectors, record), lambda: ModelVectors(view, record))
         self._candidates = ranking.candidates
         self._graph: NeighbourGraph | None = None
         if ranking.approximate:
-            self._graph = view.once((NeighbourGraph, record.number), self._grown_graph)
+            self._graph = view.once((NeighbourGraph, record), self._grown_graph)
         self._names: dict[int, str] = {}
 
     # ------------------------------------------------------------------ queries
@@ -273,7 +273,7 @@ class ModelRanker(Ranker[ModelQuery]):
         if graph is None or len(graph) > 2 * found.sum():  # most of it is deleted
             graph = NeighbourGraph(self.record.dimensions, self.record.metric)
         graph.extend(positions[found], self.vectors.matrix[found])
-        self.view.kept[NeighbourGraph, self.record.number] = graph
+        self.view.kept[NeighbourGraph, self.record] = graph
         grown: NeighbourGraph = graph
         return grown
 
@@ -375,11 +375,11 @@ class ModelRanker(Ranker[ModelQuery]):
 
 def _kept(view: View, kind: type, record: ModelRecord) -> Any:  # noqa: ANN401 (of that kind)
     """Return what an earlier state has left for this one; forget what is of no model."""
-    attached = {other.number for other in view.snapshot.models.values()}
+    attached = set(view.snapshot.models.values())
     for key in list(view.kept):
         if isinstance(key, tuple) and key[0] is kind and key[1] not in attached:
             view.kept.pop(key, None)
-    return view.kept.get((kind, record.number))
+    return view.kept.get((kind, record))
 
 
 def _query(vector: Float32Array | Float64Array) -> ModelQuery:
