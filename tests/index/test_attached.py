@@ -44,6 +44,13 @@ class Encoder:
         return lengths(texts).astype(np.float32)
 
 
+class Other(Encoder):
+    """Another one of that size."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return -super().encode(texts)
+
+
 def vectors(index: Index, name: str) -> np.ndarray:
     """Return the vectors that are kept of all documents, in their order."""
     ranker = ModelRanking(name).on(index._view())
@@ -317,6 +324,26 @@ class TestOthers:
         for other in (pickle.loads(pickle.dumps(filled)), filled.copy(tmp_path / "copy.kin")):
             with other:
                 assert other.search("abc", by="own").ids == filled.search("abc", by="own").ids
+
+    @pytest.mark.parametrize("other", [Other(), LSI(2, random_state=0), None])
+    def test_it_travels_to_no_other_model_of_its_name(
+        self, filled: Index, tmp_path: Path, other: object
+    ) -> None:
+        filled.attach("own", Encoder())
+        with Index.open(filled.path, models={"own": Encoder()}) as seen:
+            pickled = pickle.dumps(seen)
+            filled.detach("own")
+            if other is not None:
+                filled.attach("own", other)
+            seen.refresh()
+            told = {**seen.models}
+            copies = pickle.loads(pickle.dumps(seen)), pickle.loads(pickled)
+            for copy in (*copies, seen.copy(tmp_path / "copy.kin")):
+                with copy:
+                    assert copy.models == told
+                    if isinstance(other, Other):
+                        with pytest.raises(ValueError, match="only the vectors"):
+                            copy.search("abc", by="own")
 
 
 class TestRefused:

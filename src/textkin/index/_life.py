@@ -14,6 +14,7 @@ from textkin._validation import real
 from textkin.exceptions import DamagedIndexError, IndexLockedError, IndexWarning
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._files import writer_lock
+from textkin.index._model_records import ModelRecord
 from textkin.index._models import Models
 from textkin.index._opening import FORMAT, format_of, upgrade_catalogue
 from textkin.index._settings import Reading, VectorSet
@@ -231,9 +232,11 @@ class OpenIndex:
 
 
 def _reopened(
-    kind: type[OpenIndex], path: str, timeout: float, models: Mapping[str, object]
+    kind: type[OpenIndex], path: str, timeout: float, given: list[tuple[ModelRecord, object]]
 ) -> OpenIndex:
-    return kind(path, timeout=timeout, models=models)
+    index = kind(path, timeout=timeout)
+    index._models.give_again(given, index._snapshot().models)
+    return index
 
 
 def _upgraded(folder: Path, timeout: float) -> None:

@@ -5,7 +5,7 @@ else that makes vectors of texts or bags. Of the latter only the vectors are kep
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -334,10 +334,21 @@ class Models:
             self._applied[record] = applied
             self._given[record.name] = record, offer.model
 
-    def given(self) -> dict[str, object]:
-        """Return the models that were given, by their names."""
+    def given(self) -> list[tuple[ModelRecord, object]]:
+        """Return the models that were given, and for which; others may have their names now."""
         with self._mutex:
-            return {name: model for name, (_, model) in self._given.items()}
+            return list(self._given.values())
+
+    def give_again(
+        self, given: Iterable[tuple[ModelRecord, object]], records: Mapping[str, ModelRecord]
+    ) -> None:
+        """Take what another `Models` of the index was given, or one of the index it is a copy of.
+
+        What is attached no more is left out, and so is what another model has the name of.
+        """
+        there = {record.written(): record for record in records.values()}
+        kept = {old.name: model for old, model in given if old.written() in there}
+        self.give_all(kept, records)
 
     def forget(self, record: ModelRecord) -> None:
         """Forget a model that is no more."""
