@@ -541,12 +541,14 @@ class TestFolder:
             for use in (
                 lambda: index.search("abc", by="lsi"),
                 lambda: index.add(MORE),
+                lambda: index.copy(path.with_name("copy.kin")),
                 index.verify,
             ):
                 with pytest.raises(DamagedIndexError, match=r"lsi.*attach it again") as told:
                     use()
                 assert "models/" in told.value.problems[0]
             assert index.ids() == before
+            assert not path.with_name("copy.kin").exists()
             assert index.search("abc def").ids
             index.delete("d1")
             index.detach("lsi")
@@ -557,7 +559,7 @@ class TestFolder:
             assert near
 
     @pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors"])
-    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked"])
+    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked", "pipe"])
     def test_a_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
         damaged = self.place(path) / "1" / file
         data = bytearray(damaged.read_bytes())
@@ -567,6 +569,8 @@ class TestFolder:
             damaged.write_bytes(data)
         elif how == "cut":
             damaged.write_bytes(data[:-9])
+        elif how == "pipe":  # whoever opens it waits for ever
+            os.mkfifo(damaged)
         elif how == "linked":
             data[-2] ^= 1
             (tmp_path / "elsewhere").write_bytes(data)
@@ -689,6 +693,41 @@ def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
         assert copy.info().bytes["models"] == filled.info().bytes["models"] > 0
         assert copy.info().as_dict()["models"] == copy.models
     shutil.rmtree(filled.path / "models")
-    with pytest.raises(DamagedIndexError, match="cannot be read"):
+    with pytest.raises(DamagedIndexError, match="models is missing"):
         filled.copy(tmp_path / "other.kin")
     assert not os.path.exists(tmp_path / "other.kin")
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_copy_of_a_state_whose_model_was_detached(
+    filled: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    filled.attach("lsi", LSI(2, random_state=0))
+    copyfile = shutil.copyfile
+
+    def detached(source: Path, target: Path) -> None:
+        copyfile(source, target)
+        if source.parent.parent.parent.name == "models" and source.exists() and filled.models:
+            filled.detach("lsi")
+
+    with Index.open(filled.path) as reader:
+        if when == "before":
+            filled.detach("lsi")
+        else:
+            monkeypatch.setattr(shutil, "copyfile", detached)
+        with pytest.raises(ValueError, match=r"'lsi' has been detached .*; refresh\(\)") as told:
+            reader.copy(tmp_path / "copy.kin")
+        assert not isinstance(told.value, DamagedIndexError)
+        assert not (tmp_path / "copy.kin").exists()
+        reader.refresh()
+        with reader.copy(tmp_path / "copy.kin") as copy:
+            assert copy.models == {}
+
+
+def test_a_copy_does_not_follow_a_link_to_word_vectors(filled: Index, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("x")
+    (filled.path / "vectors").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DamagedIndexError, match="vectors is a link"):
+        filled.copy(tmp_path / "copy.kin")
+    assert not (tmp_path / "copy.kin").exists()

@@ -21,10 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from textkin._saving import SavedEstimator
 from textkin._typing import Bags, Float32Array, Float64Array
 from textkin._validation import one_of
-from textkin.index._catalogue import CATALOGUE
-from textkin.index._model_folders import load_steps
-from textkin.index._model_records import MOST_DIMENSIONS, MOST_STEPS, ModelRecord, model_records
-from textkin.index._opening import open_catalogue
+from textkin.index._model_folders import load_steps, told_if_detached
+from textkin.index._model_records import MOST_DIMENSIONS, MOST_STEPS, ModelRecord
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["Applied", "Models", "Offer", "On", "applied_steps", "offered", "threads_of"]
@@ -389,23 +387,8 @@ class Models:
                 "Without it there are similar(id) and delete, but no search for a text and no "
                 f"add or update; detach({record.name!r}) removes it."
             )
-        try:
+        with told_if_detached(self._folder, record):
             return applied_steps(record, load_steps(self._folder, record))
-        except ValueError:
-            if not self._is_named(record):
-                raise ValueError(
-                    f"The model {record.name!r} has been detached by somebody else meanwhile; "
-                    "refresh() sees what is there now."
-                ) from None
-            raise
-
-    def _is_named(self, record: ModelRecord) -> bool:
-        """Return whether the newest state of the catalogue has a model."""
-        catalogue = open_catalogue(self._folder / CATALOGUE)
-        try:
-            return record in model_records(catalogue).values()
-        finally:
-            catalogue.close()
 
 
 def applied_steps(record: ModelRecord, steps: Sequence[Any]) -> Applied:
