@@ -25,6 +25,7 @@ from support import load_script
 from textkin import BM25, LDA, LSI, PLSA, DamagedIndexError, FisherKernel, Index, TfIdf
 from textkin.index import _attaching, _model_records
 from textkin.index.ranking import ModelRanking
+from textkin.index.ranking._models import ModelVectors
 
 model = load_script("tests/index/store_model.py")
 
@@ -462,6 +463,34 @@ def test_detach_removes_everything(filled: Index) -> None:
     filled.attach("a", LSI(3))
     assert vectors(filled, "a").shape == (21, 3)
     filled.verify()
+
+
+def test_detach_lets_go_of_the_vectors_at_once(filled: Index) -> None:
+    filled.attach("a", lengths)
+    filled.attach("b", lengths)
+    for name in ("a", "b"):
+        vectors(filled, name)
+    kept = [key for key in filled._kept if key[0] is ModelVectors]
+    assert len(kept) == 2
+    filled.detach("a")
+    assert [key for key in filled._kept if key[0] is ModelVectors] == kept[1:]
+
+
+@pytest.mark.parametrize("how", ["detached", "attached again", "damaged"])
+def test_hits_are_explained_without_their_model(filled: Index, how: str) -> None:
+    filled.attach("lsi", LSI(2, random_state=0))
+    with Index.open(filled.path) as reader:
+        hit = reader.similar("d1", by="lsi")[0]  # for which the model is not loaded
+        if how == "damaged":
+            shutil.rmtree(filled.path / "models")
+        else:
+            hit = filled.similar("d1", by="lsi")[0]
+            filled.detach("lsi")
+            if how == "attached again":
+                filled.attach("lsi", LSI(2, random_state=0))
+        told = hit.explain()
+    assert sum(part.value for part in told.parts) == pytest.approx(hit.score)
+    assert {part.name for part in told.parts} <= {"factor 0", "factor 1"}
 
 
 def test_what_another_attaches_is_applied_by_every_writer(filled: Index) -> None:

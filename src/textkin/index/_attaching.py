@@ -23,6 +23,7 @@ from textkin.index._models import (
 from textkin.index._snapshot import Snapshot
 from textkin.index._writer import Writer
 from textkin.index.ranking._choosing import NAMES
+from textkin.index.ranking._models import forget_vectors
 from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["AttachingIndex"]
@@ -196,6 +197,7 @@ class AttachingIndex(OpenIndex):
                 raise KeyError(_unknown(name, list(writer.models())))
             writer.detach(record)
             self._models.forget(record)
+            forget_vectors(self._kept, record)
 
     def _described(self, snapshot: Snapshot) -> dict[str, str]:
         return {
