@@ -1,5 +1,6 @@
 """Models that are attached to an index: kept with it, and applied to what is added later."""
 
+import errno
 import gc
 import os
 import pickle
@@ -10,6 +11,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 
 from support import load_script
 from textkin import BM25, LDA, LSI, PLSA, DamagedIndexError, FisherKernel, Index, TfIdf
-from textkin.index import _attaching, _model_records
+from textkin.index import _attaching, _life, _model_records
 from textkin.index.ranking import ModelRanking
 from textkin.index.ranking._models import ModelVectors
 
@@ -699,6 +701,26 @@ class TestFolder:
         with pytest.raises(DamagedIndexError, match="'models' has a row"):
             Index.open(path)
 
+    def test_a_description_that_a_terminal_would_obey(self, path: Path) -> None:
+        with Index.open(path) as index:
+            record = index._snapshot().models["lsi"]
+        record = replace(record, description="\x1b[31mred\x1b]0;title\x07")
+        change(
+            path,
+            "UPDATE models SET description = ?, checksum = ?",
+            record.description,
+            record.checksum(),
+        )
+        with pytest.raises(DamagedIndexError, match="'models' has a row"):
+            Index.open(path)
+
+    def test_a_name_that_a_terminal_would_obey(self, filled: Index) -> None:
+        made = Encoder()
+        made.__name__ = "a\x1b[31m \ud800\nb"  # type: ignore[attr-defined]
+        filled.attach("own", made)
+        assert filled.models["own"].startswith("a?[31m ? b:")
+        Index.open(filled.path).close()
+
 
 def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
     ids = filled.ids()
@@ -711,6 +733,28 @@ def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
         index.verify()
         index.attach("lsi", LSI(2))
         index.verify()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_an_index_of_the_first_format_that_cannot_be_written(
+    filled: Index, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    filled.close()
+    change(filled.path, "DROP TABLE models")
+    change(filled.path, "DROP TABLE vectors")
+    change(filled.path, "PRAGMA user_version = 1")
+
+    def refused(*_arguments: object) -> None:
+        raise OSError(number, os.strerror(number), "writer.lock")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_life, "writer_lock", refused)
+        with pytest.raises(ValueError, match=r"in format 1; it is upgraded to 2 .* be written"):
+            Index.open(filled.path)
+        number = errno.EIO
+        with pytest.raises(OSError, match="Input/output error"):
+            Index.open(filled.path)
+    Index.open(filled.path).close()
 
 
 def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:

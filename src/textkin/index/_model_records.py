@@ -114,6 +114,7 @@ class ModelRecord:
             and (0 < self.columns <= n_words if self.takes == "bags" else self.columns == 0)
             and 0 < self.dimensions <= MOST_DIMENSIONS
             and 0 <= self.steps <= MOST_STEPS
+            and self.description.isprintable()  # nothing that a terminal would obey
         )
 
 

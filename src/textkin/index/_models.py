@@ -255,6 +255,7 @@ def _is_fitted(estimator: object) -> bool:
 def _described(*models: object) -> str:
     told = [repr(model) if isinstance(model, TakesBags) else _called(model) for model in models]
     whole = " ".join(" > ".join(told).split())
+    whole = "".join(sign if sign.isprintable() else "?" for sign in whole)
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
 
 
