@@ -1,5 +1,6 @@
 """Models that are attached to an index: kept with it, and applied to what is added later."""
 
+import errno
 import gc
 import os
 import pickle
@@ -10,20 +11,23 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from support import load_script
 from textkin import BM25, LDA, LSI, PLSA, DamagedIndexError, FisherKernel, Index, TfIdf
-from textkin.index import _attaching, _model_records
+from textkin.index import _attaching, _life, _model_records
 from textkin.index.ranking import ModelRanking
+from textkin.index.ranking._models import ModelVectors
 
 model = load_script("tests/index/store_model.py")
 
@@ -41,6 +45,13 @@ class Encoder:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         return lengths(texts).astype(np.float32)
+
+
+class Other(Encoder):
+    """Another one of that size."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return -super().encode(texts)
 
 
 def vectors(index: Index, name: str) -> np.ndarray:
@@ -163,9 +174,33 @@ def test_a_vector_is_read_once(filled: Index, monkeypatch: pytest.MonkeyPatch) -
     filled.detach("texts")
     filled.attach("other", lengths)
     vectors(filled, "other")
-    assert [
-        key for key in filled._kept if key[1] != filled._snapshot().models["other"].number
-    ] == []
+    assert [key for key in filled._kept if key[1] != filled._snapshot().models["other"]] == []
+
+
+@pytest.mark.parametrize("made", [LSI(2, random_state=0), lengths], ids=["own", "others"])
+def test_another_index_in_the_folder_has_models_of_its_own(tmp_path: Path, made: Any) -> None:
+    """Numbers of models are those of transactions, which every index counts for itself."""
+    texts = ["oil prices rise", "prices of oil", "cup final"], ["music band", "cup goal", "a music"]
+    for name, some in zip(("a.kin", "b.kin"), texts, strict=True):
+        with Index.create(tmp_path / name) as index:
+            index.add(some)
+            index.attach("own", made if callable(made) else clone(made))
+    models = {"own": made} if callable(made) else None
+    with Index.open(tmp_path / "a.kin", models=models) as index:
+        index.search("oil", by="own")
+        (tmp_path / "a.kin").rename(tmp_path / "old.kin")
+        (tmp_path / "b.kin").rename(tmp_path / "a.kin")
+        index.refresh()
+        with Index.open(tmp_path / "a.kin") as fresh:
+            assert np.array_equal(vectors(index, "own"), vectors(fresh, "own"))
+            assert index.models == fresh.models
+            if models is None:
+                theirs = fresh.search("music", by="own")
+                assert np.array_equal(index.search("music", by="own").scores, theirs.scores)
+                assert len(index._models._applied) == 1
+            else:  # it was given for the other index
+                with pytest.raises(ValueError, match="only the vectors"):
+                    index.search("music", by="own")
 
 
 def test_a_state_that_was_searched_is_let_go(filled: Index) -> None:
@@ -293,6 +328,26 @@ class TestOthers:
             with other:
                 assert other.search("abc", by="own").ids == filled.search("abc", by="own").ids
 
+    @pytest.mark.parametrize("other", [Other(), LSI(2, random_state=0), None])
+    def test_it_travels_to_no_other_model_of_its_name(
+        self, filled: Index, tmp_path: Path, other: object
+    ) -> None:
+        filled.attach("own", Encoder())
+        with Index.open(filled.path, models={"own": Encoder()}) as seen:
+            pickled = pickle.dumps(seen)
+            filled.detach("own")
+            if other is not None:
+                filled.attach("own", other)
+            seen.refresh()
+            told = {**seen.models}
+            copies = pickle.loads(pickle.dumps(seen)), pickle.loads(pickled)
+            for copy in (*copies, seen.copy(tmp_path / "copy.kin")):
+                with copy:
+                    assert copy.models == told
+                    if isinstance(other, Other):
+                        with pytest.raises(ValueError, match="only the vectors"):
+                            copy.search("abc", by="own")
+
 
 class TestRefused:
     """What cannot be attached changes nothing."""
@@ -412,6 +467,34 @@ def test_detach_removes_everything(filled: Index) -> None:
     filled.verify()
 
 
+def test_detach_lets_go_of_the_vectors_at_once(filled: Index) -> None:
+    filled.attach("a", lengths)
+    filled.attach("b", lengths)
+    for name in ("a", "b"):
+        vectors(filled, name)
+    kept = [key for key in filled._kept if key[0] is ModelVectors]
+    assert len(kept) == 2
+    filled.detach("a")
+    assert [key for key in filled._kept if key[0] is ModelVectors] == kept[1:]
+
+
+@pytest.mark.parametrize("how", ["detached", "attached again", "damaged"])
+def test_hits_are_explained_without_their_model(filled: Index, how: str) -> None:
+    filled.attach("lsi", LSI(2, random_state=0))
+    with Index.open(filled.path) as reader:
+        hit = reader.similar("d1", by="lsi")[0]  # for which the model is not loaded
+        if how == "damaged":
+            shutil.rmtree(filled.path / "models")
+        else:
+            hit = filled.similar("d1", by="lsi")[0]
+            filled.detach("lsi")
+            if how == "attached again":
+                filled.attach("lsi", LSI(2, random_state=0))
+        told = hit.explain()
+    assert sum(part.value for part in told.parts) == pytest.approx(hit.score)
+    assert {part.name for part in told.parts} <= {"factor 0", "factor 1"}
+
+
 def test_what_another_attaches_is_applied_by_every_writer(filled: Index) -> None:
     with Index.open(filled.path) as other:
         other.attach("lsi", LSI(2, random_state=0))
@@ -489,12 +572,14 @@ class TestFolder:
             for use in (
                 lambda: index.search("abc", by="lsi"),
                 lambda: index.add(MORE),
+                lambda: index.copy(path.with_name("copy.kin")),
                 index.verify,
             ):
                 with pytest.raises(DamagedIndexError, match=r"lsi.*attach it again") as told:
                     use()
                 assert "models/" in told.value.problems[0]
             assert index.ids() == before
+            assert not path.with_name("copy.kin").exists()
             assert index.search("abc def").ids
             index.delete("d1")
             index.detach("lsi")
@@ -505,7 +590,7 @@ class TestFolder:
             assert near
 
     @pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors"])
-    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked"])
+    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked", "pipe"])
     def test_a_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
         damaged = self.place(path) / "1" / file
         data = bytearray(damaged.read_bytes())
@@ -515,6 +600,8 @@ class TestFolder:
             damaged.write_bytes(data)
         elif how == "cut":
             damaged.write_bytes(data[:-9])
+        elif how == "pipe":  # whoever opens it waits for ever
+            os.mkfifo(damaged)
         elif how == "linked":
             data[-2] ^= 1
             (tmp_path / "elsewhere").write_bytes(data)
@@ -614,6 +701,26 @@ class TestFolder:
         with pytest.raises(DamagedIndexError, match="'models' has a row"):
             Index.open(path)
 
+    def test_a_description_that_a_terminal_would_obey(self, path: Path) -> None:
+        with Index.open(path) as index:
+            record = index._snapshot().models["lsi"]
+        record = replace(record, description="\x1b[31mred\x1b]0;title\x07")
+        change(
+            path,
+            "UPDATE models SET description = ?, checksum = ?",
+            record.description,
+            record.checksum(),
+        )
+        with pytest.raises(DamagedIndexError, match="'models' has a row"):
+            Index.open(path)
+
+    def test_a_name_that_a_terminal_would_obey(self, filled: Index) -> None:
+        made = Encoder()
+        made.__name__ = "a\x1b[31m \ud800\nb"  # type: ignore[attr-defined]
+        filled.attach("own", made)
+        assert filled.models["own"].startswith("a?[31m ? b:")
+        Index.open(filled.path).close()
+
 
 def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
     ids = filled.ids()
@@ -628,6 +735,28 @@ def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
         index.verify()
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_an_index_of_the_first_format_that_cannot_be_written(
+    filled: Index, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    filled.close()
+    change(filled.path, "DROP TABLE models")
+    change(filled.path, "DROP TABLE vectors")
+    change(filled.path, "PRAGMA user_version = 1")
+
+    def refused(*_arguments: object) -> None:
+        raise OSError(number, os.strerror(number), "writer.lock")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_life, "writer_lock", refused)
+        with pytest.raises(ValueError, match=r"in format 1; it is upgraded to 2 .* be written"):
+            Index.open(filled.path)
+        number = errno.EIO
+        with pytest.raises(OSError, match="Input/output error"):
+            Index.open(filled.path)
+    Index.open(filled.path).close()
+
+
 def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
     filled.attach("lsi", LSI(2))
     with filled.copy(tmp_path / "copy.kin") as copy:
@@ -637,6 +766,41 @@ def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
         assert copy.info().bytes["models"] == filled.info().bytes["models"] > 0
         assert copy.info().as_dict()["models"] == copy.models
     shutil.rmtree(filled.path / "models")
-    with pytest.raises(DamagedIndexError, match="cannot be read"):
+    with pytest.raises(DamagedIndexError, match="models is missing"):
         filled.copy(tmp_path / "other.kin")
     assert not os.path.exists(tmp_path / "other.kin")
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_copy_of_a_state_whose_model_was_detached(
+    filled: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    filled.attach("lsi", LSI(2, random_state=0))
+    copyfile = shutil.copyfile
+
+    def detached(source: Path, target: Path) -> None:
+        copyfile(source, target)
+        if source.parent.parent.parent.name == "models" and source.exists() and filled.models:
+            filled.detach("lsi")
+
+    with Index.open(filled.path) as reader:
+        if when == "before":
+            filled.detach("lsi")
+        else:
+            monkeypatch.setattr(shutil, "copyfile", detached)
+        with pytest.raises(ValueError, match=r"'lsi' has been detached .*; refresh\(\)") as told:
+            reader.copy(tmp_path / "copy.kin")
+        assert not isinstance(told.value, DamagedIndexError)
+        assert not (tmp_path / "copy.kin").exists()
+        reader.refresh()
+        with reader.copy(tmp_path / "copy.kin") as copy:
+            assert copy.models == {}
+
+
+def test_a_copy_does_not_follow_a_link_to_word_vectors(filled: Index, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("x")
+    (filled.path / "vectors").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DamagedIndexError, match="vectors is a link"):
+        filled.copy(tmp_path / "copy.kin")
+    assert not (tmp_path / "copy.kin").exists()

@@ -23,6 +23,7 @@ from textkin.index._models import (
 from textkin.index._snapshot import Snapshot
 from textkin.index._writer import Writer
 from textkin.index.ranking._choosing import NAMES
+from textkin.index.ranking._models import forget_vectors
 from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["AttachingIndex"]
@@ -143,6 +144,8 @@ class AttachingIndex(OpenIndex):
         n_words = snapshot.state.words
         if bags is not None:
             offer.fitted(bags, n_jobs)
+        with snapshot.catalogue() as catalogue:
+            file = catalogue.file
         record = ModelRecord(
             number=writer.state.number + 1,
             name=offer.name,
@@ -153,6 +156,7 @@ class AttachingIndex(OpenIndex):
             steps=len(offer.steps),
             sha256="",
             description=offer.description,
+            file=file,
         )
         writer.sweep_models()  # what a crash may have left under this number
         steps = []
@@ -193,6 +197,7 @@ class AttachingIndex(OpenIndex):
                 raise KeyError(_unknown(name, list(writer.models())))
             writer.detach(record)
             self._models.forget(record)
+            forget_vectors(self._kept, record)
 
     def _described(self, snapshot: Snapshot) -> dict[str, str]:
         return {

@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import CATALOGUE, plain_errors
 from textkin.index._files import new_folder, write_whole
 from textkin.index._model_folders import copy_model
@@ -37,6 +38,9 @@ def copy_snapshot(snapshot: Snapshot, target: Path, progress: ProgressCallback |
             if segment.sha256() == record.sha256:
                 write_whole(folder / SEGMENTS / record.file, [memoryview(segment.mapped)])
         vectors = snapshot.folder / VectorSet.FOLDER
+        if vectors.is_symlink():  # whatever lies there is not of the index
+            problem = f"{VectorSet.FOLDER} is a link, which textkin never makes"
+            raise DamagedIndexError(f"{snapshot.folder} is damaged: {problem}.", [problem])
         if vectors.is_dir():
             (folder / VectorSet.FOLDER).mkdir()
             for file in vectors.iterdir():

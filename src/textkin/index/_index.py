@@ -462,9 +462,11 @@ class Index(AttachingIndex, SearchableIndex):
             raise ValueError(f"An index cannot be copied into itself; got {target}.")
         snapshot = self._snapshot()
         copy_snapshot(snapshot, target, progress)
-        given = self._models.given().items()
-        models = {name: model for name, model in given if name in snapshot.models}
-        return type(self)(path, timeout=self._timeout, models=models)
+        copy = type(self)(path, timeout=self._timeout)
+        seen = snapshot.models.values()
+        given = [(record, model) for record, model in self._models.given() if record in seen]
+        copy._models.give_again(given, copy._snapshot().models)
+        return copy
 
     def verify(self, *, repair: bool = False, progress: ProgressCallback | None = None) -> None:
         """Check every file of the index; raise if one is damaged.

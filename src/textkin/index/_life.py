@@ -14,8 +14,9 @@ from textkin._validation import real
 from textkin.exceptions import DamagedIndexError, IndexLockedError, IndexWarning
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._files import writer_lock
+from textkin.index._model_records import ModelRecord
 from textkin.index._models import Models
-from textkin.index._opening import FORMAT, format_of, upgrade_catalogue
+from textkin.index._opening import FORMAT, format_of, open_catalogue, upgrade_catalogue
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Snapshot, open_snapshot
 from textkin.index._writer import Writer
@@ -27,6 +28,7 @@ __all__ = ["TIMEOUT", "OpenIndex"]
 TIMEOUT = 10.0
 _LOCK = "writer.lock"
 _SHOWN = 3
+_NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class OpenIndex:
@@ -231,9 +233,11 @@ class OpenIndex:
 
 
 def _reopened(
-    kind: type[OpenIndex], path: str, timeout: float, models: Mapping[str, object]
+    kind: type[OpenIndex], path: str, timeout: float, given: list[tuple[ModelRecord, object]]
 ) -> OpenIndex:
-    return kind(path, timeout=timeout, models=models)
+    index = kind(path, timeout=timeout)
+    index._models.give_again(given, index._snapshot().models)
+    return index
 
 
 def _upgraded(folder: Path, timeout: float) -> None:
@@ -241,9 +245,14 @@ def _upgraded(folder: Path, timeout: float) -> None:
     path = folder / CATALOGUE
     if format_of(path) == FORMAT:
         return
-    with writer_lock(folder / _LOCK, timeout):
-        if format_of(path) != FORMAT:  # another process may have done it
-            upgrade_catalogue(path)
+    try:
+        with writer_lock(folder / _LOCK, timeout):
+            if format_of(path) != FORMAT:  # another process may have done it
+                upgrade_catalogue(path)
+    except OSError as error:
+        if error.errno not in _NO_RIGHT:
+            raise
+        open_catalogue(path).close()  # says that it must be upgraded, unless it was meanwhile
 
 
 def _settings(folder: Path, setting: Callable[[str], str]) -> tuple[Reading, VectorSet]:

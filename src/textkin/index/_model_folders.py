@@ -3,18 +3,27 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from textkin._folders import MANIFEST
 from textkin._saving import load_estimator
+from textkin.index._catalogue import CATALOGUE
 from textkin.index._files import new_folder, sync_folder
-from textkin.index._model_records import ModelRecord, damaged_model
+from textkin.index._model_records import ModelRecord, damaged_model, model_records
+from textkin.index._opening import open_catalogue
 from textkin.weighting._rows import TakesBags
 
-__all__ = ["MODELS", "copy_model", "load_steps", "save_steps", "sweep_models"]
+__all__ = [
+    "MODELS",
+    "copy_model",
+    "load_steps",
+    "save_steps",
+    "sweep_models",
+    "told_if_detached",
+]
 
 MODELS = "models"
 _LARGEST_MANIFEST = 1 << 20  # as _folders has it
@@ -42,14 +51,8 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
     """
     if not record.steps:
         return []
-    place = folder / MODELS / record.folder
-    parts = [place / str(at) for at in range(record.steps)]
     try:
-        for path in (folder / MODELS, place, *parts):
-            if path.is_symlink() or not path.is_dir():
-                raise ValueError(f"{path.relative_to(folder)} is missing, or is no folder")
-        if any(file.is_symlink() for part in parts for file in part.iterdir()):
-            raise ValueError("a link lies in it")
+        parts = _parts(folder, record)
         if _manifest_hash(parts) != record.sha256:
             raise ValueError("its manifests are not what they were")
         steps: list[Any] = [load_estimator(part) for part in parts]
@@ -63,19 +66,46 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
 
 
 def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
-    """Copy the files of a model from one index to another."""
+    """Copy the files of a model from one index to another, and look at every hash of the copy.
+
+    Raises
+    ------
+    DamagedIndexError
+        If they are not what was saved, or if a link would lead out of the index.
+    ValueError
+        If the model has been detached meanwhile.
+    """
     if not record.steps:
         return
-    for at in range(record.steps):
-        inner = Path(MODELS) / record.folder / str(at)
-        (target / inner).mkdir(parents=True)
+    with told_if_detached(source, record):
         try:
-            files = [file for file in (source / inner).iterdir() if not file.is_symlink()]
-        except OSError as error:
-            raise damaged_model(record, f"{inner} cannot be read ({error.strerror})") from error
-        for file in files:
-            if file.is_file():
-                shutil.copyfile(file, target / inner / file.name)
+            for part in _parts(source, record):
+                inner = target / part.relative_to(source)
+                inner.mkdir(parents=True)
+                for file in part.iterdir():
+                    if file.is_file():
+                        shutil.copyfile(file, inner / file.name)
+        except (FileNotFoundError, ValueError) as error:  # a full disk is no damage
+            raise damaged_model(record, f"{MODELS}/{record.folder}: {error}") from error
+        load_steps(target, record)
+
+
+@contextmanager
+def told_if_detached(folder: Path, record: ModelRecord) -> Iterator[None]:
+    """Say of a model whose files are not there any more that it was detached, if it was."""
+    try:
+        yield
+    except ValueError:
+        catalogue = open_catalogue(folder / CATALOGUE)
+        try:
+            if record in model_records(catalogue).values():
+                raise
+        finally:
+            catalogue.close()
+        raise ValueError(
+            f"The model {record.name!r} has been detached by somebody else meanwhile; "
+            "refresh() sees what is there now."
+        ) from None
 
 
 def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
@@ -106,11 +136,23 @@ def _place(folder: Path) -> Path:
     return place
 
 
+def _parts(folder: Path, record: ModelRecord) -> list[Path]:
+    """Return the folders of the steps, unless one is missing or a link leads elsewhere."""
+    place = folder / MODELS / record.folder
+    parts = [place / str(at) for at in range(record.steps)]
+    for path in (folder / MODELS, place, *parts):
+        if path.is_symlink() or not path.is_dir():
+            raise ValueError(f"{path.relative_to(folder)} is missing, or is no folder")
+    if any(file.is_symlink() for part in parts for file in part.iterdir()):
+        raise ValueError("a link lies in it")
+    return parts
+
+
 def _manifest_hash(folders: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for folder in folders:
         file = folder / MANIFEST
-        if file.is_symlink() or file.stat().st_size > _LARGEST_MANIFEST:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > _LARGEST_MANIFEST:
             raise ValueError(f"{MANIFEST} is no manifest")
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 
@@ -71,6 +71,9 @@ class ModelRecord:
         Of the manifests in its folder.
     description : str
         What it is, for people.
+    file : (int, int) or None
+        Which catalogue it is of, by device and inode; not written there. Another index that lies
+        in the folder later may use the same numbers.
     """
 
     number: int
@@ -82,15 +85,20 @@ class ModelRecord:
     steps: int
     sha256: str
     description: str
+    file: tuple[int, int] | None = None
 
     @property
     def folder(self) -> str:
         """The name of its folder in ``models``; made of a number, so it cannot lead elsewhere."""
         return f"{self.number:08d}"
 
+    def written(self) -> tuple[object, ...]:
+        """Return what the catalogue has of it."""
+        return astuple(self)[:-1]
+
     def checksum(self) -> int:
-        """Return the checksum of all of it."""
-        return zlib.crc32(repr(astuple(self)).encode())
+        """Return the checksum of all that is written."""
+        return zlib.crc32(repr(self.written()).encode())
 
     def is_sound(self, n_words: int) -> bool:
         """Return whether it can be what textkin wrote."""
@@ -106,10 +114,12 @@ class ModelRecord:
             and (0 < self.columns <= n_words if self.takes == "bags" else self.columns == 0)
             and 0 < self.dimensions <= MOST_DIMENSIONS
             and 0 <= self.steps <= MOST_STEPS
+            and self.description.isprintable()  # nothing that a terminal would obey
         )
 
 
-_COLUMNS = ", ".join(field.name for field in fields(ModelRecord))
+_NAMES = [field.name for field in fields(ModelRecord)][:-1]
+_COLUMNS = ", ".join(_NAMES)
 
 
 def model_records(catalogue: Catalogue) -> dict[str, ModelRecord]:
@@ -122,16 +132,16 @@ def model_records(catalogue: Catalogue) -> dict[str, ModelRecord]:
         record = ModelRecord(*row)
         if not record.is_sound(n_words) or record.checksum() != checksum:
             raise damaged(catalogue.path, "its table 'models' has a row that is not what it was")
-        found[record.name] = record
+        found[record.name] = replace(record, file=catalogue.file)
     return found
 
 
 def add_model(catalogue: Catalogue, record: ModelRecord) -> None:
     """Name a model, inside of a transaction."""
-    marks = ", ".join("?" * (1 + len(fields(ModelRecord))))
+    marks = ", ".join("?" * (1 + len(_NAMES)))
     catalogue.execute(
         f"INSERT INTO models ({_COLUMNS}, checksum) VALUES ({marks})",
-        (*astuple(record), record.checksum()),
+        (*record.written(), record.checksum()),
     )
 
 

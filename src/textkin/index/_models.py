@@ -5,7 +5,7 @@ else that makes vectors of texts or bags. Of the latter only the vectors are kep
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from textkin._saving import SavedEstimator
 from textkin._typing import Bags, Float32Array, Float64Array
 from textkin._validation import one_of
-from textkin.index._catalogue import CATALOGUE
-from textkin.index._model_folders import load_steps
-from textkin.index._model_records import MOST_DIMENSIONS, MOST_STEPS, ModelRecord, model_records
-from textkin.index._opening import open_catalogue
+from textkin.index._model_folders import load_steps, told_if_detached
+from textkin.index._model_records import MOST_DIMENSIONS, MOST_STEPS, ModelRecord
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["Applied", "Models", "Offer", "On", "applied_steps", "offered", "threads_of"]
@@ -257,6 +255,7 @@ def _is_fitted(estimator: object) -> bool:
 def _described(*models: object) -> str:
     told = [repr(model) if isinstance(model, TakesBags) else _called(model) for model in models]
     whole = " ".join(" > ".join(told).split())
+    whole = "".join(sign if sign.isprintable() else "?" for sign in whole)
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
 
 
@@ -300,8 +299,8 @@ class Models:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._mutex = threading.Lock()
-        self._applied: dict[int, Applied] = {}
-        self._given: dict[str, tuple[int, object]] = {}
+        self._applied: dict[ModelRecord, Applied] = {}
+        self._given: dict[str, tuple[ModelRecord, object]] = {}
 
     def give_all(self, models: Mapping[str, object], records: Mapping[str, ModelRecord]) -> None:
         """Take the models that a user gives again when the index is opened."""
@@ -331,24 +330,35 @@ class Models:
             )
         applied = offer.applied(record.columns, record.dimensions)
         with self._mutex:
-            self._applied[record.number] = applied
-            self._given[record.name] = record.number, offer.model
+            self._applied[record] = applied
+            self._given[record.name] = record, offer.model
 
-    def given(self) -> dict[str, object]:
-        """Return the models that were given, by their names."""
+    def given(self) -> list[tuple[ModelRecord, object]]:
+        """Return the models that were given, and for which; others may have their names now."""
         with self._mutex:
-            return {name: model for name, (_, model) in self._given.items()}
+            return list(self._given.values())
+
+    def give_again(
+        self, given: Iterable[tuple[ModelRecord, object]], records: Mapping[str, ModelRecord]
+    ) -> None:
+        """Take what another `Models` of the index was given, or one of the index it is a copy of.
+
+        What is attached no more is left out, and so is what another model has the name of.
+        """
+        there = {record.written(): record for record in records.values()}
+        kept = {old.name: model for old, model in given if old.written() in there}
+        self.give_all(kept, records)
 
     def forget(self, record: ModelRecord) -> None:
         """Forget a model that is no more."""
         with self._mutex:
-            self._applied.pop(record.number, None)
-            if self._given.get(record.name, (0, None))[0] == record.number:
+            self._applied.pop(record, None)
+            if self._given.get(record.name, (None, None))[0] == record:
                 del self._given[record.name]
 
     def can_apply(self, record: ModelRecord) -> bool:
         """Return whether a model is in the folder, or was given."""
-        return record.steps > 0 or record.number in self._applied
+        return record.steps > 0 or record in self._applied
 
     def applied(self, record: ModelRecord) -> Applied:
         """Return a model, loaded once.
@@ -361,9 +371,13 @@ class Models:
             If its files are damaged.
         """
         with self._mutex:
-            found = self._applied.get(record.number)
+            found = self._applied.get(record)
             if found is None:
-                found = self._applied[record.number] = self._loaded(record)
+                found = self._loaded(record)
+                for other in list(self._applied):  # of an index that lay here before
+                    if other.steps and other.file != record.file:
+                        del self._applied[other]
+                self._applied[record] = found
             return found
 
     def _loaded(self, record: ModelRecord) -> Applied:
@@ -374,23 +388,8 @@ class Models:
                 "Without it there are similar(id) and delete, but no search for a text and no "
                 f"add or update; detach({record.name!r}) removes it."
             )
-        try:
+        with told_if_detached(self._folder, record):
             return applied_steps(record, load_steps(self._folder, record))
-        except ValueError:
-            if not self._is_named(record):
-                raise ValueError(
-                    f"The model {record.name!r} has been detached by somebody else meanwhile; "
-                    "refresh() sees what is there now."
-                ) from None
-            raise
-
-    def _is_named(self, record: ModelRecord) -> bool:
-        """Return whether the newest state of the catalogue has a model."""
-        catalogue = open_catalogue(self._folder / CATALOGUE)
-        try:
-            return record in model_records(catalogue).values()
-        finally:
-            catalogue.close()
 
 
 def applied_steps(record: ModelRecord, steps: Sequence[Any]) -> Applied:

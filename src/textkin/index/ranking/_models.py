@@ -1,6 +1,6 @@
 """Rankings by the vectors of a model that is attached to an index."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from textkin.index.ranking._graph import NeighbourGraph
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import Bag, View
 
-__all__ = ["ModelQuery", "ModelRanker", "ModelRanking", "ModelVectors"]
+__all__ = ["ModelQuery", "ModelRanker", "ModelRanking", "ModelVectors", "forget_vectors"]
 
 _BLOCK = 4096  # rows that are turned into float64 at a time
 _SMALL = 8  # one row in so many: those are scored without a look at all others
@@ -115,7 +115,7 @@ class ModelVectors:
         known = _kept(view, ModelVectors, record)
         with view.snapshot.catalogue() as catalogue:
             matrix = read_vectors(catalogue, record, positions, live, known)
-        view.kept[ModelVectors, record.number] = positions, live, matrix
+        view.kept[ModelVectors, record] = positions, live, matrix
         self._take(matrix, record.metric)
 
     def _take(self, matrix: Float32Array, metric: str) -> None:
@@ -193,11 +193,11 @@ class ModelRanker(Ranker[ModelQuery]):
             )
         self.view = view
         self.record = record
-        self.vectors = view.once((ModelVectors, record.number), lambda: ModelVectors(view, record))
+        self.vectors = view.once((ModelVectors, record), lambda: ModelVectors(view, record))
         self._candidates = ranking.candidates
         self._graph: NeighbourGraph | None = None
         if ranking.approximate:
-            self._graph = view.once((NeighbourGraph, record.number), self._grown_graph)
+            self._graph = view.once((NeighbourGraph, record), self._grown_graph)
         self._names: dict[int, str] = {}
 
     # ------------------------------------------------------------------ queries
@@ -273,7 +273,7 @@ class ModelRanker(Ranker[ModelQuery]):
         if graph is None or len(graph) > 2 * found.sum():  # most of it is deleted
             graph = NeighbourGraph(self.record.dimensions, self.record.metric)
         graph.extend(positions[found], self.vectors.matrix[found])
-        self.view.kept[NeighbourGraph, self.record.number] = graph
+        self.view.kept[NeighbourGraph, self.record] = graph
         grown: NeighbourGraph = graph
         return grown
 
@@ -362,10 +362,18 @@ class ModelRanker(Ranker[ModelQuery]):
             self._names[factor] = f"factor {factor}: {words}" if words else f"factor {factor}"
         return self._names[factor]
 
-    def _words(self, factor: int) -> list[str]:
+    @cached_property
+    def _word_weights(self) -> Float64Array | None:
+        """What factors say of words; None without the model, which a score does not need."""
         if not self.view.models.can_apply(self.record):
-            return []
-        weights = self._model().word_weights
+            return None
+        try:
+            return self._model().word_weights
+        except (OSError, ValueError):  # damaged, or detached meanwhile
+            return None
+
+    def _words(self, factor: int) -> list[str]:
+        weights = self._word_weights
         if weights is None or factor >= len(weights):
             return []
         row = np.asarray(weights[factor])
@@ -375,11 +383,17 @@ class ModelRanker(Ranker[ModelQuery]):
 
 def _kept(view: View, kind: type, record: ModelRecord) -> Any:  # noqa: ANN401 (of that kind)
     """Return what an earlier state has left for this one; forget what is of no model."""
-    attached = {other.number for other in view.snapshot.models.values()}
+    attached = set(view.snapshot.models.values())
     for key in list(view.kept):
         if isinstance(key, tuple) and key[0] is kind and key[1] not in attached:
             view.kept.pop(key, None)
-    return view.kept.get((kind, record.number))
+    return view.kept.get((kind, record))
+
+
+def forget_vectors(kept: MutableMapping[Hashable, object], record: ModelRecord) -> None:
+    """Let go of what was kept for the views that follow, of a model that is no more."""
+    for kind in (ModelVectors, NeighbourGraph):
+        kept.pop((kind, record), None)
 
 
 def _query(vector: Float32Array | Float64Array) -> ModelQuery:
