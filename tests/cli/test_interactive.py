@@ -437,7 +437,9 @@ def test_a_terminal(terminal):
     terminal.type("cats\n")
     told = terminal.until("bm25> ")
     assert "\x1b[1mCats\x1b[22m purr" in told  # matched words are bold
-    terminal.type("half a line\x03")  # Ctrl-C: a new line
+    terminal.type("half a line")
+    terminal.until("half a line")  # the line is being read; before, Ctrl-C may be lost
+    terminal.type("\x03")  # Ctrl-C: a new line
     terminal.until("bm25> ")
     terminal.type("+1\n")
     assert "hits among" in terminal.until("bm25> ")
