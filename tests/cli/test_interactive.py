@@ -185,10 +185,69 @@ def test_words_that_are_commands_can_be_searched_for(index):
         "search next",
         "search where",
         "similar things",
-        "k is",
+        "k is it",
     ):
         assert found(session.answer(line))[0] == "w"
     assert "search what?" in session.answer("search")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("why", "why which hit? Its number follows, as in `why 2`; `search why` looks for"),
+        ("Show", "show which hit?"),
+        ("similar ", "similar which hit?"),
+        ("by", "by which ranking? Its name follows, as in `by tfidf`"),
+        ("k", "k how many? A number follows, as in `k 20`; `search k` looks"),
+        ("K ten", "k how many? A number follows, as in `k 20`; `search k ten` looks"),
+        ("HELP", HELP),
+        ("Undo", "Back at the beginning."),
+    ],
+)
+def test_a_lone_command_is_no_search(session, line, message):
+    session.answer("cats")
+    before = session._turn
+    assert session.answer(line).startswith(message)
+    assert line == "Undo" or session._turn is before
+
+
+def test_capital_letters_make_no_difference_to_commands(session, index):
+    session.answer("K 1")
+    session.answer("cats")
+    assert found(session.answer("NEXT")) == index.search("cats", k=1, offset=1).ids
+    assert found(session.answer("By TfIdf")) == []  # names of rankings are what they are
+    assert session.answer("Q") == ""
+    assert session.ended
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (TypeError("k must be a number"), "k must be a number"),
+        (OSError(5, "Input/output error", "p.kin/a"), "p.kin/a: Input/output error."),
+        (ImportError("it needs textkin[stem]"), "it needs textkin[stem]"),
+        (KeyError("no document has the id 'x'"), "no document has the id 'x'"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_no_error_ends_a_session(session, monkeypatch, error, message):
+    session.answer("cats")
+    before = session._turn
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(Request, "find", fail)
+    assert session.answer("dogs") == message
+    assert session._turn is before
+
+
+def test_errors_are_in_the_words_of_commands(session):
+    told = session.answer("by nothing")
+    assert told.startswith("by must be one of 'bm25', ")
+    assert told.endswith("'hybrid'; got 'nothing'.")
+    assert session.answer("k 0").startswith("k must be")
+    assert session.answer("where year >=").startswith("where: expected a value")
 
 
 def test_words_that_no_document_has(session):
@@ -254,6 +313,39 @@ def test_ctrl_c_leaves_a_running_search_on_a_terminal(session, monkeypatch, caps
     monkeypatch.setattr("sys.stdin", io.StringIO("slow\ncats\n"))
     with pytest.raises(KeyboardInterrupt):
         read_and_answer(session)
+
+
+def test_ctrl_c_leaves_the_first_query_too(session, monkeypatch, capsys):
+    lines = iter(["cats", "q"])
+    answer = session.answer
+
+    def slow(line):
+        if line == "search slow":
+            raise KeyboardInterrupt
+        return answer(line)
+
+    monkeypatch.setattr(session, "answer", slow)
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    read_and_answer(session, "search slow")
+    assert found(capsys.readouterr().out) == ["dogs", "cats"]
+
+
+def test_what_the_output_cannot_write_does_not_end_a_session(index, monkeypatch):
+    index.add([{"id": "z", "text": "\u017c\u00f3\u0142w"}])
+    output = io.TextIOWrapper(io.BytesIO(), "latin-1")
+    monkeypatch.setattr("sys.stdout", output)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\u017c\u00f3\u0142w\ncats\n"))
+    read_and_answer(Session(index, Request(), Look(unicode=False)))
+    output.flush()
+    told = output.buffer.getvalue().decode("latin-1")
+    assert told.startswith("The output is written as latin-1, which has no '\\u017c'; set PYTHON")
+    assert found(told) == ["dogs", "cats"]
+
+
+def test_times_in_ascii(index):
+    answer = Session(index, Request(), Look(unicode=False)).answer("cats")
+    assert answer.isascii()
 
 
 @pytest.fixture
@@ -345,7 +437,9 @@ def test_a_terminal(terminal):
     terminal.type("cats\n")
     told = terminal.until("bm25> ")
     assert "\x1b[1mCats\x1b[22m purr" in told  # matched words are bold
-    terminal.type("half a line\x03")  # Ctrl-C: a new line
+    terminal.type("half a line")
+    terminal.until("half a line")  # the line is being read; before, Ctrl-C may be lost
+    terminal.type("\x03")  # Ctrl-C: a new line
     terminal.until("bm25> ")
     terminal.type("+1\n")
     assert "hits among" in terminal.until("bm25> ")

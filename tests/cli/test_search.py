@@ -2,9 +2,12 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -12,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from textkin import BM25, LSI, Index, TfIdf
 from textkin.cli import main
 from textkin.cli._asking import Request, filter_of
+from textkin.cli._showing import summary
 
 RECORDS = [
     {"id": "cats", "text": "Cats purr and sleep on the mat", "year": 2010, "tags": ["pets"]},
@@ -161,6 +165,29 @@ def test_pseudo_feedback(run, index):
     assert [hit["id"] for hit in record["hits"]] == hits.next().ids
 
 
+def test_a_far_page_of_moved_queries_is_one_search(index, monkeypatch):
+    from textkin.index.ranking import _hits
+
+    searches = []
+    best = _hits.find
+
+    def counted(*arguments):
+        searches.append(arguments)
+        return best(*arguments)
+
+    monkeypatch.setattr("textkin.index.ranking._hits.find", counted)
+    for by in ("bm25", "wmd", "hybrid"):
+        first = index.search("sing", by=by, k=2).pseudo_feedback(1)
+        second, far = first.next(), 4
+        request = Request(text="sing", by=by, k=2, feedback_top=1)
+        hits = replace(request, page=2).find(index)
+        assert (hits.ids, hits.offset) == (second.ids, 2)
+        assert hits.scores.tolist() == second.scores.tolist()
+        searches.clear()
+        assert len(replace(request, page=far).find(index)) == 0
+        assert len(searches) <= 3  # the first one, the moved one, the page
+
+
 def test_similar(run, index):
     assert ids(run("similar", "p.kin", "birds").out) == index.similar("birds").ids
     record = found(
@@ -210,10 +237,15 @@ def test_a_query_that_is_the_name_of_a_file_is_words(run, here):
         (["search", "nothing.kin", "x"], "nothing.kin"),
         (["search", "p.kin"], "QUERY is missing: words, or - for standard input"),
         (["search", "p.kin", "-i", "--json"], "--json needs a QUERY"),
-        (["search", "p.kin", "x", "--by", "nothing"], "; got 'nothing'."),
+        (["search", "p.kin", "-i", "--explain"], "--explain needs a QUERY, and no --interactive"),
+        (["search", "p.kin", "x", "-i", "--page", "2"], "--page needs a QUERY, and no --inter"),
+        (["search", "p.kin", "x", "--by", "nothing"], "'hybrid'; got 'nothing'."),
         (["search", "p.kin", "x", "--k", "0"], "--k"),
         (["search", "p.kin", "x", "--page", "0"], "--page"),
-        (["search", "p.kin", "x", "--threshold", "nan"], "--threshold must be"),
+        (
+            ["search", "p.kin", "x", "--threshold", "nan"],
+            "--threshold must be a finite number; got",
+        ),
         (["search", "p.kin", "x", "--k1", "-1"], "--k1 must be a finite number at least 0"),
         (["search", "p.kin", "x", "--b", "2"], "--b must be"),
         (["search", "p.kin", "x", "--idf", "log"], "--idf must be"),
@@ -248,6 +280,110 @@ def test_a_hostile_document_does_not_drive_a_terminal(run, monkeypatch):
     assert "cats" in told
     for character in "\x1b\r\u202e":
         assert character not in told
+
+
+@pytest.mark.parametrize("redirected", [False, True])
+def test_the_output_is_what_it_is_while_something_turns_on_standard_error(
+    run, monkeypatch, redirected
+):
+    """Older versions of rich put something there that is no terminal and has no encoding."""
+    from textkin.cli import _drawing
+
+    with Index.create("e.kin") as index:
+        index.add([{"id": "e\x1b[2J", "text": "kittens \u202ered"}])
+    looks = []
+    look = _drawing.Look.of_output
+
+    def seen():
+        looks.append(sys.stdout)
+        return look()
+
+    monkeypatch.setattr(_drawing.Look, "of_output", seen)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    output = sys.stdout
+    if redirected:
+        monkeypatch.setattr("textkin.run.working", standing_in)
+    told = run("search", "e.kin", "kittens", "--by", "wmd", "--explain").out
+    assert "e\ufffd[2J" in told
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+    assert "\u2501" in told or "\u2026" in told  # drawn with lines
+    assert looks == [output]
+
+
+@contextmanager
+def standing_in(label):
+    """Do what `working` did: put something else in place of standard output."""
+    with redirect_stdout(io.StringIO()):
+        yield
+
+
+def test_json_does_not_drive_a_terminal(run, monkeypatch):
+    with Index.create("e.kin") as index:
+        index.add([{"id": "\u00e9", "text": "cats \x9b31m \u202ered"}])
+    plain = run("search", "e.kin", "cats", "--json").out
+    assert "\u00e9" in plain  # a pipe gets what there is
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    told = run("search", "e.kin", "cats", "--json").out
+    assert told.isascii()
+    assert json.loads(told)["hits"] == json.loads(plain)["hits"]
+    told = run("compare", "\u00e9t\u00e9 cats", "\u202edogs", "--text", "--json").out
+    assert told.isascii()
+
+
+def test_what_the_output_cannot_write_is_told(here):
+    with Index.create("z.kin") as index:
+        index.add([{"id": "z", "text": "cats \u017c\u00f3\u0142w"}])
+    command = [sys.executable, "-m", "textkin", "search", "z.kin", "cats"]
+    options = {"capture_output": True, "timeout": 120}
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, env=environment, **options)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    [line] = done.stderr.decode("latin-1").splitlines()
+    assert line == (
+        "textkin: The output is written as latin-1, which has no '\\u017c'; "
+        "set PYTHONIOENCODING=utf-8, or PYTHONUTF8=1."
+    )
+    done = subprocess.run([*command, "--json"], env=environment, **options)
+    assert "\u017c" in json.loads(done.stdout)["hits"][0]["snippet"]
+
+
+def test_forty_columns(run, monkeypatch):
+    with Index.create("w.kin") as index:
+        index.add([{"id": "a long id " * 9, "text": "Cats purr and sleep on the mat " * 9}])
+        index.add([{"id": f"d{i}", "text": f"Dogs bark at birds {i}"} for i in range(3)])
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    for by in ("bm25", "tfidf", "hybrid"):
+        told = run("search", "w.kin", "cats", "sleeping", "mats", "--by", by, "--explain").out
+        assert "a long id" in told
+        assert max(map(len, told.splitlines())) <= 40
+
+
+class Many:
+    """Hits of which only the numbers are looked at."""
+
+    def __init__(self, stats):
+        self.stats = stats
+
+    def __len__(self):
+        return 0
+
+
+def test_the_last_line_is_short(index):
+    hits = index.search("cats sleep", by="hybrid")
+    assert re.fullmatch(
+        r"\d hits among 6 documents in [\d.]+ (µs|ms|s); \d candidates?", summary(hits)
+    )
+    stats = {"documents": 12_345_678, "searched": 2_345_678, "seconds": 1.0, "candidates": 1e6}
+    told = summary(Many(stats))
+    assert told == "no hits among 2,345,678 of 12,345,678 documents in 1.0 s; 1,000,000 candidates"
+    assert "candidate" not in summary(index.search("cats", by="wmd"))
 
 
 def test_a_model(run, index):

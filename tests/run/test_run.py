@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+import warnings
 
 import pytest
 
@@ -95,3 +96,23 @@ def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch, stream):
     with progress_bar("working") as callback, working("working"):
         assert callback is None
     assert stream is None or stream.getvalue() == ""
+
+
+def test_what_turns_on_a_terminal_leaves_the_streams_alone(monkeypatch):
+    terminal, output = on_terminal(monkeypatch), sys.stdout
+    with working("[looking]"):
+        assert sys.stdout is output
+        assert sys.stderr is terminal
+    assert "[looking]" in shown_on(terminal)
+
+
+def test_warnings_are_told_below_what_turns(monkeypatch):
+    terminal, told = on_terminal(monkeypatch), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr("warnings.showwarning", lambda message, *_: told.append(str(message)))
+        with working("looking"):
+            warnings.warn("careful", UserWarning, stacklevel=1)
+            assert told == []
+    assert told == ["careful"]
+    assert "careful" not in terminal.getvalue()

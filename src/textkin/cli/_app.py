@@ -10,7 +10,7 @@ import typer
 import textkin
 from textkin.cli import _index, _search, _vectors
 from textkin.cli._printing import JsonOption
-from textkin.cli._wording import Interrupted
+from textkin.cli._wording import Interrupted, reason
 
 __all__ = ["app", "main"]
 
@@ -156,11 +156,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             context = getattr(error, "ctx", None)
             where = context.command_path if context is not None else "textkin"
             return _fail(f"{_usage(error.format_message())} Try '{where} --help'.")
-        if isinstance(error, OSError) and error.strerror:  # without "[Errno 13]"
-            where = f"{error.filename}: " if error.filename else ""
-            return _fail(f"{where}{error.strerror}.", error)
         if isinstance(error, ValueError | TypeError | OSError | ImportError):
-            return _fail(str(error), error)
+            return _fail(reason(error), error)
         raise
     if result == _INTERRUPTED:  # what Typer itself makes of Ctrl-C
         _complain("interrupted")

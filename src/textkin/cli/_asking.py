@@ -1,7 +1,7 @@
 """What is asked of an index, as a value: made of options, changed by an interactive search."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Request:
     rounds: tuple[Round, ...] = ()
 
     def find(self, index: "Index") -> "Hits":
-        """Search, move the query by each round, and turn the pages."""
+        """Search, move the query by each round, and turn to the page."""
         moved = bool(self.rounds) or self.feedback_top is not None
         options: dict[str, Any] = {
             "k": self.k,
@@ -79,10 +79,15 @@ class Request:
             hits = hits.pseudo_feedback(self.feedback_top)
         for marked in self.rounds:
             hits = hits.feedback(relevant=marked.relevant, nonrelevant=marked.nonrelevant)
-        if moved:
-            for _ in range(self.page - 1):
-                hits = hits.next()
-        return hits
+        return _paged(hits, self.page) if moved and self.page > 1 else hits
+
+
+def _paged(hits: "Hits", page: int) -> "Hits":
+    """Return a page of what a first page is of, in one search however many are before it."""
+    from textkin.index.ranking._hits import find
+
+    asking = hits._asking
+    return find(replace(asking, offset=(page - 1) * asking.k), hits._query)
 
 
 def ranking_of_options(

@@ -1,6 +1,5 @@
 """``textkin compare``: two texts, their distance and its reason."""
 
-import json
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +8,7 @@ import typer
 from textkin.cli._drawing import drawn
 from textkin.cli._files import named_text, write_whole
 from textkin.cli._loading import named_vectors
+from textkin.cli._printing import print_json
 from textkin.exceptions import EmptyDocumentError
 from textkin.run import working
 from textkin.transport import compare
@@ -66,7 +66,7 @@ def run_compare(
             "stop_words": stop_words,
         }
         record = {"options": options, **found.to_dict()}
-        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        print_json(record)
         return
     for name, value in facts:
         typer.echo(f"{name:<9} {value}")

@@ -1,16 +1,20 @@
 """Drawings that suit the terminal at hand."""
 
 import os
+import re
 import shutil
-import sys
 from dataclasses import dataclass
 from typing import Protocol
+
+from textkin.cli._printing import can_show, on_terminal
+from textkin.explain._words import columns
 
 __all__ = ["Drawable", "Look", "drawn"]
 
 _PIPE_WIDTH = 80
 _WIDEST = 110
 _NARROWEST = 40
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Drawable(Protocol):
@@ -44,31 +48,29 @@ class Look:
     @classmethod
     def of_output(cls) -> "Look":
         """Look at standard output."""
-        terminal = sys.stdout is not None and sys.stdout.isatty()
+        terminal = on_terminal()
         width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
         return cls(
             terminal=terminal,
             width=max(_NARROWEST, min(width, _WIDEST)),
-            unicode=_can_show("━┳┗┣▶×█▏…"),
+            unicode=can_show("━┳┗┣▶×█▏…"),
             color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
         )
 
 
 def drawn(found: Drawable, *, limit: int, indent: int = 0, look: Look | None = None) -> str:
-    """Draw as wide as the terminal, in colour if it has any, in ASCII if it must."""
+    """Draw as wide as the terminal, in colour if it has any, in ASCII if it must.
+
+    What is too wide for a narrow one is indented less.
+    """
     look = look or Look.of_output()
     text = found.to_text(
         limit=limit,
-        width=max(_NARROWEST, look.width - indent),
+        width=max(1, look.width - indent),
         unicode=look.unicode,
         color=look.color,
     )
-    return "\n".join(" " * indent + line for line in text.splitlines())
-
-
-def _can_show(characters: str) -> bool:
-    try:
-        characters.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
+    lines = text.splitlines()
+    widest = max((columns(_COLOR.sub("", line)) for line in lines), default=0)
+    indent = max(0, min(indent, look.width - widest))
+    return "\n".join(" " * indent + line for line in lines)

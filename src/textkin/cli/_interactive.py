@@ -13,6 +13,7 @@ from textkin.cli._asking import Request, Round
 from textkin.cli._drawing import Look, drawn
 from textkin.cli._printing import one_line, shown
 from textkin.cli._showing import hit_lines, query_lines, summary
+from textkin.cli._wording import reason, reworded
 from textkin.run import working
 
 if TYPE_CHECKING:
@@ -108,21 +109,21 @@ class Session:
         line = line.strip()
         if not line:
             return ""
-        if line in ("q", "quit", "exit"):
+        command, *more = line.split(maxsplit=1)
+        command, rest = command.lower(), more[0] if more else ""
+        if command in ("q", "quit", "exit") and not rest:
             self.ended = True
             return ""
-        if line in ("?", "help"):
+        if command in ("?", "help") and not rest:
             return HELP
         try:
             if line[0] in "+-" and _MARK.match(line):
                 return self._mark(line)
-            command, _, rest = line.partition(" ")
-            rest = rest.strip()
             if command in self._commands and _is_command(command, rest):
                 return self._commands[command](rest)
             return self._search(line)
-        except (KeyError, ValueError) as error:
-            return str(error.args[0]) if error.args else str(error)
+        except (KeyError, ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+            return _told(error)
 
     # ------------------------------------------------------------------ what is asked
 
@@ -136,7 +137,7 @@ class Session:
         return self._ask(_new(self._turn.request, text=text))
 
     def _similar(self, rank: str) -> str:
-        return self._ask(_new(self._turn.request, id=self._hit(rank).id))
+        return self._ask(_new(self._turn.request, id=self._hit(rank, "similar").id))
 
     def _mark(self, line: str) -> str:
         self._asked()
@@ -164,6 +165,8 @@ class Session:
         return self._take(request, hits, self._turn.seen) if len(hits) else _NO_MORE
 
     def _by(self, name: str) -> str:
+        if not name:
+            raise ValueError(_needs("by", "which ranking? Its name", "by tfidf"))
         return self._change(replace(self._turn.request, by=name, ranking=None, page=1))
 
     def _where(self, condition: str) -> str:
@@ -171,6 +174,8 @@ class Session:
         return self._change(replace(self._turn.request, where=where, page=1))
 
     def _k(self, number: str) -> str:
+        if not number.isdecimal():
+            raise ValueError(_needs("k", "how many? A number", "k 20", number))
         return self._change(replace(self._turn.request, k=int(number), page=1))
 
     def _undo(self, _: str) -> str:
@@ -182,11 +187,12 @@ class Session:
     # ------------------------------------------------------------------ what is looked at
 
     def _why(self, rank: str) -> str:
-        return drawn(self._hit(rank).explain(), limit=_PARTS, look=self._look)
+        return drawn(self._hit(rank, "why").explain(), limit=_PARTS, look=self._look)
 
     def _show(self, rank: str) -> str:
-        document = self._hit(rank).document
-        return f"{one_line([document.id], self._look.width)}\n\n{shown(document.text).rstrip()}"
+        document = self._hit(rank, "show").document
+        text = shown(document.text, terminal=self._look.terminal)
+        return f"{one_line([document.id], self._look.width)}\n\n{text.rstrip()}"
 
     def _query(self, _: str) -> str:
         return "\n".join(query_lines(self._asked()))
@@ -222,14 +228,16 @@ class Session:
             for id in ids
         }
         lines = hit_lines(hits, self._look, marks=marks)
-        return "\n".join([*lines, *hits.notes, summary(hits)])
+        return "\n".join([*lines, *hits.notes, summary(hits, unicode=self._look.unicode)])
 
     def _asked(self) -> "Hits":
         if self._turn.hits is None:
             raise ValueError("Nothing was searched yet: type the words to look for.")
         return self._turn.hits
 
-    def _hit(self, rank: str) -> "Hit":
+    def _hit(self, rank: str, command: str = "") -> "Hit":
+        if not rank:
+            raise ValueError(_needs(command, "which hit? Its number", f"{command} 2"))
         self._asked()
         seen = self._turn.seen
         found = seen.get(int(rank))
@@ -239,25 +247,28 @@ class Session:
         return found
 
 
-def converse(session: Session) -> None:
-    """Read lines from standard input and print answers, until the user leaves."""
+def converse(session: Session, first: str | None = None) -> None:
+    """Answer a first line, then those of standard input, until the user leaves."""
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if terminal:
         _edit_lines()
     while not session.ended:
         try:
-            line = _line(session.prompt if terminal else None)
+            line, first = first, None
+            if line is None:
+                line = _line(session.prompt if terminal else None)
             if line is None:
                 break
             with working("Searching"):
                 told = session.answer(line)
+            if told:
+                typer.echo(told, color=True)
+        except UnicodeEncodeError as error:
+            typer.echo(_told(error))
         except KeyboardInterrupt:
             if not terminal:
                 raise
             typer.echo("")
-            continue
-        if told:
-            typer.echo(told, color=True)
 
 
 def _line(prompt: str | None) -> str | None:
@@ -286,8 +297,21 @@ def _is_command(name: str, rest: str) -> bool:
     """Tell a command from a query that begins with the same word."""
     if name in ("next", "query", "undo"):
         return not rest
-    if name in ("why", "show", "similar", "k"):
-        return rest.isdecimal()
-    if name == "by":
-        return len(rest.split()) == 1
+    if name in ("why", "show", "similar"):
+        return not rest or rest.isdecimal()
+    if name in ("by", "k"):
+        return len(rest.split()) <= 1
     return True
+
+
+def _needs(command: str, what: str, such: str, got: str = "") -> str:
+    """Say what a command lacks, and how to look for the word itself."""
+    words = f"{command} {got}".strip()
+    return f"{command} {what} follows, as in `{such}`; `search {words}` looks for the words."
+
+
+def _told(error: Exception) -> str:
+    """Return what an error says, with the words that are typed here."""
+    message = " ".join((reworded(reason(error)), *getattr(error, "__notes__", ())))
+    message = message.replace("-k and --page ask", "k and next ask")
+    return re.sub(r"--(by|k|where)\b", r"\1", message)

@@ -8,14 +8,27 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["JsonOption", "note", "one_line", "print_json", "print_lines", "shown", "size"]
+__all__ = [
+    "JsonOption",
+    "can_show",
+    "note",
+    "on_terminal",
+    "one_line",
+    "print_json",
+    "print_lines",
+    "shown",
+    "size",
+]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def print_json(record: Mapping[str, Any]) -> None:
-    """Print a record."""
-    typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+    """Print a record: in ASCII where other characters could drive a terminal or not be written."""
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    if on_terminal() or not can_show(text):
+        text = json.dumps(record, indent=2)
+    typer.echo(text)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -35,9 +48,23 @@ def one_line(words: Iterable[str], longest: int = 40) -> str:
     return "  ".join(shortened(word, longest) for word in words)
 
 
-def shown(text: str) -> str:
+def on_terminal() -> bool:
+    """Tell whether a person looks at standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def can_show(text: str) -> bool:
+    """Tell whether standard output has all characters of a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(text: str, *, terminal: bool | None = None) -> str:
     """Return a text as it is in a pipe; on a terminal, without what would drive the terminal."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not (on_terminal() if terminal is None else terminal):
         return text
     from textkin.explain._words import clean
 

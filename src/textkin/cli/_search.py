@@ -114,6 +114,12 @@ def search(
         raise ValueError("QUERY is missing: words, or - for standard input; or add --interactive.")
     if asks and json:
         raise ValueError("--json needs a QUERY, and no --interactive.")
+    if asks and explain:
+        raise ValueError(
+            "--explain needs a QUERY, and no --interactive; there `why 2` explains a hit."
+        )
+    if asks and page != 1:
+        raise ValueError("--page needs a QUERY, and no --interactive; there `next` turns pages.")
     text = _query_text(words) if words else None
     with opened_index(index) as opened:
         request = _request(
@@ -193,13 +199,14 @@ def _answer(
     from textkin.cli._showing import hit_lines, record, summary
     from textkin.run import working
 
+    look = Look.of_output()
     with working("Searching"):
         hits = request.find(opened)
         lines: list[str] = []
         if as_json:
             found = {"index": str(path), **record(hits, explain=explain)}
         else:
-            lines = hit_lines(hits, Look.of_output(), explain=explain)
+            lines = hit_lines(hits, look, explain=explain)
     if as_json:
         print_json(found)
     elif lines:
@@ -221,9 +228,7 @@ def _converse(opened: "Index", request: "Request", path: Path) -> None:
         number = len(opened)
         documents = "1 document" if number == 1 else f"{number:,} documents"
         typer.echo(f"{path}: {documents}. Words to look for, ? for help, q to end.")
-    if request.text is not None:
-        typer.echo(session.answer(f"search {request.text}"), color=True)
-    converse(session)
+    converse(session, None if request.text is None else f"search {request.text}")
 
 
 def _query_text(words: list[str]) -> str:

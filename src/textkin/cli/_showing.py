@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from textkin.cli._drawing import Look, drawn
-from textkin.cli._printing import one_line, shown
+from textkin.cli._printing import one_line
 
 if TYPE_CHECKING:
     from textkin.index import Hit, Hits
@@ -13,6 +13,7 @@ __all__ = ["hit_lines", "query_lines", "record", "summary"]
 
 _BOLD = ("\x1b[1m", "\x1b[22m")
 _PARTS = 8  # of an explanation
+_NARROWEST = 20  # of an id and a passage
 _WORDS = 20  # of a query
 
 
@@ -44,10 +45,9 @@ def hit_lines(
     for hit, score in zip(found, scores, strict=True):
         mark = (marks or {}).get(hit.id, " ") if marks is not None else ""
         start = f"{mark}{hit.rank:>{width}}  {score:>{column}}  "
-        lines.append(start + (one_line([hit.id], look.width) if look.terminal else shown(hit.id)))
-        text = hit.snippet(
-            width=max(20, look.width - len(start)), marks=_BOLD if look.color else ("", "")
-        )
+        room = max(_NARROWEST, look.width - len(start))
+        lines.append(start + (one_line([hit.id], room) if look.terminal else hit.id))
+        text = hit.snippet(width=room, marks=_BOLD if look.color else ("", ""))
         if text:
             lines.append(" " * len(start) + text)
         if explain:
@@ -72,20 +72,21 @@ def query_lines(hits: "Hits") -> list[str]:
     return lines
 
 
-def summary(hits: "Hits") -> str:
-    """Say in one line how many hits there are, among how many documents, and what it took."""
-    stats = dict(hits.stats)
-    documents, searched = int(stats.pop("documents")), int(stats.pop("searched"))
-    seconds = stats.pop("seconds")
+def summary(hits: "Hits", *, unicode: bool = True) -> str:
+    """Say in one line how many hits there are, among how many documents, and the time it took.
+
+    For a hybrid also how many candidates it ranked; ``--json`` has all that was counted.
+    """
+    stats = hits.stats
+    documents, searched = int(stats["documents"]), int(stats["searched"])
     number = "no hits" if not len(hits) else "1 hit" if len(hits) == 1 else f"{len(hits):,} hits"
     among = f"{documents:,}" if searched == documents else f"{searched:,} of {documents:,}"
     noun = "document" if documents == 1 else "documents"
-    told = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in stats.items() if value]
-    parts = [
-        f"{number} among {among} {noun} in {_duration(seconds)}",
-        *filter(None, [", ".join(told)]),
-    ]
-    return "; ".join(parts)
+    told = f"{number} among {among} {noun} in {_duration(stats['seconds'], unicode)}"
+    if "candidates" not in stats:
+        return told
+    candidates = int(stats["candidates"])
+    return f"{told}; {candidates:,} {'candidate' if candidates == 1 else 'candidates'}"
 
 
 def record(hits: "Hits", *, explain: bool) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def record(hits: "Hits", *, explain: bool) -> dict[str, Any]:
     return found
 
 
-def _duration(seconds: float) -> str:
+def _duration(seconds: float, unicode: bool) -> str:
     if seconds < 1e-3:
-        return f"{seconds * 1e6:.0f} µs"
+        return f"{seconds * 1e6:.0f} {'µs' if unicode else 'us'}"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"

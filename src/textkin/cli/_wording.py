@@ -8,7 +8,7 @@ from typing import TextIO
 
 from textkin.cli._printing import note
 
-__all__ = ["Interrupted", "in_words", "reworded"]
+__all__ = ["Interrupted", "in_words", "reason", "reworded"]
 
 # What messages name, and what a user of the command line types for it; the first that fits.
 _OPTIONS = (
@@ -36,6 +36,9 @@ _OPTIONS = (
     (r"^(by|k|k1|b|idf|variant|threshold) must", r"--\1 must"),
     (r"^where(?=:| must| begins)", "--where"),
     (r", a TfIdf, a BM25, a WordMover or a ranking(?=; got)", ""),
+    (r"^(--\w+) must be None or ", r"\1 must be "),
+    (r"\bk and offset ask\b", "-k and --page ask"),
+    (r", or give such a ranking with more candidates as by=(?=\.)", ""),
     (r"test with `id in index`", "textkin index list prints all ids"),
 )
 
@@ -65,10 +68,27 @@ def in_words(kept: str = "") -> Iterator[None]:
     except (KeyError, ValueError, TypeError, OSError) as error:
         if isinstance(error, OSError) and error.strerror:  # names a file, and no option
             raise
-        said = ValueError(reworded(str(error.args[0]) if error.args else str(error)))
+        said = ValueError(reworded(reason(error)))
         for told in getattr(error, "__notes__", ()):
             said.add_note(told)
         raise said from error
+
+
+def reason(error: Exception) -> str:
+    """Return what an error says, for a person."""
+    if isinstance(error, UnicodeEncodeError):
+        character = error.object[error.start]
+        if "\ud800" <= character <= "\udfff":  # stands for a byte that could not be read
+            return "A text is not valid UTF-8; put it in a file, and convert that."
+        return (
+            f"The output is written as {error.encoding}, which has no {character!a}; "
+            "set PYTHONIOENCODING=utf-8, or PYTHONUTF8=1."
+        )
+    if isinstance(error, OSError) and error.strerror:  # without "[Errno 13]"
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, KeyError) and error.args:  # without the quotes
+        return str(error.args[0])
+    return str(error) or type(error).__name__
 
 
 def reworded(message: str) -> str:

@@ -1,6 +1,7 @@
 """Progress of long work: a callback that the caller passes in, silent by default."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -98,6 +99,9 @@ def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
 def working(label: str) -> Iterator[None]:
     """Show on a terminal that work of unknown length goes on; nothing in a pipe.
 
+    Standard output and standard error stay what they are, so that what is made meanwhile can ask
+    them whether they are terminals; warnings are told afterwards, below what was shown.
+
     Parameters
     ----------
     label : str
@@ -107,9 +111,25 @@ def working(label: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.text import Text
 
-    with Console(stderr=True).status(label):
-        yield
+    told: list[warnings.WarningMessage] = []
+    spinner = Live(
+        Spinner("dots", Text(label), style="green"),
+        console=Console(stderr=True),
+        refresh_per_second=12.5,
+        transient=True,
+        redirect_stdout=False,  # the stand-in of older versions of rich is no terminal
+        redirect_stderr=False,
+    )
+    try:
+        with warnings.catch_warnings(record=True) as told, spinner:
+            yield
+    finally:
+        for one in told:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
 
 
 def _bar(width: int) -> "Progress":
