@@ -37,8 +37,6 @@ _OPTIONS = (
     (r"^where(?=:| must| begins)", "--where"),
     (r", a TfIdf, a BM25, a WordMover or a ranking(?=; got)", ""),
     (r"^(--\w+) must be None or ", r"\1 must be "),
-    (r"\bk and offset ask\b", "-k and --page ask"),
-    (r", or give such a ranking with more candidates as by=(?=\.)", ""),
     (r"test with `id in index`", "textkin index list prints all ids"),
 )
 
