@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support import load_script
 from textkin import Index
 from textkin.index import _merging, _writer
 
@@ -18,6 +19,16 @@ def index(tmp_path: Path) -> Iterator[Index]:
     """An empty index."""
     with Index.create(tmp_path / "test.kin") as made:
         yield made
+
+
+@pytest.fixture
+def filled(index: Index, small_segments: None) -> Index:
+    """An index with segments, dead rows and recent documents."""
+    records = load_script("tests/index/attached_models.py").RECORDS
+    index.add(records[:20])
+    index.delete(["d3", "d11"])
+    index.add(records[20:23])
+    return index
 
 
 @pytest.fixture

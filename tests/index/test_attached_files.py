@@ -1,0 +1,275 @@
+"""What is kept of attached models: their files, copies of them, and older formats."""
+
+import errno
+import os
+import shutil
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from support import load_script
+from textkin import LSI, DamagedIndexError, Index, TfIdf
+from textkin.index import _life
+
+helpers = load_script("tests/index/attached_models.py")
+model, RECORDS, MORE = helpers.model, helpers.RECORDS, helpers.MORE
+lengths, vectors, change = helpers.lengths, helpers.vectors, helpers.change
+Encoder, Other = helpers.Encoder, helpers.Other
+
+
+class TestFolder:
+    """What lies in the folder of an index may be damaged, or come from a stranger."""
+
+    @pytest.fixture
+    def path(self, filled: Index) -> Path:
+        filled.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+        filled.close()
+        return filled.path
+
+    def place(self, path: Path) -> Path:
+        return path / "models" / model.model_files(path)[0]
+
+    def assert_told(self, path: Path) -> None:
+        """A damaged model is told, keeps others from adding, and can be attached anew."""
+        with Index.open(path) as index:
+            near = index.similar("d1", by="lsi").ids
+            before = index.ids()
+            for use in (
+                lambda: index.search("abc", by="lsi"),
+                lambda: index.add(MORE),
+                lambda: index.copy(path.with_name("copy.kin")),
+                index.verify,
+            ):
+                with pytest.raises(DamagedIndexError, match=r"lsi.*attach it again") as told:
+                    use()
+                assert "models/" in told.value.problems[0]
+            assert index.ids() == before
+            assert not path.with_name("copy.kin").exists()
+            assert index.search("abc def").ids
+            index.delete("d1")
+            index.detach("lsi")
+            index.verify()
+            index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+            index.add(MORE)
+            index.verify()
+            assert near
+
+    @pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors"])
+    @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked", "pipe"])
+    def test_a_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
+        damaged = self.place(path) / "1" / file
+        data = bytearray(damaged.read_bytes())
+        damaged.unlink()
+        data[-2] ^= 1
+        if how == "flipped":
+            damaged.write_bytes(data)
+        elif how == "cut":
+            damaged.write_bytes(data[:-9])
+        elif how == "pipe":  # whoever opens it waits for ever
+            os.mkfifo(damaged)
+        elif how == "linked":
+            data[-2] ^= 1
+            (tmp_path / "elsewhere").write_bytes(data)
+            damaged.symlink_to(tmp_path / "elsewhere")
+        self.assert_told(path)
+
+    @pytest.mark.parametrize("what", ["step", "model", "models"])
+    def test_a_folder_that_is_gone_or_leads_elsewhere(
+        self, path: Path, what: str, tmp_path: Path
+    ) -> None:
+        place = {"step": self.place(path) / "0", "model": self.place(path)}.get(
+            what, path / "models"
+        )
+        elsewhere = Path(shutil.move(place, tmp_path / "elsewhere"))
+        before = sorted(file.name for file in elsewhere.rglob("*"))
+        place.symlink_to(elsewhere)
+        self.assert_told(path)
+        assert sorted(file.name for file in elsewhere.rglob("*")) == before
+
+    def test_another_model_in_its_place(self, path: Path) -> None:
+        arrays = self.place(path) / "1"
+        shutil.rmtree(arrays)
+        LSI(2).fit(np.eye(4)).save(arrays)
+        self.assert_told(path)
+
+    def test_what_a_crash_left_is_swept_up(self, path: Path) -> None:
+        named = model.model_files(path)
+        (path / "models" / ".abc.tmp").mkdir()
+        (path / "models" / "00000999" / "0").mkdir(parents=True)
+        (path / "models" / "letter.txt").write_text("x")
+        with Index.open(path) as index:
+            index.compact()
+            index.verify()
+        assert model.model_files(path) == named
+
+    @pytest.mark.parametrize(
+        ("statement", "told"),
+        [
+            ("UPDATE vectors SET vector = x'00' WHERE position = 5", "position 5 is not what"),
+            ("UPDATE vectors SET vector = zeroblob(8) WHERE position = 5", "position 5 is not"),
+            ("UPDATE vectors SET checksum = 7 WHERE position = 5", "position 5 is not what"),
+            ("UPDATE vectors SET vector = 7 WHERE position = 5", "position 5 is not what"),
+            ("DELETE FROM vectors WHERE position = 5", "documents without a vector"),
+            ("UPDATE vectors SET position = 3 WHERE position = 5", "documents without a vector"),
+            (
+                "INSERT INTO vectors SELECT model, 3, checksum, vector FROM vectors LIMIT 1",
+                "vectors without a document",
+            ),
+            (
+                "INSERT INTO vectors SELECT model, 999, checksum, vector FROM vectors LIMIT 1",
+                "vectors without a document",
+            ),
+        ],
+    )
+    def test_vectors(self, path: Path, statement: str, told: str) -> None:
+        change(path, statement)
+        with Index.open(path) as index:
+            with pytest.raises(DamagedIndexError, match=told):
+                index.search("abc", by="lsi")
+            with pytest.raises(DamagedIndexError, match=rf"{told}.*attach it again"):
+                index.verify()
+            index.detach("lsi")
+            index.verify()
+
+    def test_vectors_that_are_no_numbers(self, path: Path) -> None:
+        blob = np.array([np.nan, 1], "<f4").tobytes()
+        change(
+            path,
+            "UPDATE vectors SET vector = ?, checksum = ? WHERE position = 5",
+            blob,
+            zlib.crc32(blob),
+        )
+        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no numbers"):
+            index.similar("d1", by="lsi")
+
+    def test_vectors_of_no_model(self, path: Path) -> None:
+        change(path, "UPDATE vectors SET model = 99 WHERE position = 5")
+        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no model"):
+            index.verify()
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "UPDATE models SET dimensions = 1 << 40",
+            "UPDATE models SET name = '../x'",
+            "UPDATE models SET columns = columns + 1000",
+            "UPDATE models SET metric = 'l2'",
+            "UPDATE models SET takes = 'x'",
+            "UPDATE models SET steps = 1000",
+            "UPDATE models SET description = 'other'",
+            "UPDATE models SET number = -1",
+            "UPDATE models SET name = x'ff'",
+        ],
+    )
+    def test_rows_that_textkin_never_writes(self, path: Path, statement: str) -> None:
+        change(path, statement)
+        with pytest.raises(DamagedIndexError, match="'models' has a row"):
+            Index.open(path)
+
+    def test_a_description_that_a_terminal_would_obey(self, path: Path) -> None:
+        with Index.open(path) as index:
+            record = index._snapshot().models["lsi"]
+        record = replace(record, description="\x1b[31mred\x1b]0;title\x07")
+        change(
+            path,
+            "UPDATE models SET description = ?, checksum = ?",
+            record.description,
+            record.checksum(),
+        )
+        with pytest.raises(DamagedIndexError, match="'models' has a row"):
+            Index.open(path)
+
+    def test_a_name_that_a_terminal_would_obey(self, filled: Index) -> None:
+        made = Encoder()
+        made.__name__ = "a\x1b[31m \ud800\nb"  # type: ignore[attr-defined]
+        filled.attach("own", made)
+        assert filled.models["own"].startswith("a?[31m ? b:")
+        Index.open(filled.path).close()
+
+
+def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
+    ids = filled.ids()
+    filled.close()
+    change(filled.path, "DROP TABLE models")
+    change(filled.path, "DROP TABLE vectors")
+    change(filled.path, "PRAGMA user_version = 1")
+    with Index.open(filled.path) as index:
+        assert (index.ids(), index.info().format) == (ids, 2)
+        index.verify()
+        index.attach("lsi", LSI(2))
+        index.verify()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_an_index_of_the_first_format_that_cannot_be_written(
+    filled: Index, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    filled.close()
+    change(filled.path, "DROP TABLE models")
+    change(filled.path, "DROP TABLE vectors")
+    change(filled.path, "PRAGMA user_version = 1")
+
+    def refused(*_arguments: object) -> None:
+        raise OSError(number, os.strerror(number), "writer.lock")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_life, "writer_lock", refused)
+        with pytest.raises(ValueError, match=r"in format 1; it is upgraded to 2 .* be written"):
+            Index.open(filled.path)
+        number = errno.EIO
+        with pytest.raises(OSError, match="Input/output error"):
+            Index.open(filled.path)
+    Index.open(filled.path).close()
+
+
+def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
+    filled.attach("lsi", LSI(2))
+    with filled.copy(tmp_path / "copy.kin") as copy:
+        copy.verify()
+        copy.add(MORE)
+        assert copy.models == filled.models
+        assert copy.info().bytes["models"] == filled.info().bytes["models"] > 0
+        assert copy.info().as_dict()["models"] == copy.models
+    shutil.rmtree(filled.path / "models")
+    with pytest.raises(DamagedIndexError, match="models is missing"):
+        filled.copy(tmp_path / "other.kin")
+    assert not os.path.exists(tmp_path / "other.kin")
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_copy_of_a_state_whose_model_was_detached(
+    filled: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    filled.attach("lsi", LSI(2, random_state=0))
+    copyfile = shutil.copyfile
+
+    def detached(source: Path, target: Path) -> None:
+        copyfile(source, target)
+        if source.parent.parent.parent.name == "models" and source.exists() and filled.models:
+            filled.detach("lsi")
+
+    with Index.open(filled.path) as reader:
+        if when == "before":
+            filled.detach("lsi")
+        else:
+            monkeypatch.setattr(shutil, "copyfile", detached)
+        with pytest.raises(ValueError, match=r"'lsi' has been detached .*; refresh\(\)") as told:
+            reader.copy(tmp_path / "copy.kin")
+        assert not isinstance(told.value, DamagedIndexError)
+        assert not (tmp_path / "copy.kin").exists()
+        reader.refresh()
+        with reader.copy(tmp_path / "copy.kin") as copy:
+            assert copy.models == {}
+
+
+def test_a_copy_does_not_follow_a_link_to_word_vectors(filled: Index, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("x")
+    (filled.path / "vectors").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DamagedIndexError, match="vectors is a link"):
+        filled.copy(tmp_path / "copy.kin")
+    assert not (tmp_path / "copy.kin").exists()
