@@ -9,6 +9,9 @@
 NB_MODULE(_core, module) {
     using namespace textkin::bindings;
     using namespace nb::literals;
+    // What is still referred to when the interpreter ends is no leak that a user could mend, and
+    // the lines about it hide what a program says last.
+    nb::set_leak_warnings(false);
     module.doc() = "The compiled core of textkin. Private: use the public classes.";
     module.def(
         "instruction_set", [] { return textkin::kernels().name; },
