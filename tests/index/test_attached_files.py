@@ -273,3 +273,20 @@ def test_a_copy_does_not_follow_a_link_to_word_vectors(filled: Index, tmp_path: 
     with pytest.raises(DamagedIndexError, match="vectors is a link"):
         filled.copy(tmp_path / "copy.kin")
     assert not (tmp_path / "copy.kin").exists()
+
+
+def test_info_while_another_process_detaches(
+    filled: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled.attach("lsi", LSI(2))
+    folder, scandir = filled.path / "models" / model.model_files(filled.path)[0], os.scandir
+
+    def vanishing(path: str | Path) -> object:
+        if Path(path).parent == folder:  # seen a moment ago
+            monkeypatch.setattr(os, "scandir", scandir)
+            shutil.rmtree(folder)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    assert filled.info().bytes["models"] == 0
+    assert not folder.exists()

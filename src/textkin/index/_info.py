@@ -1,6 +1,6 @@
 """What an index says of itself."""
 
-from collections.abc import Iterator
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,9 @@ def info_of(
     catalogue_bytes = sum(_size(folder / f"{CATALOGUE}{ending}") for ending in ("", "-wal", "-shm"))
     sizes = {
         "catalogue": catalogue_bytes,
-        "segments": sum(map(_size, _files(folder / SEGMENTS))),
-        "vectors": sum(map(_size, _files(folder / VectorSet.FOLDER))),
-        "models": sum(map(_size, (folder / MODELS).rglob("*.*"))),
+        "segments": _size_within(folder / SEGMENTS),
+        "vectors": _size_within(folder / VectorSet.FOLDER),
+        "models": _size_within(folder / MODELS),
     }
     return IndexInfo(
         path=str(folder),
@@ -112,8 +112,9 @@ def info_of(
     )
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return folder.iterdir() if folder.is_dir() else iter(())
+def _size_within(folder: Path) -> int:
+    """Return the bytes of all files in a folder; a writer may remove it while we look."""
+    return sum(_size(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
 
 
 def _size(path: Path) -> int:
