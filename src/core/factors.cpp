@@ -43,7 +43,6 @@ void add_gram(const Number* table, std::size_t rows, std::size_t dimensions, std
                                   .count = std::min(kChunk, rows - begin),
                                   .width = width,
                                   .out = chunk_sums.data(),
-                                  .adds = false,
                                   .upper = true});
         for (std::size_t i = 0; i < dimensions; ++i)
             for (std::size_t j = i; j < dimensions; ++j)
@@ -52,7 +51,7 @@ void add_gram(const Number* table, std::size_t rows, std::size_t dimensions, std
 }
 
 template <class Number>
-void times_matrix(const Number* rows, std::size_t count, const Number* matrix,
+void times_matrix(const Number* rows, std::size_t count, const Number* matrix, Shape shape,
                   std::size_t dimensions, std::size_t width, Number* out) {
     loops<Number>().multiply({.left = rows,
                               .left_row = width,
@@ -62,8 +61,7 @@ void times_matrix(const Number* rows, std::size_t count, const Number* matrix,
                               .count = dimensions,
                               .width = width,
                               .out = out,
-                              .adds = false,
-                              .upper = false});
+                              .right_shape = shape});
 }
 
 // Where blocks of rows begin, and the end of the last.
@@ -140,7 +138,8 @@ void multiply_rows(Number* table, std::size_t rows, const Number* matrix, std::s
                      scratch->grow(kBlockRows * width);
                      Number* own = table + block * kBlockRows * width;
                      const std::size_t count = std::min(kBlockRows, rows - block * kBlockRows);
-                     times_matrix(own, count, matrix, dimensions, width, scratch->data());
+                     times_matrix(own, count, matrix, Shape::full, dimensions, width,
+                                  scratch->data());
                      std::copy_n(scratch->data(), count * width, own);
                  },
                  false);
@@ -184,7 +183,8 @@ FactorSolver<Number>::FactorSolver(const Number* factors, std::size_t rows, std:
                  [&](std::size_t block) {
                      const std::size_t begin = block * kBlockRows;
                      times_matrix(factors + begin * width, std::min(kBlockRows, rows - begin),
-                                  there.data(), dimensions, width, placed_.data() + begin * width);
+                                  there.data(), Shape::upper, dimensions, width,
+                                  placed_.data() + begin * width);
                  },
                  false);
 }
@@ -203,7 +203,7 @@ double FactorSolver<Number>::solve(const Counts<Number>& entries, Number* out, u
         for (std::size_t r = 0; r < count; ++r)
             objectives[block] +=
                 solve_row(entries, begin + r, *scratch, scratch->y.data() + r * width_);
-        times_matrix(scratch->y.data(), count, back_.data(), dimensions_, width_,
+        times_matrix(scratch->y.data(), count, back_.data(), Shape::lower, dimensions_, width_,
                      out + begin * width_);
     });
     double objective = penalty_;
@@ -269,9 +269,7 @@ bool FactorSolver<Number>::solve_short(std::size_t count, Scratch& scratch, Numb
                   .right = scratch.rows.data(),
                   .count = count,
                   .width = width_,
-                  .out = scratch.products.data(),
-                  .adds = false,
-                  .upper = false});
+                  .out = scratch.products.data()});
     std::copy_n(scratch.products.data(), width_, y);
     return true;
 }
@@ -298,9 +296,7 @@ bool FactorSolver<Number>::solve_long(std::size_t count, Scratch& scratch, Numbe
                   .right = scratch.rows.data(),
                   .count = count,
                   .width = width_,
-                  .out = scratch.products.data() + width_,
-                  .adds = false,
-                  .upper = false});
+                  .out = scratch.products.data() + width_});
     std::copy_n(scratch.products.data() + width_, width_, y);
     return run.solve_positive(scratch.matrix.data(), dimensions_, width_, y);
 }

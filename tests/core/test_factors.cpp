@@ -25,31 +25,36 @@ void check_multiply(const FactorKernels<Number>& run, std::size_t rows, std::siz
                     std::size_t width, double tolerance) {
     Random random(rows + count + width);
     const auto left = numbers<Number>(random, rows * count);
-    const auto right = numbers<Number>(random, count * width);
     const auto before = numbers<Number>(random, rows * width);
-    for (const bool turned : {false, true}) {
-        for (const bool adds : {false, true}) {
-            for (const bool upper : {false, true}) {
-                std::vector<Number> out = before;
-                run.multiply({.left = left.data(),
-                              .left_row = turned ? 1 : count,
-                              .left_step = turned ? rows : 1,
-                              .rows = rows,
-                              .right = right.data(),
-                              .count = count,
-                              .width = width,
-                              .out = out.data(),
-                              .adds = adds,
-                              .upper = upper});
-                for (std::size_t i = 0; i < rows; ++i) {
-                    for (std::size_t j = upper ? i : 0; j < width; ++j) {
-                        double sum = adds ? static_cast<double>(before[i * width + j]) : 0;
-                        for (std::size_t k = 0; k < count; ++k)
-                            sum +=
-                                static_cast<double>(left[turned ? k * rows + i : i * count + k]) *
-                                static_cast<double>(right[k * width + j]);
-                        CHECK_NEAR(static_cast<double>(out[i * width + j]), sum, tolerance);
-                    }
+    for (const Shape shape : {Shape::full, Shape::upper, Shape::lower}) {
+        auto right = numbers<Number>(random, count * width);
+        for (std::size_t k = 0; k < count; ++k)
+            for (std::size_t j = 0; j < width; ++j)
+                if ((shape == Shape::upper && j < k) || (shape == Shape::lower && j > k))
+                    right[k * width + j] = 0;
+        for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
+            const bool turned = (options & 1) != 0;
+            const bool adds = (options & 2) != 0;
+            const bool upper = (options & 4) != 0;
+            std::vector<Number> out = before;
+            run.multiply({.left = left.data(),
+                          .left_row = turned ? 1 : count,
+                          .left_step = turned ? rows : 1,
+                          .rows = rows,
+                          .right = right.data(),
+                          .count = count,
+                          .width = width,
+                          .out = out.data(),
+                          .adds = adds,
+                          .upper = upper,
+                          .right_shape = shape});
+            for (std::size_t i = 0; i < rows; ++i) {
+                for (std::size_t j = upper ? i : 0; j < width; ++j) {
+                    double sum = adds ? static_cast<double>(before[i * width + j]) : 0;
+                    for (std::size_t k = 0; k < count; ++k)
+                        sum += static_cast<double>(left[turned ? k * rows + i : i * count + k]) *
+                               static_cast<double>(right[k * width + j]);
+                    CHECK_NEAR(static_cast<double>(out[i * width + j]), sum, tolerance);
                 }
             }
         }
@@ -100,7 +105,7 @@ template <class Number> void check_loops(const FactorKernels<Number>& run, doubl
     constexpr std::size_t lanes = 64 / sizeof(Number);
     for (const std::size_t vectors : {1u, 2u, 3u, 4u, 5u, 7u, 8u}) {
         for (const std::size_t rows : {1u, 2u, 5u, 6u, 11u, 16u})
-            for (const std::size_t count : {0u, 1u, 9u})
+            for (const std::size_t count : {0u, 1u, 9u, 40u})
                 check_multiply(run, std::min(rows, vectors * lanes), count, vectors * lanes,
                                tolerance);
         check_systems(run, vectors * lanes, 10 * tolerance);

@@ -18,9 +18,14 @@ template <std::size_t Rows, std::size_t Registers, class Number>
 #pragma GCC unroll 4
         for (std::size_t p = 0; p < Registers; ++p)
             sums[i][p] = product.adds ? load_piece(out + i * product.width, p) : Piece<Number>{};
-    const Number* left = product.left + row * product.left_row;
-    const Number* right = product.right + column;
-    for (std::size_t k = 0; k < product.count; ++k) {
+    std::size_t begin = 0;
+    std::size_t end = product.count;
+    if (product.right_shape == Shape::lower) begin = column < end ? column : end;
+    constexpr std::size_t columns = Registers * kPieceLanes<Number>;
+    if (product.right_shape == Shape::upper && column + columns < end) end = column + columns;
+    const Number* left = product.left + row * product.left_row + begin * product.left_step;
+    const Number* right = product.right + begin * product.width + column;
+    for (std::size_t k = begin; k < end; ++k) {
         Piece<Number> values[Registers];
 #pragma GCC unroll 4
         for (std::size_t p = 0; p < Registers; ++p) values[p] = load_piece(right, p);

@@ -69,6 +69,9 @@ template <class Number> struct TopicKernels {
     double (*log_sum)(const Number* weights, const Number* values, std::size_t count);
 };
 
+// Which numbers of a matrix may differ from 0: all, those with j >= i, or those with j <= i.
+enum class Shape : std::uint8_t { full, upper, lower };
+
 // A product of matrices: out[i][j] becomes, or grows by, the sum over k below `count` of
 // left[i * left_row + k * left_step] * right[k][j], in the order of k. Rows of `right` and `out`
 // have `width` numbers, a multiple of 64 bytes.
@@ -81,8 +84,9 @@ template <class Number> struct Product {
     std::size_t count;
     std::size_t width;
     Number* out;
-    bool adds;
-    bool upper; // whether only j >= i is wanted; other numbers of `out` may become anything
+    bool adds = false;
+    bool upper = false; // whether only j >= i is wanted; the rest of `out` may become anything
+    Shape right_shape = Shape::full;
 };
 
 // Loops of matrix factorisation. A row gives the same bits alone and among others.
