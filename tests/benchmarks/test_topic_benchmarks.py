@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from support import load_script
 
@@ -50,3 +51,29 @@ def test_ratios_are_taken_within_rounds():
     assert found["wall_seconds"]["times_textkin"]["other"] == 2
     assert found["wall_seconds"]["median"] == {"textkin": 2, "other": 4}
     json.dumps(found)
+
+
+class TestFactorisation:
+    @pytest.fixture
+    def factorisation(self):
+        return load_script("benchmarks/factorisation.py")
+
+    def test_all_solve_the_same_problem(self, factorisation):
+        bags = factorisation.random_bags(80, 60, 700)
+        assert set(bags.data) == {1}
+        with threadpool_limits(1):  # which implicit insists on
+            contenders = factorisation.contenders_for(bags)
+            apart = factorisation.check_equal(contenders)
+        assert max(apart["textkin"], apart["textkin_2_threads"]) < 1e-5
+        contenders["textkin"].words[:] = 1
+        with pytest.raises(SystemExit, match="textkin: factors differ"):
+            factorisation.check_equal(contenders)
+
+    def test_a_run_writes_its_result(self, factorisation, monkeypatch, tmp_path):
+        result = tmp_path / "factorisation.json"
+        sizes = ["--documents", "3000", "--words", "80", "--entries", "9000", "--rounds", "1"]
+        monkeypatch.setattr("sys.argv", ["factorisation.py", *sizes, "--out", str(result)])
+        factorisation.main()
+        found = json.loads(result.read_text())
+        assert found["sweep"]["summary"]["wall_seconds"]["times_textkin"]["textkin"] == 1
+        assert found["placing"]["sentences_a_second"]["textkin"] > 0

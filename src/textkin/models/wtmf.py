@@ -115,8 +115,8 @@ class WTMF(BagModel):
     --------
     >>> bags = [[5, 4, 0, 0], [4, 0, 0, 0], [0, 5, 0, 0], [0, 0, 4, 5], [0, 0, 0, 5]]
     >>> wtmf = WTMF(2, regularization=0.5, random_state=0).fit(bags)
-    >>> wtmf.similarity([[3, 0, 0, 0]], [[0, 3, 0, 0], [0, 0, 3, 0]]).round(1) + 0
-    array([[1., 0.]])
+    >>> wtmf.similarity([[3, 0, 0, 0]], [[0, 3, 0, 0], [0, 0, 3, 0]]).round(1)
+    array([[1. , 0.1]])
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -199,8 +199,9 @@ class WTMF(BagModel):
             objectives.append(self._solve(texts, by_word, words))
             if not np.isfinite(objectives[-1]):
                 raise ValueError(
-                    f"X must have weights whose squares stay in the range of numbers; the largest "
-                    f"is {np.abs(bags.data).max():g}. Scale them down."
+                    f"The systems cannot be solved in the range of numbers: the largest weight of "
+                    f"X is {np.abs(bags.data).max():g}, regularization={self.regularization:g}. "
+                    "Scale X down, or raise regularization."
                 )
             if self.orthogonality > 0:
                 self._make_orthogonal(words)
