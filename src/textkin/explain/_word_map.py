@@ -15,7 +15,7 @@ __all__ = ["MapCell", "WordMap"]
 _WORD, _SHORTEST_WORD = 14, 6  # widest and narrowest columns of words
 _SHADES = " ░▒▓█"  # of cells, by their part of the heaviest one
 _CELL_WIDTH, _NARROWEST = 84, 40  # pixels of a picture
-_LARGEST, _SMALLEST = 15.0, 8.0  # letters, in pixels
+_LARGEST, _SMALLEST = 17.0, 8.0  # letters, in pixels
 _LETTER = 0.58  # how wide a column of letters is, by its size; wider ones are cut off
 _LEADING, _PAD, _MARGIN, _GAP = 1.2, 5, 14, 2
 _STYLE = (
@@ -29,7 +29,7 @@ _STYLE = (
     ".textkin-map .ink{fill:#ececf1}.textkin-map .muted{fill:#a5a5b2}"
     ".textkin-map .cell{fill:#56b4e9}.textkin-map .paper{fill:#212128}}"
 )
-_DEEPEST = 0.42  # opacity of the heaviest cell, over which words can still be read
+_PALEST, _DEEPEST = 0.04, 0.5  # opacity of the lightest and heaviest cells; words can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         return "\n\n".join(parts)
 
     def svg(self, *, width: int | None = None) -> str:
-        """Draw the map: words as large as they are probable, cells as dark as they are heavy.
+        """Draw the map: words as large as they are probable, cells as deep in colour as heavy.
 
         Parameters
         ----------
@@ -170,17 +170,18 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         most_words = max((len(cell.words) for cell in self._cells()), default=0)
         high = 2 * _PAD + _GAP + max(1, most_words) * _LARGEST * _LEADING
         height = round(2 * _MARGIN + len(self.rows) * high + 22)
-        most = max((cell.weight for cell in self._cells()), default=0.0)
+        weights = [cell.weight for cell in self._cells()]
+        span = min(weights, default=0.0), max(weights, default=0.0)
         top = max((p for cell in self._cells() for _, p in cell.words), default=1.0)
         drawn = (
             line
             for r, row in enumerate(self.rows)
             for c, cell in enumerate(row)
             for line in _cell(
-                cell, (r, c), _MARGIN + c * wide, _MARGIN + r * high, (wide, high), most, top
+                cell, (r, c), _MARGIN + c * wide, _MARGIN + r * high, (wide, high), span, top
             )
         )
-        note = "Darker cells have more of all tokens, larger words more of their cell."
+        note = "Cells with more colour have more of all tokens, larger words more of their cell."
         return "\n".join(
             [
                 '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-map" role="img" '
@@ -245,18 +246,24 @@ def _shade(weight: float, most: float) -> str:
     return _SHADES[math.ceil(part * (len(_SHADES) - 1))]
 
 
+def _opacity(weight: float, least: float, most: float) -> float:
+    """Return how dark a cell is, between the extremes of its map."""
+    part = (weight - least) / (most - least) if most > least else 0.5
+    return _PALEST + (_DEEPEST - _PALEST) * part
+
+
 def _cell(
     cell: MapCell,
     at: tuple[int, int],
     x: float,
     y: float,
     size: tuple[float, float],
-    most: float,
+    span: tuple[float, float],
     top: float,
 ) -> Iterator[str]:
     wide, high = size[0] - _GAP, size[1] - _GAP
     box = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"'
-    shade = _DEEPEST * cell.weight / most if most > 0 else 0.0
+    shade = _opacity(cell.weight, *span)
     hint = f"Row {at[0]}, column {at[1]}: {100 * cell.weight:.2g} % of all tokens"
     # A frame of its own cuts off what a font draws wider than most do.
     yield f"<svg {box}><title>{hint}</title>"
