@@ -24,7 +24,9 @@ def lengths_of(bags: Bags) -> Float64Array:
     """Return the sum of each document; refuse bags that have nothing, or too much, to fit to."""
     if not bags.nnz:
         raise ValueError("X must have words to find factors in; all its documents are empty.")
-    lengths = np.bincount(rows_of(bags), bags.data, bags.shape[0])
+    lengths: Float64Array = np.asarray(
+        np.bincount(rows_of(bags), bags.data, bags.shape[0]), dtype=np.float64
+    )
     with np.errstate(over="ignore"):
         likelihood = 1e3 * lengths.sum()  # of all words that are as rare as numbers can say
     if not np.isfinite(likelihood):
