@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from textkin import BagOfWords, _core
-from textkin.models._em import EmSettings, _Mixture
+from textkin.models._em import EmSettings, Mixture
 
 RESULT = RESULTS / "topic_models.json"
 N_TOPICS = 64
@@ -61,15 +61,15 @@ def scipy_step(bags, topics, words, chunk=CHUNK):
     return new_topics, new_words / new_words.sum(axis=0), likelihood
 
 
-def stepping(mixture: _Mixture) -> Callable[[], float]:
+def stepping(mixture: Mixture) -> Callable[[], float]:
     """Return what takes a step and gives the log-likelihood of the bags as they are."""
     return lambda: mixture.step() * mixture.unit
 
 
-def mixture_of(bags, jobs: int) -> _Mixture:
+def mixture_of(bags, jobs: int) -> Mixture:
     """Return a model that has its start."""
     settings = EmSettings(N_TOPICS, 0.0, 0.0, 1, 0.0, jobs)
-    return _Mixture(bags, settings, np.random.RandomState(0))
+    return Mixture(bags, settings, np.random.RandomState(0))
 
 
 def em_contenders(bags) -> dict[str, Callable[[], object]]:

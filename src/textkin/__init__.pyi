@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, PLSA, WTMF, FisherKernel
+from textkin.models import LDA, LSI, PLSA, WTMF, CountingGrid, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -26,6 +26,7 @@ __all__ = [
     "AddError",
     "BagOfWords",
     "CertificateError",
+    "CountingGrid",
     "DamagedIndexError",
     "EmptyDocumentError",
     "FisherKernel",

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.models import LDA, LSI, PLSA, WTMF, FisherKernel, load_estimator
+from textkin.models import LDA, LSI, PLSA, WTMF, CountingGrid, FisherKernel, load_estimator
 from textkin.weighting import TfIdf
 
 MODELS = [
@@ -22,6 +22,7 @@ MODELS = [
     LDA(2, alpha=3, tol=0.1, random_state=0),
     PLSA(2, random_state=0),
     WTMF(2, regularization=0.01, random_state=0),
+    CountingGrid((2, 3), window=2, tol=1e-3, random_state=0),
 ]
 BAGS = np.array(
     [[2, 1, 0, 0, 0], [0, 1, 3, 0, 0], [0, 0, 0, 0, 0], [5, 1, 0, 1, 0], [0, 0, 2, 2, 0]],
@@ -82,12 +83,12 @@ def test_the_same_seed_gives_the_same_and_a_refit_forgets(fitted):
 
 def test_no_documents(fitted):
     nothing = fitted.transform(sparse.csr_array((0, 5)))
-    assert nothing.shape == (0, fitted.n_components)
+    assert nothing.shape == (0, len(fitted.components_))
 
 
 def test_names_of_the_dimensions(fitted):
     names = fitted.get_feature_names_out()
-    assert len(names) == fitted.n_components
+    assert len(names) == len(fitted.components_)
     assert names[0] == f"{type(fitted).__name__.lower()}0"
 
 

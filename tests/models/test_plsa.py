@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from support import interrupted
 from textkin import _core
 from textkin.models import LDA, PLSA
-from textkin.models._em import EmSettings, _Mixture, entries_of, fold_in, hold_out, table_of
+from textkin.models._em import EmSettings, Mixture, entries_of, fold_in, hold_out, table_of
 
 N = np.array([[2.0, 1, 0], [0, 1, 2]])
 T = np.array([[0.75, 0.25], [0.25, 0.75]])
@@ -317,7 +317,7 @@ def test_documents_that_lose_all_tokens_start_from_equal_parts():
     parts = counts.copy()
     parts.data[:3] = 0
     parts.eliminate_zeros()
-    mixture = _Mixture(parts, EmSettings(4, 0, 0, 1, 0, 1), np.random.RandomState(0))
+    mixture = Mixture(parts, EmSettings(4, 0, 0, 1, 0, 1), np.random.RandomState(0))
     for power in (1.0, 0.9, 0.8):
         assert_array_equal(mixture.topics[:3, :4], 0.25)
         mixture.step(power)

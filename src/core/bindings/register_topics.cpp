@@ -4,6 +4,7 @@
 
 #include "textkin/gibbs.h"
 #include "textkin/topics.h"
+#include "textkin/windows.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -124,6 +125,55 @@ template <class Number> void register_mixture(nb::module_& module, const char* n
         "Topics of documents under fixed words, in place; returns the most steps taken.");
 }
 
+using Pair = std::pair<std::size_t, std::size_t>;
+
+// Tables of cells and of windows with numbers for each cell, of a window that fits into the grid.
+template <class Number, class Cells, class Words>
+Windows checked_windows(const Cells& cells, const Words& words, std::size_t numbers,
+                        const Pair& shape, const Pair& window) {
+    const std::size_t width = cells.shape(1);
+    check_table<Number>(words, cells.shape(0), width);
+    check(shape.first > 0 && shape.second > 0 && shape.first <= width / shape.second,
+          "shape must have at most as many cells as the tables");
+    check(window.first > 0 && window.first <= shape.first && window.second > 0 &&
+              window.second <= shape.second,
+          "window must have from 1 to as many rows and columns as the grid");
+    check(numbers == shape.first * shape.second, "scale must have a number for each cell");
+    return {shape.first, shape.second, window.first, window.second};
+}
+
+template <class Number> void register_windows(nb::module_& module) {
+    module.def(
+        "window_means",
+        [](const Table<const Number>& cells, const Array1<double>& scale,
+           const Table<Number>& words, const Pair& shape, const Pair& window, unsigned threads) {
+            const Windows windows =
+                checked_windows<Number>(cells, words, scale.size(), shape, window);
+            run(cells.shape(0), nb::none(), [&](Stop& stop) {
+                window_means(windows, cells.shape(0), cells.shape(1), cells.data(), scale.data(),
+                             words.data(), threads, stop);
+            });
+        },
+        "cells"_a.noconvert(), "scale"_a.noconvert(), "words"_a.noconvert(), "shape"_a, "window"_a,
+        "threads"_a, "The mean of the cells of each window of a torus, word by word.");
+    module.def(
+        "renew_cells",
+        [](const Table<Number>& cells, const Values<double>& scale,
+           const Table<const Number>& counts, const Values<double>& tokens, const Pair& shape,
+           const Pair& window, double word_prior, double least, unsigned threads) {
+            const Windows windows =
+                checked_windows<Number>(cells, counts, scale.size(), shape, window);
+            check(tokens.size() == scale.size(), "tokens must have a number for each cell");
+            run(cells.shape(0), nb::none(), [&](Stop& stop) {
+                renew_cells(windows, cells.shape(0), cells.shape(1), cells.data(), scale.data(),
+                            counts.data(), {word_prior, least}, tokens.data(), threads, stop);
+            });
+        },
+        "cells"_a.noconvert(), "scale"_a.noconvert(), "counts"_a.noconvert(),
+        "tokens"_a.noconvert(), "shape"_a, "window"_a, "word_prior"_a, "least"_a, "threads"_a,
+        "Cells from the expected counts of windows; the tokens of each cell.");
+}
+
 using WholeCounts = Array1<std::int32_t>;
 
 void check_whole(const WholeCounts& counts, std::size_t entries) {
@@ -206,6 +256,8 @@ void register_sampler(nb::module_& module) {
 void register_topics(nb::module_& module) {
     register_mixture<float>(module, "Mixture");
     register_mixture<double>(module, "FineMixture");
+    register_windows<float>(module);
+    register_windows<double>(module);
     register_sampler(module);
 }
 

@@ -6,16 +6,19 @@ from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
 from textkin.explain._text import flow_text
 from textkin.explain._topics import Topic, Topics
+from textkin.explain._word_map import MapCell, WordMap
 from textkin.explain._words import shortened
 
 __all__ = [
     "Contribution",
     "Contributions",
     "Flow",
+    "MapCell",
     "Move",
     "Rest",
     "Topic",
     "Topics",
+    "WordMap",
     "flow_html",
     "flow_svg",
     "flow_text",

@@ -18,12 +18,15 @@ from textkin._typing import Bags, Float64Array
 __all__ = [
     "EmSettings",
     "Held",
+    "Mixture",
     "MixtureFit",
     "entries_of",
     "fit_held_out",
     "fit_mixture",
     "fold_in",
     "hold_out",
+    "log_of",
+    "maximise",
     "scaled_rows",
     "table_of",
 ]
@@ -77,12 +80,15 @@ class MixtureFit:
         return max(self.held_out) if self.held_out else self.objectives[-1]
 
 
-class _Mixture:
+class Mixture:
     """A model in the middle of its fit.
 
     Weights and priors are scaled alike, by a power of two, so that the largest is about 1: steps
     are the same to the bit, and in range whatever the weights are. Likelihoods of the entries, and
     logarithms of the priors, are scaled too; `unit` makes them what they are of the bags.
+
+    Where topics are made of something else, the words of the core are what a step begins from and
+    leaves as expected counts; see `GridMixture`.
     """
 
     def __init__(self, bags: Bags, settings: EmSettings, random: RandomState) -> None:
@@ -96,6 +102,7 @@ class _Mixture:
         self.settings = replace(
             settings, word_prior=float(word_prior), topic_prior=float(topic_prior)
         )
+        self.added_to_words = self.settings.word_prior  # by the core
         self.unit = float(np.ldexp(1.0, exponent))
         self.total = float(counts.sum())
         least = float(counts.min())
@@ -140,7 +147,7 @@ class _Mixture:
             self.words,
             self.scale,
             s.topic_prior,
-            s.word_prior,
+            self.added_to_words,
             self.least,
             s.jobs,
         )
@@ -159,10 +166,14 @@ class _Mixture:
         n, s = self.settings.n_components, self.settings
         total = 0.0
         if s.word_prior > 0:
-            total += s.word_prior * float(_log(self.words[self.seen, :n] * self.scale).sum())
-        if s.topic_prior > 0:
-            total += s.topic_prior * float(_log(self.topics[:, :n].astype(np.float64)).sum())
-        return total
+            total += s.word_prior * float(log_of(self.words[self.seen, :n] * self.scale).sum())
+        return total + self.log_topic_prior()
+
+    def log_topic_prior(self) -> float:
+        n, s = self.settings.n_components, self.settings
+        if s.topic_prior == 0:
+            return 0.0
+        return s.topic_prior * float(log_of(self.topics[:, :n].astype(np.float64)).sum())
 
     def state(self) -> tuple[Any, Any, Any]:
         return self.topics.copy(), self.words.copy(), self.scale.copy()
@@ -187,8 +198,13 @@ class _Mixture:
 def fit_mixture(
     bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
 ) -> MixtureFit:
-    """Fit by plain EM, until the objective rises by less than `tol`, relatively."""
-    mixture = _Mixture(bags, settings, random)
+    """Fit the words of all topics by plain EM."""
+    return maximise(Mixture(bags, settings, random), report)
+
+
+def maximise(mixture: Mixture, report: Callable[[], object]) -> MixtureFit:
+    """Take steps of plain EM until the objective rises by less than `tol`, relatively."""
+    settings = mixture.settings
     likelihoods: list[float] = []
     objectives: list[float] = []
     converged = False
@@ -217,7 +233,7 @@ def fit_held_out(
     parts: Held, bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
 ) -> MixtureFit:
     """Fit by tempered EM: stop early by held-out tokens, cool down while that helps them."""
-    mixture = _Mixture(parts.train, settings, random)
+    mixture = Mixture(parts.train, settings, random)
     held = entries_of(parts.held, mixture.dtype)
     likelihoods: list[float] = []
     scores: list[float] = []
@@ -357,7 +373,7 @@ def _dirichlet(random: RandomState, rows: int, columns: int) -> Float64Array:
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
 
-def _log(values: Float64Array) -> Float64Array:
+def log_of(values: Float64Array) -> Float64Array:
     """Return logarithms; what was too small to be kept counts as the smallest number."""
     return np.asarray(np.log(np.maximum(values, np.finfo(np.float64).tiny)))
 

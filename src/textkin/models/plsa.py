@@ -1,10 +1,9 @@
 """Probabilistic latent semantic analysis: documents as mixtures of factors, by likelihood alone."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Self
 
-import numpy as np
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,9 +21,9 @@ from textkin.models._em import (
     hold_out,
 )
 from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.models._starts import best_of_starts, lengths_of
 from textkin.models._words import words_of_columns
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.weighting._rows import rows_of
 
 __all__ = ["PLSA"]
 
@@ -193,33 +192,23 @@ class PLSA(BagModel):
         """
         check_params(self)
         bags = self._bags_to_fit(X)
-        if not bags.nnz:
-            raise ValueError("X must have words to find factors in; all its documents are empty.")
-        totals = np.bincount(rows_of(bags), bags.data, bags.shape[0])
-        with np.errstate(over="ignore"):
-            total = totals.sum()
-            likelihood = 1e3 * total  # of all words that are as rare as numbers can say
-        if not np.isfinite(likelihood):
-            raise ValueError("X must have weights with a finite sum; scale them down.")
+        totals = lengths_of(bags)
         random = check_random_state(self.random_state)
         settings = self._settings()
         parts = None
         if self.tempered:
             parts = Held(*hold_out(bags, self.held_out, random), self.cooling)
-        reports = _reports(progress, self.max_iter, self.n_init)
-        best: MixtureFit | None = None
-        for report in reports:
+
+        def fit(report: Callable[[], object]) -> MixtureFit:
             if parts is None:
-                found = fit_mixture(bags, settings, random, report)
-            else:
-                found = fit_held_out(parts, bags, settings, random, report)
-            if best is None or found.score > best.score:
-                best = found
-        assert best is not None
+                return fit_mixture(bags, settings, random, report)
+            return fit_held_out(parts, bags, settings, random, report)
+
+        best = best_of_starts(fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress)
         self.components_ = best.words
         self.document_topics_ = best.topics
         self.document_topics_[totals == 0] = 1 / self.n_components
-        self.topic_weights_ = totals / total @ self.document_topics_
+        self.topic_weights_ = totals / totals.sum() @ self.document_topics_
         self.log_likelihoods_ = best.log_likelihoods
         self.objectives_ = best.objectives
         self.held_out_log_likelihoods_ = best.held_out
@@ -306,20 +295,3 @@ class PLSA(BagModel):
         )
         if min(self.components_.min(), self.topic_weights_.min(), self.inverse_temperature_) < 0:
             raise ValueError("probabilities must not be negative")
-
-
-def _reports(progress: ProgressCallback | None, max_iter: int, n_init: int) -> "Iterator[_Report]":
-    for start in range(n_init):
-        yield _Report(progress, start * max_iter, n_init * max_iter)
-
-
-class _Report:
-    """Counts the steps of one fit among those of all."""
-
-    def __init__(self, progress: ProgressCallback | None, done: int, total: int) -> None:
-        self.progress, self.done, self.total = progress, done, total
-
-    def __call__(self) -> None:
-        self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.total)

@@ -1,0 +1,289 @@
+"""A map of words: a grid of cells with the words of each, drawn as text, SVG and HTML."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from textkin._typing import Float64Array
+from textkin._validation import integer
+from textkin.explain._words import columns, markup, padded, shortened
+
+__all__ = ["MapCell", "WordMap"]
+
+_WORD, _SHORTEST_WORD = 14, 6  # widest and narrowest columns of words
+_SHADES = " ░▒▓█"  # of cells, by their part of the heaviest one
+_CELL_WIDTH, _NARROWEST = 84, 40  # pixels of a picture
+_LARGEST, _SMALLEST = 17.0, 8.0  # letters, in pixels
+_LETTER = 0.58  # how wide a column of letters is, by its size; wider ones are cut off
+_LEADING, _PAD, _MARGIN, _GAP = 1.2, 5, 14, 2
+_STYLE = (
+    ".textkin-map text{font-family:system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
+    "text-anchor:middle;unicode-bidi:isolate}"
+    ".textkin-map .note{font-size:12px;text-anchor:start}"
+    ".textkin-map .ground{fill:#fff}.textkin-map .ink{fill:#1b1b22}"
+    ".textkin-map .muted{fill:#5c5c68}.textkin-map .cell{fill:#0072b2}"
+    ".textkin-map .paper{fill:#f4f4f7}"
+    "@media (prefers-color-scheme:dark){.textkin-map .ground{fill:#17171c}"
+    ".textkin-map .ink{fill:#ececf1}.textkin-map .muted{fill:#a5a5b2}"
+    ".textkin-map .cell{fill:#56b4e9}.textkin-map .paper{fill:#212128}}"
+)
+_PALEST, _DEEPEST = 0.04, 0.5  # opacity of the lightest and heaviest cells; words can be read
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """The most probable words of a cell.
+
+    Attributes
+    ----------
+    weight : float
+        The part of all tokens that it has.
+    words : tuple of (str, float)
+        Words and their probabilities in the cell, the most probable first.
+    """
+
+    weight: float
+    words: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordMap(Sequence[tuple[MapCell, ...]]):
+    """Rows of cells with words; draws itself as text, SVG and HTML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = WordMap.of(
+    ...     np.array([[[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]]), ["oil", "price", "gold"],
+    ...     weights=np.array([[0.4, 0.6]]), n_words=2,
+    ... )
+    >>> words[0][1].words
+    (('gold', 0.75), ('price', 0.25))
+    >>> print(words)
+    ▓ oil    █ gold
+      price    price
+    """
+
+    rows: tuple[tuple[MapCell, ...], ...]
+
+    @classmethod
+    def of(
+        cls,
+        probabilities: Float64Array,
+        words: Sequence[str],
+        *,
+        weights: Float64Array,
+        n_words: int = 3,
+    ) -> "WordMap":
+        """Take the top words of a grid of probabilities.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (rows, columns, n_words)
+            Of each word in each cell.
+        words : sequence of str
+            The word of each column of a cell.
+        weights : ndarray of shape (rows, columns)
+            The part that each cell has.
+        n_words : int, default=3
+            Words of each cell; those of probability 0 are left out.
+
+        Returns
+        -------
+        WordMap
+            Equal words by column.
+        """
+        integer(1).check("n_words", n_words)
+        rows = []
+        for row, row_weights in zip(probabilities, weights, strict=True):
+            cells = []
+            for cell, weight in zip(row, row_weights, strict=True):
+                top = np.argsort(-cell, kind="stable")[:n_words]
+                pairs = tuple((str(words[at]), float(cell[at])) for at in top if cell[at] > 0)
+                cells.append(MapCell(float(weight), pairs))
+            rows.append(tuple(cells))
+        return cls(tuple(rows))
+
+    def __getitem__(self, at):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
+        """Return a row of cells, or a slice of them as a `WordMap`."""
+        return WordMap(self.rows[at]) if isinstance(at, slice) else self.rows[at]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, width: int = 80) -> str:
+        """Draw the map as a table, each cell with a mark as dark as the cell is heavy.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Columns to fill. Words are cut to fit, but to no fewer than six letters: a map that is
+            still too wide comes in parts, from left to right, each under the columns it has.
+
+        Returns
+        -------
+        str
+            Lines without a newline at the end.
+        """
+        integer(1).check("width", width)
+        across = max(map(len, self.rows), default=0)
+        if not across:
+            return ""
+        longest = max(
+            (columns(shortened(word, _WORD)) for cell in self._cells() for word, _ in cell.words),
+            default=1,
+        )
+        room = min(longest, max(_SHORTEST_WORD, (width + 2) // across - 4))
+        beside = max(1, min(across, (width + 2) // (room + 4)))
+        parts = []
+        for start in range(0, across, beside):
+            end = min(start + beside, across)
+            head = [f"columns {start} to {end - 1}"] if beside < across else []
+            lines = [self._lines(row[start:end], room) for row in self.rows]
+            parts.append("\n\n".join(["\n".join(part) for part in [head, *lines] if part]))
+        return "\n\n".join(parts)
+
+    def svg(self, *, width: int | None = None) -> str:
+        """Draw the map: words as large as they are probable, cells as deep in colour as heavy.
+
+        Parameters
+        ----------
+        width : int or None, default=None
+            In pixels; the picture scales. None gives every cell the same room.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element, complete in itself. Words are escaped.
+        """
+        across = max(map(len, self.rows), default=0)
+        least = 2 * _MARGIN + max(across, 4) * _NARROWEST
+        if width is None:
+            width = 2 * _MARGIN + max(across, 4) * _CELL_WIDTH
+        integer(least).check("width", width)
+        wide = (width - 2 * _MARGIN) / max(across, 1)
+        most_words = max((len(cell.words) for cell in self._cells()), default=0)
+        high = 2 * _PAD + _GAP + max(1, most_words) * _LARGEST * _LEADING
+        height = round(2 * _MARGIN + len(self.rows) * high + 22)
+        weights = [cell.weight for cell in self._cells()]
+        span = min(weights, default=0.0), max(weights, default=0.0)
+        top = max((p for cell in self._cells() for _, p in cell.words), default=1.0)
+        drawn = (
+            line
+            for r, row in enumerate(self.rows)
+            for c, cell in enumerate(row)
+            for line in _cell(
+                cell, (r, c), _MARGIN + c * wide, _MARGIN + r * high, (wide, high), span, top
+            )
+        )
+        note = "Cells with more colour have more of all tokens, larger words more of their cell."
+        return "\n".join(
+            [
+                '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-map" role="img" '
+                f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+                'style="max-width:100%;height:auto">',
+                "<title>A map of words: the most probable words of each cell</title>",
+                f"<desc>{markup(self._in_words())}</desc>",
+                f"<style>{_STYLE}</style>",
+                f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
+                *drawn,
+                f'<text class="note muted" x="{_MARGIN}" y="{height - _MARGIN}">{note}</text>',
+                "</svg>",
+            ]
+        )
+
+    def html(self) -> str:
+        """Return a page with the picture; it needs nothing from outside.
+
+        Returns
+        -------
+        str
+            An HTML document without scripts.
+        """
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            "<title>A map of words</title>\n<style>:root{color-scheme:light dark}</style>\n"
+            f"</head>\n<body>\n{self.svg()}\n</body>\n</html>\n"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+    def _cells(self) -> Iterator[MapCell]:
+        for row in self.rows:
+            yield from row
+
+    def _in_words(self) -> str:
+        cells = (
+            f"Row {r}, column {c}, {100 * cell.weight:.2g} %: "
+            + (", ".join(word for word, _ in cell.words) or "no words")
+            for r, row in enumerate(self.rows)
+            for c, cell in enumerate(row)
+        )
+        return "; ".join(cells) + "."
+
+    def _lines(self, cells: Sequence[MapCell], room: int) -> list[str]:
+        """Set cells beside each other, their words below each other."""
+        most = max((cell.weight for cell in self._cells()), default=0.0)
+        lines = []
+        for at in range(max((len(cell.words) for cell in cells), default=0) or 1):
+            parts = []
+            for cell in cells:
+                word = shortened(cell.words[at][0], room) if at < len(cell.words) else ""
+                mark = _shade(cell.weight, most) if at == 0 else " "
+                parts.append(padded(f"{mark} {word}", room + 2))
+            lines.append("  ".join(parts).rstrip())
+        return lines
+
+
+def _shade(weight: float, most: float) -> str:
+    part = weight / most if most > 0 else 0.0
+    return _SHADES[math.ceil(part * (len(_SHADES) - 1))]
+
+
+def _opacity(weight: float, least: float, most: float) -> float:
+    """Return how dark a cell is, between the extremes of its map."""
+    part = (weight - least) / (most - least) if most > least else 0.5
+    return _PALEST + (_DEEPEST - _PALEST) * part
+
+
+def _cell(
+    cell: MapCell,
+    at: tuple[int, int],
+    x: float,
+    y: float,
+    size: tuple[float, float],
+    span: tuple[float, float],
+    top: float,
+) -> Iterator[str]:
+    wide, high = size[0] - _GAP, size[1] - _GAP
+    box = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"'
+    shade = _opacity(cell.weight, *span)
+    hint = f"Row {at[0]}, column {at[1]}: {100 * cell.weight:.2g} % of all tokens"
+    # A frame of its own cuts off what a font draws wider than most do.
+    yield f"<svg {box}><title>{hint}</title>"
+    yield '<rect class="paper" width="100%" height="100%" rx="3"/>'
+    yield f'<rect class="cell" width="100%" height="100%" rx="3" opacity="{shade:.3f}"/>'
+    letters = [_letters(word, p / top, wide - 2 * _PAD) for word, p in cell.words]
+    line = (high - _LEADING * sum(letters)) / 2
+    for (word, probability), letter in zip(cell.words, letters, strict=True):
+        line += _LEADING * letter
+        shown = markup(shortened(word, int((wide - 2 * _PAD) / (_LETTER * letter))))
+        yield (
+            f'<text class="ink" x="{wide / 2:.1f}" y="{line - 0.3 * letter:.1f}" '
+            f'style="font-size:{letter:.1f}px">\u2068{shown}\u2069'
+            f"<title>{markup(word)}: {probability:.3g}</title></text>"
+        )
+    yield "</svg>"
+
+
+def _letters(word: str, part: float, room: float) -> float:
+    """Return the size of letters: by the area that a word should take, but so that it fits."""
+    wanted = _SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(min(1.0, max(0.0, part)))
+    fitting = room / (_LETTER * max(1, columns(shortened(word, 4 * _WORD))))
+    return max(_SMALLEST, min(wanted, fitting))
