@@ -4,6 +4,7 @@ from textkin._saving import load_estimator
 from textkin.models.fisher_kernel import FisherKernel
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
+from textkin.models.msda import MSDA
 from textkin.models.plsa import PLSA
 
-__all__ = ["LDA", "LSI", "PLSA", "FisherKernel", "load_estimator"]
+__all__ = ["LDA", "LSI", "MSDA", "PLSA", "FisherKernel", "load_estimator"]
