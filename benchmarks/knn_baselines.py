@@ -12,6 +12,8 @@ Run in the repository root, where textkin is installed::
 import argparse
 import gzip
 import json
+import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -115,9 +117,12 @@ def lsi(weigh: str) -> Callable[[object, object], Spaces]:
 
 
 def msda(
-    weigh: str, noise: float, size: int | None, words: int | None = None
+    weigh: str, noise: float | None, size: int | None, words: int | None = None
 ) -> Callable[[object, object], Spaces]:
-    """MSDA of weights with every number of layers: of all words, or the most frequent ones."""
+    """MSDA of weights with every number of layers: of all words, or the most frequent ones.
+
+    Without noise there is no layer: what MSDA is given, to see what layers add.
+    """
 
     def spaces(test: object, train: object) -> Spaces:
         if words is not None:  # by occurrences, as in the paper
@@ -125,10 +130,13 @@ def msda(
             test, train = test[:, kept], train[:, kept]
         weighting = WEIGHTS[weigh]().fit(train)
         test, train = weighting.transform(test), weighting.transform(train)
+        found = Products.of(test, train)
+        if noise is None:
+            yield "", found
+            return
         at_most = None if size is None else min(size, train.shape[1])
         model = MSDA(at_most, noise=noise, n_layers=LAYERS, include_input=False).fit(train)
         parts = [np.split(model.transform(side), LAYERS, axis=1) for side in (test, train)]
-        found = Products.of(test, train)
         for layer, sides in enumerate(zip(*parts, strict=True), 1):
             found += Products.of(*sides)
             yield f"layers={layer}", found
@@ -140,6 +148,8 @@ METHODS: dict[str, Method] = {
     "BOW": {"": fitted(WEIGHTS["counts"])},
     "TF-IDF": {"": fitted(WEIGHTS["tf-idf"])},
     "LSI": {weigh: lsi(weigh) for weigh in ("L2 counts", "L2 tf-idf")},
+    "input of MSDA, 1,000 words": {w: msda(w, None, None, 1000) for w in ("binary", "L2 counts")},
+    "input of MSDA, all words": {w: msda(w, None, None) for w in ("binary", "L2 counts")},
     "MSDA, 1,000 words": {
         f"{weigh}, noise={noise}": msda(weigh, noise, None, 1000)
         for weigh in ("binary", "L2 counts")
@@ -265,7 +275,7 @@ def main() -> None:
     rows = measure(arguments.data, methods, tuple(arguments.sets))
     print(table(rows))
     report = {
-        "command": "python benchmarks/knn_baselines.py",
+        "command": shlex.join(["python", "benchmarks/knn_baselines.py", *sys.argv[1:]]),
         "measure": "percent of test documents with a wrong label, by k nearest neighbours; k and "
         "settings chosen on a fifth of the training documents, for each metric",
         **describe("textkin", "numpy", "scipy", "scikit-learn"),
