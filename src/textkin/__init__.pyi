@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, PLSA, WTMF, CountingGrid, FisherKernel
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -20,6 +20,7 @@ __all__ = [
     "BM25",
     "LDA",
     "LSI",
+    "MSDA",
     "PLSA",
     "SIF",
     "WTMF",

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.models import LDA, LSI, PLSA, WTMF, CountingGrid, FisherKernel, load_estimator
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, load_estimator
 from textkin.weighting import TfIdf
 
 MODELS = [
@@ -32,7 +32,7 @@ TEXTS = ["cat dog cat", "dog cat", "car bus car", "bus car bus", "dog dog", "bus
 LABELS = [0, 0, 1, 1, 0, 1] * 4
 
 
-@parametrize_with_checks([*MODELS, FisherKernel(2, random_state=0)])
+@parametrize_with_checks([*MODELS, FisherKernel(2, random_state=0), MSDA(), MSDA(1, n_layers=2)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 

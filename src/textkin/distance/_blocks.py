@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from textkin._typing import Float64Array
 from textkin.run import ProgressCallback, effective_jobs
 
-__all__ = ["Check", "Fill", "filled"]
+__all__ = ["Check", "Fill", "filled", "one_thread_of_blas", "run_blocks"]
 
 Check: TypeAlias = ProgressCallback | None
 """What long work in the core calls now and then; it raises where the work is to end."""
@@ -56,15 +56,18 @@ def filled(
         return int(block.stop - block.start)
 
     done = 0
-    with _one_thread_of_blas:
-        for rows in _run(blocks, work, min(threads, len(blocks))):
+    with one_thread_of_blas:
+        for rows in run_blocks(blocks, work, min(threads, len(blocks))):
             done += rows
             if progress is not None:
                 progress(done, n_rows)
     return matrix
 
 
-def _run(blocks: list[slice], work: Callable[[slice, Check], int], threads: int) -> Iterator[int]:
+def run_blocks(
+    blocks: list[slice], work: Callable[[slice, Check], int], threads: int
+) -> Iterator[int]:
+    """Do the work of every block, on so many threads; yield what it returns, as it is done."""
     if threads <= 1:
         for block in blocks:
             yield work(block, None)
@@ -117,4 +120,4 @@ class _OneThreadOfBlas:
                 self._limit.restore_original_limits()
 
 
-_one_thread_of_blas = _OneThreadOfBlas()
+one_thread_of_blas = _OneThreadOfBlas()

@@ -5,7 +5,8 @@ from textkin.models.counting_grid import CountingGrid
 from textkin.models.fisher_kernel import FisherKernel
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
+from textkin.models.msda import MSDA
 from textkin.models.plsa import PLSA
 from textkin.models.wtmf import WTMF
 
-__all__ = ["LDA", "LSI", "PLSA", "WTMF", "CountingGrid", "FisherKernel", "load_estimator"]
+__all__ = ["LDA", "LSI", "MSDA", "PLSA", "WTMF", "CountingGrid", "FisherKernel", "load_estimator"]
