@@ -19,6 +19,7 @@ from support import interrupted
 from textkin import Index, WordMover, WordVectors
 from textkin.exceptions import EmptyDocumentError
 from textkin.explain import Contributions, Flow, flow_html, flow_svg, flow_text
+from textkin.index import Cascade
 from textkin.index.ranking import TransportRanking
 from textkin.index.ranking._choosing import ranking_of
 from textkin.index.ranking._vector_columns import _Looked
@@ -394,6 +395,9 @@ class TestEdges:
     def test_an_empty_index_finds_nothing(self, index, by):
         assert list(index.search("cats", by=by)) == []
         assert list(index.search({"cat": 1.0}, by=by)) == []
+        for ranking in (by, Cascade("bm25", by)):
+            assert index.search("cats", by=ranking).ascending  # distances, if there were any
+        assert not index.search("cats", by=Cascade(by, "bm25")).ascending
         index.add(["cats"])
         assert index.search("cats", by=by).scores.tolist() == [0]
         index.delete("0")
