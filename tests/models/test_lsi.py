@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from support import interrupted
 
+from support import interrupted
 from textkin.distance import similarities
 from textkin.models import LSI
 from textkin.models.lsi import _settled

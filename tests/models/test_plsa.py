@@ -403,7 +403,7 @@ def test_topics_are_the_top_words(collection):
     with pytest.raises(ValueError, match=r"words must be 30, one for each column.*got 2"):
         plsa.topics(["a", "b"])
     with pytest.raises(
-        TypeError, match="^words must name the columns.*: a list of words, .*got str"
+        TypeError, match=r"^words must name the columns.*: a list of words, .*got str"
     ):
         plsa.topics("w" * 30)
 
