@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from textkin._validation import integer
 from textkin.explain._colour import DARK, CostScale
 from textkin.explain._flow import Flow, Move, Rest
-from textkin.explain._words import columns, padded, shortened
+from textkin.explain._words import columns, filled, padded, shortened
 
 __all__ = ["flow_text"]
 
 _WORD = 22  # widest column of words
 _SHORT_WORD = 8  # words are cut to this before numbers are left out
 _WIDEST_BAR = 16
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def flow_text(
@@ -172,11 +171,7 @@ class _Lines:
             return ""
         longest = max([self.flow.share(m) for m in self.shown] + [self.flow.share(self.smaller)])
         eighths = round(8 * self.bar_width * self.flow.share(part) / longest) if longest else 0
-        if self.unicode:
-            bar = "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
-        else:
-            bar = "#" * round(eighths / 8)
-        bar = padded(bar, self.bar_width)
+        bar = padded(filled(eighths, self.unicode), self.bar_width)
         return f"{self._paint(bar, part) if isinstance(part, Move) else bar} "
 
     def _paint(self, text: str, move: Move) -> str:
