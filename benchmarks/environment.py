@@ -1,10 +1,13 @@
 """What every result says about where it was measured, and where files lie."""
 
+import argparse
 import datetime
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +64,21 @@ def describe(*packages: str) -> dict[str, object]:
         **{package: version(package) for package in packages},
         "commit": commit(),
     }
+
+
+def asked(description: str | None, result: Path, **choices: Iterable[str]) -> argparse.Namespace:
+    """Read the command line: where data and result lie, and of each choice which ones (all)."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--result", type=Path, default=result)
+    for name, every in choices.items():
+        parser.add_argument(f"--{name}", nargs="+", choices=list(every), default=list(every))
+    return parser.parse_args()
+
+
+def write(result: Path, report: dict[str, object]) -> None:
+    """Write what was measured."""
+    result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 def _git(*arguments: str) -> str | None:

@@ -13,14 +13,13 @@ with the extra ``stem``::
     python benchmarks/feedback.py
 """
 
-import argparse
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from environment import DATA, RESULTS, describe
+from environment import RESULTS, asked, describe, write
 from retrieval import Collection, precisions, read_collection
 
 from textkin.index import rocchio
@@ -187,11 +186,7 @@ def table(rows: list[dict[str, object]]) -> str:
 
 def main() -> None:
     """Print the table; write the numbers, the machine and the versions."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--result", type=Path, default=RESULT)
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, RESULT, sets=SETS)
     rows = measure(arguments.data, tuple(arguments.sets))
     print(table(rows))
     report = {
@@ -201,7 +196,7 @@ def main() -> None:
         **describe("numpy", "scipy", "scikit-learn", "PyStemmer"),
         "rows": rows,
     }
-    arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write(arguments.result, report)
 
 
 if __name__ == "__main__":

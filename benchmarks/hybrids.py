@@ -8,14 +8,13 @@ query has a part in its own weight. Run in the repository root, where textkin is
     python benchmarks/hybrids.py
 """
 
-import argparse
 import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from environment import DATA, RESULTS, describe
+from environment import RESULTS, asked, describe, write
 from retrieval import CUT, _lines
 
 from textkin import Index
@@ -230,11 +229,7 @@ def table(rows: list[dict[str, object]]) -> str:
 
 def main() -> None:
     """Print the table; write the numbers, the machine and the versions."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--result", type=Path, default=RESULT)
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, RESULT, sets=SETS)
     rows = measure(arguments.data, arguments.sets)
     print(table(rows))
     across = one_for_all(rows) if len(arguments.sets) > 1 else []
@@ -247,7 +242,7 @@ def main() -> None:
         "rows": rows,
         "one_setting_for_all": across,
     }
-    arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write(arguments.result, report)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ setting. Run in the repository root, where textkin is installed with the extra `
     python benchmarks/retrieval.py
 """
 
-import argparse
 import gzip
 import json
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from environment import DATA, RESULTS, describe
+from environment import RESULTS, asked, describe, write
 
 from textkin.distance import similarities
 from textkin.models import LSI, PLSA, FisherKernel
@@ -256,11 +255,7 @@ def _lines(path: Path) -> list[str]:
 
 def main() -> None:
     """Print the table; write the numbers, the machine and the versions."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--result", type=Path, default=RESULT)
-    parser.add_argument("--only", nargs="+", choices=list(SCORERS), default=list(SCORERS))
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, RESULT, only=SCORERS)
     rows = measure(arguments.data, {name: SCORERS[name] for name in arguments.only})
     print(table(rows))
     report = {
@@ -271,7 +266,7 @@ def main() -> None:
         "paper": PAPER,
         "rows": rows,
     }
-    arguments.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write(arguments.result, report)
 
 
 if __name__ == "__main__":

@@ -82,11 +82,35 @@ def test_text_in_ascii(n):
     assert flow_text(random_flow(n), unicode=False).isascii()
 
 
-@pytest.mark.parametrize("width", [1, 40, 60, 80, 120])
-def test_text_fits_the_width_where_it_can(width):
-    lines = flow_text(random_flow(20), width=width).splitlines()
-    needed = 50  # two short words and their numbers
-    assert all(columns(line) <= max(width, needed) for line in lines)
+@pytest.mark.parametrize("unicode", [True, False])
+@pytest.mark.parametrize("width", [1, *range(20, 100, 4), 120])
+def test_text_fits_the_width_where_it_can(width, unicode):
+    long = Flow.of(
+        [("a", 0.5), ("counterrevolutionaries", 0.5)],
+        [("internationalisation", 0.25), ("b", 0.75)],
+        [(0, 0, 0.25, 2.0), (0, 1, 0.25, 30.0), (1, 1, 0.5, 1.0)],
+    )
+    needed = 20  # two words of a letter or so, and what they add
+    for flow, limit in ((random_flow(20), 12), (random_flow(200), 5), (long, 9)):
+        lines = flow_text(flow, width=width, limit=limit, unicode=unicode).splitlines()
+        assert all(columns(line) <= max(width, needed) for line in lines)
+
+
+def test_a_narrow_text_keeps_the_words_and_what_they_add():
+    flow = Flow.of(
+        [("parliament", 1.0)],
+        [("government", 0.75), ("parliament", 0.25)],
+        [(0, 0, 0.75, 2.0), (0, 1, 0.25, 0.0)],
+    )
+    assert flow_text(flow, width=52).splitlines()[1:] == [
+        "parliament ┳━━▶ government   75.0 % × 2.000 = 1.500",
+        "           ┗━━▶ parliament   25.0 % at no cost",
+    ]
+    assert flow_text(flow, width=40, unicode=False).splitlines() == [
+        "                            adds",
+        "parliament +--> government  1.500",
+        "           `--> parliament  0.000",
+    ]
 
 
 def test_text_in_colour_says_the_same():

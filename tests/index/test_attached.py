@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from support import load_script
-from textkin import BM25, LDA, LSI, PLSA, FisherKernel, Index, TfIdf
+from textkin import BM25, LDA, LSI, PLSA, Index, TfIdf
 from textkin.index import _attaching, _model_records
 from textkin.index.ranking import ModelRanking
 from textkin.index.ranking._models import ModelVectors
@@ -299,97 +299,6 @@ class TestOthers:
                     if isinstance(other, Other):
                         with pytest.raises(ValueError, match="only the vectors"):
                             copy.search("abc", by="own")
-
-
-class TestRefused:
-    """What cannot be attached changes nothing."""
-
-    @pytest.mark.parametrize(
-        "name", ["", ".", "..", "a/b", "-x", "é", "a b", "a" * 65, "a\n", "x\0"]
-    )
-    def test_names(self, filled: Index, name: str) -> None:
-        with pytest.raises(ValueError, match="name must be 1 to 64"):
-            filled.attach(name, LSI(2))
-
-    @pytest.mark.parametrize("name", ["bm25", "tfidf", "wmd", "hybrid"])
-    def test_names_of_rankings(self, filled: Index, name: str) -> None:
-        with pytest.raises(ValueError, match="every index has"):
-            filled.attach(name, LSI(2))
-
-    def test_a_name_that_is_taken(self, filled: Index) -> None:
-        filled.attach("x.1_2-y", LSI(2))
-        with pytest.raises(ValueError, match=r"already; detach\('x\.1_2-y'\)"):
-            filled.attach("x.1_2-y", LSI(2))
-        with pytest.raises(KeyError, match=r"no model is called 'z'; attached: 'x\.1_2-y'"):
-            filled.detach("z")
-        with pytest.raises(TypeError, match="name must be a str"):
-            filled.attach(1, LSI(2))  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("made", "error", "told"),
-        [
-            (3, TypeError, "got int"),
-            (LSI, TypeError, "the class LSI"),
-            (TfIdf(), ValueError, "sparse vectors"),
-            (FisherKernel([2], random_state=0), ValueError, "sparse vectors"),
-            (LSI(5000), ValueError, "n_components must be at most"),
-            (LSI(2, random_state=np.random.RandomState(0)), TypeError, "cannot be saved"),
-            (TruncatedSVD(2), ValueError, "not fitted"),
-            (lambda texts: [[1.0]], ValueError, "a row for each of 1 texts|a row for each of 21"),
-            (lambda texts: [None] * len(texts), ValueError, "array of numbers"),
-            (lambda texts: [["a"]] * len(texts), ValueError, "array of numbers"),
-            (lambda texts: np.full((len(texts), 2), np.nan), ValueError, "NaN"),
-            (lambda texts: np.full((len(texts), 2), 1e39), ValueError, "too large for"),
-            (lambda texts: np.ones((len(texts), 0)), ValueError, "1 to 65,536 dimensions; got 0"),
-            (lambda texts: np.ones((len(texts), 70_000)), ValueError, "got 70,000"),
-            (LSI(1).fit(np.eye(9000)), ValueError, "fitted on 9,000 columns"),
-        ],
-    )
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-    def test_models(self, filled: Index, made: object, error: type[Exception], told: str) -> None:
-        with pytest.raises(error, match=told):
-            filled.attach("own", made)
-        assert filled.models == {}
-        assert model.model_files(filled.path) == []
-        filled.verify()
-        filled.add(MORE)
-
-    def test_choices(self, filled: Index) -> None:
-        with pytest.raises(ValueError, match="metric must be"):
-            filled.attach("own", LSI(2), metric="l2")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="on must be"):
-            filled.attach("own", LSI(2), on="words")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="take bags"):
-            filled.attach("own", LSI(2), on="texts")
-
-    def test_an_empty_index(self, index: Index) -> None:
-        with pytest.raises(ValueError, match="no documents"):
-            index.attach("own", LSI(2))
-        index.add(["", ""])
-        with pytest.raises(ValueError, match=r"n_features|feature|word"):
-            index.attach("own", LSI(1))
-        index.attach("own", lengths)
-        index.verify()
-
-    def test_columns_with_names(self, filled: Index) -> None:
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame(filled.bags().toarray(), columns=list(filled.vocabulary))
-        with pytest.raises(ValueError, match="columns with names"):
-            filled.attach("own", LSI(2).fit(frame))
-
-    def test_whatever_a_model_raises_in_an_add(self, filled: Index) -> None:
-        def moody(texts: list[str]) -> np.ndarray:
-            if any("stop" in text for text in texts):
-                raise RuntimeError("no")
-            return lengths(texts)
-
-        filled.attach("own", moody)
-        before = filled.ids()
-        with pytest.raises(RuntimeError, match="no"):
-            filled.add([*MORE, {"id": "x", "text": "stop"}])
-        assert filled.ids() == before
-        filled.add(MORE)
-        filled.verify()
 
 
 def test_ctrl_c_attaches_nothing(filled: Index, monkeypatch: pytest.MonkeyPatch) -> None:

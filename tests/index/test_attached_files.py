@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from support import load_script
 from textkin import LSI, DamagedIndexError, Index, TfIdf
 from textkin.index import _life
+from textkin.index.ranking import ModelRanking
 
 helpers = load_script("tests/index/attached_models.py")
 model, RECORDS, MORE = helpers.model, helpers.RECORDS, helpers.MORE
@@ -161,14 +162,71 @@ class TestFolder:
             "UPDATE models SET takes = 'x'",
             "UPDATE models SET steps = 1000",
             "UPDATE models SET description = 'other'",
+            "UPDATE models SET description = CAST(x'ff' AS TEXT)",
             "UPDATE models SET number = -1",
             "UPDATE models SET name = x'ff'",
+            "UPDATE models SET name = CAST(x'ff' AS TEXT)",
+            "UPDATE models SET name = 'bm25'",
+            "UPDATE models SET checksum = 'x'",
         ],
     )
-    def test_rows_that_textkin_never_writes(self, path: Path, statement: str) -> None:
+    @pytest.mark.parametrize("again", [True, False])
+    def test_rows_that_textkin_never_writes(self, path: Path, statement: str, again: bool) -> None:
+        with Index.open(path) as index:
+            found = index.search("abc def").ids
+            near = index.search("abc def", by="lsi").ids
         change(path, statement)
-        with pytest.raises(DamagedIndexError, match="'models' has a row"):
-            Index.open(path)
+        row = r"its row in the table 'models' is not what it was"
+        with Index.open(path) as index:
+            assert index.search("abc def").ids == found != []
+            ((name, told),) = index.models.items()
+            assert told == f"damaged: {row}"
+            named = "SET name" not in statement
+            assert name == ("lsi" if named else "bm25" if "bm25" in statement else name)
+            with pytest.raises(DamagedIndexError, match=f"model '{name}' of the index is .*{row}"):
+                index.search("abc def", by=ModelRanking(name))
+            with pytest.raises(DamagedIndexError, match=f"'{name}': {row}.*attach it again"):
+                index.verify()
+            with pytest.raises(DamagedIndexError, match=row):
+                index.verify(repair=True)
+            with pytest.raises(DamagedIndexError, match=rf"{row}.*detach\('{name}'\)"):
+                index.add(MORE)
+            index.compact()
+            if again and named:
+                index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
+                assert index.search("abc def", by="lsi").ids == near
+            else:
+                index.detach(name)
+                assert not index.models
+            index.verify()
+            index.delete("d1")
+            index.add(MORE)
+            index.verify()
+            assert len(os.listdir(path / "models")) == len(index.models)
+
+    def test_one_damaged_row_leaves_the_other_models_as_they_are(self, path: Path) -> None:
+        with Index.open(path) as index:
+            index.attach("damaged.0", LSI(2, random_state=0))
+            expected = index.search("abc def", by="damaged.0").ids
+        change(path, "UPDATE models SET number = 0, name = x'ff' WHERE name = 'lsi'")
+        with Index.open(path) as index:
+            assert list(index.models) == ["damaged.0", "damaged.0_"]
+            assert index.search("abc def", by="damaged.0").ids == expected
+            index.detach("damaged.0_")
+            index.verify()
+
+    def test_what_is_given_for_a_damaged_row_is_not_looked_at(self, filled: Index) -> None:
+        filled.attach("own", Encoder())
+        filled.close()
+        change(filled.path, "UPDATE models SET dimensions = 1")
+        with Index.open(filled.path, models={"own": Encoder()}) as index:
+            with pytest.raises(DamagedIndexError, match="its row in the table"):
+                index.similar("d1", by="own")
+            with pytest.raises(DamagedIndexError, match="its row in the table"):
+                index.copy(filled.path.with_name("copy.kin"))
+            index.attach("own", Encoder())
+            assert index.search("abc", by="own").ids
+            index.verify()
 
     def test_a_description_that_a_terminal_would_obey(self, path: Path) -> None:
         with Index.open(path) as index:
@@ -180,8 +238,8 @@ class TestFolder:
             record.description,
             record.checksum(),
         )
-        with pytest.raises(DamagedIndexError, match="'models' has a row"):
-            Index.open(path)
+        with Index.open(path) as index:
+            assert index.models["lsi"].startswith("damaged: ")
 
     def test_a_name_that_a_terminal_would_obey(self, filled: Index) -> None:
         made = Encoder()

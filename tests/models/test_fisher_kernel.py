@@ -316,3 +316,46 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads(collection):
     two = FisherKernel([2, 3], random_state=4, n_jobs=2).fit(bags).similarity(bags)
     assert_array_equal(one, two)
     assert not np.array_equal(FisherKernel([2, 3], random_state=5).fit(bags).similarity(bags), one)
+
+
+def test_each_part_is_normalised_by_itself(by_hand):
+    one = model_of([[0.25, 0.5, 0.25]], [1])
+    first = [kernel_of(m, word_weight=0, normalize=True) for m in (by_hand, one)]
+    second = [kernel_of(m, topic_weight=0, normalize=True) for m in (by_hand, one)]
+    topics = sum(kernel.similarity(DOCUMENTS) for kernel in first) / 2
+    words = sum(kernel.similarity(DOCUMENTS) for kernel in second) / 2
+    for a, b, share in ((1, 1, 0.5), (3, 0.5, 6 / 7), (0, 2, 0), (1e308, 1e308, 0.5)):
+        kernel = kernel_of(by_hand, one, topic_weight=a, word_weight=b, normalize="each")
+        found = kernel.similarity(DOCUMENTS)
+        assert_allclose(found, share * topics + (1 - share) * words, rtol=1e-9)
+        assert_allclose(np.diag(found), 1)
+    both = kernel_of(by_hand, one, normalize="each", vector_space=2.0).similarity(DOCUMENTS)
+    plain = kernel_of(by_hand, one, normalize="each").similarity(DOCUMENTS)
+    cosine = DOCUMENTS @ DOCUMENTS.T / 42
+    assert_allclose(both, plain + 2 * cosine, rtol=1e-9)
+
+
+def test_each_of_nothing_is_nothing(by_hand):
+    kernel = kernel_of(by_hand, topic_weight=0, word_weight=0, normalize="each")
+    assert_array_equal(kernel.similarity(DOCUMENTS), 0)
+    empty = kernel_of(by_hand, normalize="each").similarity([[0.0, 0, 0]], DOCUMENTS)
+    assert_array_equal(empty, 0)
+    assert kernel_of(by_hand, normalize="each").transform(np.zeros((0, 3))).shape == (0, 8)
+
+
+@pytest.mark.parametrize("information", ["identity", "diagonal"])
+def test_a_batch_of_parts_equals_its_documents(collection, information, tmp_path):
+    bags, _ = collection
+    kernel = FisherKernel(
+        [1, 3], normalize="each", exact=True, information=information, random_state=0
+    ).fit(bags)
+    whole = kernel.transform(bags)
+    for row in (0, 7, 59):
+        assert_array_equal(kernel.transform(bags[[row]]).toarray(), whole[[row]].toarray())
+    assert_allclose(whole.multiply(whole).sum(axis=1), 1)
+    kernel.save(tmp_path / "kernel")
+    again = load_estimator(tmp_path / "kernel")
+    assert again.normalize == "each"
+    assert_array_equal(again.transform(bags).toarray(), whole.toarray())
+    with pytest.raises(ValueError, match="normalize must be one of True, False, 'each'"):
+        kernel.set_params(normalize="all").transform(bags)

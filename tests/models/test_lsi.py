@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from support import interrupted
 from textkin.distance import similarities
 from textkin.models import LSI
 from textkin.models.lsi import _settled
@@ -150,3 +152,25 @@ def test_what_needs_a_fit_says_so():
     with pytest.raises(ValueError, match="n_components must be at most 2"):
         lsi.set_params(n_components=9).fit([[1.0, 2], [3, 4]])
     assert_array_equal(lsi.transform(BLOCKS), expected)
+
+
+def test_progress_is_told_and_can_stop():
+    told = []
+    lsi = LSI(1, random_state=0).fit(BLOCKS, progress=lambda *step: told.append(step))
+    assert told == [(0, 1), (1, 1)]
+    expected = lsi.transform(BLOCKS)
+    for last in told:
+
+        def enough(*step, last=last):
+            if step == last:
+                raise RuntimeError("enough")
+
+        with pytest.raises(RuntimeError, match="enough"):
+            lsi.fit(2 * BLOCKS[::-1, ::-1], progress=enough)
+        assert_array_equal(lsi.transform(BLOCKS), expected)
+
+
+@pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
+def test_control_c_gets_through(algorithm):
+    bags = sparse.random_array((3000, 3000), density=0.01, random_state=0, dtype=np.float64)
+    assert interrupted(lambda: LSI(50, algorithm=algorithm, random_state=0).fit(bags))

@@ -402,7 +402,9 @@ def test_topics_are_the_top_words(collection):
     assert plsa.topics().topics[0].words[0][0].startswith("#")
     with pytest.raises(ValueError, match=r"words must be 30, one for each column.*got 2"):
         plsa.topics(["a", "b"])
-    with pytest.raises(TypeError, match="a list of words, a Vocabulary or a fitted vectoriser"):
+    with pytest.raises(
+        TypeError, match=r"^words must name the columns.*: a list of words, .*got str"
+    ):
         plsa.topics("w" * 30)
 
 

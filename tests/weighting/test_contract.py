@@ -167,7 +167,27 @@ def test_weights_that_the_dtype_cannot_hold_are_refused():
     with pytest.raises(ValueError, match=r"too large for float64. Scale the bags down\.$"):
         tfidf.transform(np.array([[1.7e308, 0.0]]))
     with pytest.raises(ValueError, match=r"too large for float32.*row 0 has inf"):
-        tfidf.transform([[1.7e308, 0.0]])
+        tfidf.transform([[10**300, 0]])  # whole numbers, which become float32
+
+
+@pytest.mark.parametrize(
+    ("bags", "dtype"),
+    [
+        ([[2.5, 1], [0, 1]], np.float64),
+        (((0.1, 0.2), (0.3, 0.4)), np.float64),
+        ([np.array([0.5, 1]), np.array([1, 0.5])], np.float64),
+        ([[2, 1], [0, 1]], np.float32),
+        ([[True, False], [False, True]], np.float32),
+        ([np.array([0.5, 1], np.float32)], np.float32),
+        (np.array([[2, 1]]), np.float32),
+    ],
+)
+def test_lists_have_the_dtype_that_numpy_gives_them(bags, dtype):
+    for function in FUNCTIONS:
+        assert function(bags).dtype == dtype
+    bm25 = BM25().fit(np.eye(2))
+    assert bm25.transform(bags).dtype == dtype
+    assert_array_equal(bm25.transform(bags).toarray(), bm25.transform(np.array(bags)).toarray())
 
 
 def test_duplicates_whose_sum_is_too_large_are_refused():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textkin.cli._index import IndexArgument, opened_index
+from textkin.cli._opened import IndexArgument, opened_index
 from textkin.cli._printing import JsonOption, note, print_json, print_lines
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textkin.explain._colour import DARK, LIGHT, hexadecimal
+from textkin.explain._colour import DARK, LIGHT, Rgb, hexadecimal
 from textkin.explain._html import page
-from textkin.explain._words import columns, markup, padded, shortened
+from textkin.explain._words import columns, filled, markup, padded, shortened
 
 __all__ = ["Bar", "bars_html", "bars_svg", "bars_text"]
 
@@ -65,7 +65,6 @@ _NAME = 30  # widest column of names
 _BAR, _BAR_BESIDE_NOTES = 24, 16
 _SHORTEST_BAR = 4
 _NOTE = 12  # narrower notes are left out
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) -> str:
@@ -123,9 +122,7 @@ def _drawn(bar: Bar, width: int, most: float, unicode: bool) -> str:
     eighths = round(8 * width * (bar.length / most)) if most else 0
     if bar.value < 0:
         return ("░" if unicode else "-") * max(1, round(eighths / 8))
-    if not unicode:
-        return "#" * round(eighths / 8)
-    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+    return filled(eighths, unicode)
 
 
 def _painted(text: str, bar: Bar) -> str:
@@ -147,11 +144,11 @@ _LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at 
 _CELL = 200  # letters of a cell of a table
 
 
-def _rules(ground: str, ink: str, muted: str, line: str, adds: str, takes: str, rest: str) -> str:
-    fills = {"ground": ground, "ink": ink, "muted": muted, "adds": adds, "takes": takes}
-    fills["rest"] = rest
+def _rules(ground: str, ink: str, muted: str, rest: str, colours: Sequence[Rgb]) -> str:
+    fills = {"ground": ground, "ink": ink, "muted": muted, "rest": rest}
+    fills |= {"adds": hexadecimal(colours[0]), "takes": hexadecimal(colours[-1])}
     rules = "".join(f".textkin-bars .{name}{{fill:{fill}}}" for name, fill in fills.items())
-    return f"{rules}.textkin-bars .axis{{stroke:{line}}}"
+    return f"{rules}.textkin-bars .axis{{stroke:{rest}}}"
 
 
 _STYLE = (
@@ -161,25 +158,9 @@ _STYLE = (
     ".textkin-bars .small{font-size:12px}"
     ".textkin-bars .number{font-variant-numeric:tabular-nums}"
     ".textkin-bars .inner{opacity:.6}"
-    + _rules(
-        "#ffffff",
-        "#1b1b22",
-        "#5c5c68",
-        "#9a9aa6",
-        hexadecimal(LIGHT[0]),
-        hexadecimal(LIGHT[-1]),
-        "#9a9aa6",
-    )
+    + _rules("#ffffff", "#1b1b22", "#5c5c68", "#9a9aa6", LIGHT)
     + "@media (prefers-color-scheme:dark){"
-    + _rules(
-        "#17171c",
-        "#ececf1",
-        "#a5a5b2",
-        "#6a6a76",
-        hexadecimal(DARK[0]),
-        hexadecimal(DARK[-1]),
-        "#6a6a76",
-    )
+    + _rules("#17171c", "#ececf1", "#a5a5b2", "#6a6a76", DARK)
     + "}"
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["DARK", "LEVELS", "LIGHT", "CostScale", "hexadecimal"]
+__all__ = ["DARK", "LEVELS", "LIGHT", "CostScale", "Rgb", "hexadecimal"]
 
 LEVELS = 7
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from textkin._validation import integer
 from textkin.explain._colour import DARK, CostScale
 from textkin.explain._flow import Flow, Move, Rest
-from textkin.explain._words import columns, padded, shortened
+from textkin.explain._words import columns, filled, padded, shortened
 
 __all__ = ["flow_text"]
 
 _WORD = 22  # widest column of words
+_SHORT_WORD = 8  # words are cut to this before numbers are left out
 _WIDEST_BAR = 16
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def flow_text(
@@ -31,7 +31,8 @@ def flow_text(
     limit : int, default=12
         How many moves to show, the largest contributions first; the rest is summed up.
     width : int, default=80
-        Columns to fill; narrow ones leave the bars out.
+        Columns to fill. Where they are few the bars are left out first, then words are cut, then
+        the shares and in the end masses and costs are left out; some 20 are always needed.
     unicode : bool, default=True
         Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
     color : bool, default=False
@@ -70,14 +71,33 @@ class _Lines:
         self.color = color
         self.unicode = unicode
         self.times = "\u00d7" if unicode else "x"
-        self.from_width = self._widest(move.source for move in self.shown)
-        self.to_width = self._widest(move.target for move in self.shown)
         # Three decimals, unless the costs are too small or too large for them.
         self.form = ".3f" if 0.1 <= self.scale.high < 1e5 or self.scale.high == 0 else ".3g"
         numbers = [number for move in self.shown for number in (move.cost, move.contribution)]
         self.digits = max((len(f"{number:{self.form}}") for number in numbers), default=5)
-        used = self.from_width + self.to_width + 2 * self.digits + 29
-        self.bar_width = min(_WIDEST_BAR, max(0, width - used))
+        self._fit(width)
+
+    def _fit(self, width: int) -> None:
+        """Choose what is shown beside the words, and how wide these may be."""
+        self.width = width
+        self.from_width = self._widest(move.source for move in self.shown)
+        self.to_width = self._widest(move.target for move in self.shown)
+        wanted = self.from_width + self.to_width
+        # What each choice needs beside the words: everything, no shares, only what moves add.
+        needs = 2 * self.digits + 28, 2 * self.digits + 21, self.digits + 8
+        least = min(wanted, 2 * _SHORT_WORD)
+        fitting = [at for at, need in enumerate(needs) if width - need >= least]
+        choice = fitting[0] if fitting else len(needs) - 1
+        self.shares, self.products = choice == 0, choice < len(needs) - 1
+        room = max(2, width - needs[choice])
+        if wanted > room:  # the longer column gives way first
+            narrow = min(self.from_width, self.to_width, room // 2)
+            if self.from_width <= self.to_width:
+                self.from_width, self.to_width = narrow, room - narrow
+            else:
+                self.from_width, self.to_width = room - narrow, narrow
+        left = width - needs[choice] - self.from_width - self.to_width - 1
+        self.bar_width = min(_WIDEST_BAR, max(0, left)) if self.shares else 0
 
     @staticmethod
     def _widest(words: Iterator[str]) -> int:
@@ -86,7 +106,8 @@ class _Lines:
     def draw(self) -> Iterator[str]:
         if self.shown:
             indent = " " * (self.from_width + self.to_width + 8)
-            yield f"{indent}{'mass':>7} {self.times} {'cost':<{self.digits}} = adds"
+            product = f"{'mass':>7} {self.times} {'cost':<{self.digits}} = "
+            yield f"{indent}{product if self.products else ''}adds"
         for moves in self._by_source():
             for position, move in enumerate(moves):
                 yield self._move(move, position, len(moves))
@@ -102,8 +123,8 @@ class _Lines:
         return sorted(groups.values(), key=lambda moves: -sum(m.contribution for m in moves))
 
     def _move(self, move: Move, position: int, of: int) -> str:
-        word = shortened(move.source, _WORD) if position == 0 else ""
-        target = padded(shortened(move.target, _WORD), self.to_width)
+        word = shortened(move.source, self.from_width) if position == 0 else ""
+        target = padded(shortened(move.target, self.to_width), self.to_width)
         arrow = self._paint(self._arrow(position, of), move)
         return f"{padded(word, self.from_width)} {arrow} {target}  {self._sum(move)}"
 
@@ -117,23 +138,32 @@ class _Lines:
         return "┣━━▶" if self.unicode else "|-->"
 
     def _sum(self, move: Move) -> str:
+        if not self.products:
+            return self._adds(move)
         mass = f"{100 * move.mass:5.1f} %"
         if move.contribution <= 0:
             return f"{mass} at no cost"
-        cost, adds = f"{move.cost:{self.form}}", f"{move.contribution:{self.form}}"
-        product = f"{mass} {self.times} {cost:>{self.digits}} = {adds:<{self.digits}}"
-        return f"{product}  {self._bar(move)}{100 * self.flow.share(move):3.0f} %"
+        cost = f"{move.cost:{self.form}}"
+        return f"{mass} {self.times} {cost:>{self.digits}} = {self._adds(move)}"
+
+    def _adds(self, part: Move | Rest) -> str:
+        """Return what a part adds, and its share where there is room."""
+        adds = f"{part.contribution:{self.form}}"
+        if not self.shares:
+            return adds
+        return f"{adds:<{self.digits}}  {self._bar(part)}{100 * self.flow.share(part):3.0f} %"
 
     def _rest(self, rest: Rest, kind: str) -> str:
         dots = "…" if self.unicode else "..."
         label = f"{dots} {rest.count} {kind.replace('move', 'moves') if rest.count > 1 else kind}"
-        line = f"{padded(label, self.from_width + self.to_width + 8)}{100 * rest.mass:5.1f} %"
-        if rest.contribution <= 0:
-            return line
-        gap = " " * (self.digits + 3)
-        adds = f"{rest.contribution:{self.form}}"
-        share = f"{100 * self.flow.share(rest):3.0f} %"
-        return f"{line}{gap} = {adds:<{self.digits}}  {self._bar(rest)}{share}"
+        costs = rest.contribution > 0
+        numbers = self._adds(rest) if costs else ""
+        if self.products:
+            gap = f"{' ' * (self.digits + 3)} = " if costs else ""
+            numbers = f"{100 * rest.mass:5.1f} %{gap}{numbers}"
+        words = self.from_width + self.to_width + 8
+        room = max(words, self.width - columns(numbers))
+        return f"{padded(shortened(label, room), words)}{numbers}".rstrip()
 
     def _bar(self, part: Move | Rest) -> str:
         """Draw the share of the score, to the eighth of a column."""
@@ -141,11 +171,7 @@ class _Lines:
             return ""
         longest = max([self.flow.share(m) for m in self.shown] + [self.flow.share(self.smaller)])
         eighths = round(8 * self.bar_width * self.flow.share(part) / longest) if longest else 0
-        if self.unicode:
-            bar = "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
-        else:
-            bar = "#" * round(eighths / 8)
-        bar = padded(bar, self.bar_width)
+        bar = padded(filled(eighths, self.unicode), self.bar_width)
         return f"{self._paint(bar, part) if isinstance(part, Move) else bar} "
 
     def _paint(self, text: str, move: Move) -> str:

@@ -1,10 +1,11 @@
-"""Words as they may be shown: whatever they hold, they cannot break the picture."""
+"""Words and bars in columns of characters: whatever words hold, they cannot break the picture."""
 
 import unicodedata
 from xml.sax.saxutils import escape
 
-__all__ = ["clean", "columns", "markup", "padded", "shortened"]
+__all__ = ["clean", "columns", "filled", "markup", "padded", "shortened"]
 
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
 _REPLACEMENT = "\ufffd"
 # Control characters (escape sequences of terminals among them), surrogates, unassigned, private
 # use; and the format characters that turn the direction of what follows.
@@ -55,6 +56,13 @@ def columns(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """Return `text` with spaces after it up to a width."""
     return text + " " * (width - columns(text))
+
+
+def filled(eighths: int, unicode: bool) -> str:
+    """Draw a bar that is so many eighths of a column long, in ASCII to the column."""
+    if not unicode:
+        return "#" * round(eighths / 8)
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
 
 def markup(text: str) -> str:

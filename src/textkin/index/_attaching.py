@@ -58,7 +58,8 @@ class AttachingIndex(OpenIndex):
         Parameters
         ----------
         name : str
-            What to call it: up to 64 letters, digits, ``.``, ``_`` and ``-``.
+            What to call it: up to 64 letters, digits, ``.``, ``_`` and ``-``. One that is damaged
+            in the catalogue is replaced.
         model : estimator, pipeline, or anything that makes vectors
             A model of textkin over bags (`LSI`, `LDA`, `PLSA`), or a scikit-learn `Pipeline` of
             estimators of textkin such as ``make_pipeline(TfIdf(), LSI(100))``: it is saved in the
@@ -119,7 +120,8 @@ class AttachingIndex(OpenIndex):
             effective_jobs(n_jobs)
         offer = offered(name, model, on)
         with self._writing() as writer:
-            if name in writer.models():
+            there = writer.models().get(name)
+            if there is not None and not there.damage:
                 raise ValueError(
                     f"The index has a model {name!r} already; detach({name!r}) removes it."
                 )
@@ -129,7 +131,9 @@ class AttachingIndex(OpenIndex):
                     "The index has no documents; add some before a model is attached, which is "
                     "fitted on them or must show the size of its vectors."
                 )
-            self._attach(writer, snapshot, offer, metric, progress, n_jobs)
+            self._attach(writer, snapshot, offer, metric, progress, n_jobs, there)
+            if there is not None:
+                self._forget_model(there)
 
     def _attach(
         self,
@@ -139,6 +143,7 @@ class AttachingIndex(OpenIndex):
         metric: str,
         progress: ProgressCallback | None,
         n_jobs: int | None,
+        replaced: ModelRecord | None,
     ) -> None:
         bags = snapshot.bags() if offer.takes == "bags" else None
         n_words = snapshot.state.words
@@ -171,7 +176,7 @@ class AttachingIndex(OpenIndex):
             with threads_of(steps, n_jobs):
                 applied.dimensions = _dimensions(applied, snapshot, bags)
                 record = replace(record, dimensions=applied.dimensions)
-                writer.attach(record, _blocks(applied, snapshot, bags, progress))
+                writer.attach(record, _blocks(applied, snapshot, bags, progress), replaced)
         except BaseException:
             writer.sweep_models()
             raise
@@ -196,15 +201,21 @@ class AttachingIndex(OpenIndex):
             if record is None:
                 raise KeyError(_unknown(name, list(writer.models())))
             writer.detach(record)
-            self._models.forget(record)
-            forget_vectors(self._kept, record)
+            self._forget_model(record)
+
+    def _forget_model(self, record: ModelRecord) -> None:
+        self._models.forget(record)
+        forget_vectors(self._kept, record)
 
     def _described(self, snapshot: Snapshot) -> dict[str, str]:
-        return {
-            name: f"{record.description}: {record.dimensions} dimensions, {record.metric}"
-            + ("" if self._models.can_apply(record) else "; it is not given, only its vectors")
-            for name, record in snapshot.models.items()
-        }
+        return {name: self._told(record) for name, record in snapshot.models.items()}
+
+    def _told(self, record: ModelRecord) -> str:
+        if record.damage:
+            return f"damaged: {record.damage}"
+        told = f"{record.description}: {record.dimensions} dimensions, {record.metric}"
+        given = self._models.can_apply(record)
+        return told if given else f"{told}; it is not given, only its vectors"
 
 
 def _check_name(name: str) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "State",
     "check_not_inherited",
     "damaged",
+    "is_no_text",
     "plain_errors",
     "words_checksum",
 ]
@@ -310,7 +311,7 @@ def plain_errors(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if kind in _DAMAGE or str(error).startswith("Could not decode to UTF-8"):
+        if kind in _DAMAGE or is_no_text(error):
             raise damaged(path, str(error)) from error
         if kind == sqlite3.SQLITE_TOOBIG or isinstance(error, sqlite3.DataError):
             raise ValueError(
@@ -326,6 +327,11 @@ def plain_errors(path: Path) -> Iterator[None]:
         if number is None:
             raise
         raise OSError(number, f"{os.strerror(number)} ({error})", str(path)) from error
+
+
+def is_no_text(error: sqlite3.Error) -> bool:
+    """Return whether SQLite was asked for a text and found bytes that are none."""
+    return str(error).startswith("Could not decode to UTF-8")
 
 
 # A constraint, or a type, that what we write never breaks.

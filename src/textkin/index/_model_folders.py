@@ -12,7 +12,12 @@ from textkin._folders import MANIFEST
 from textkin._saving import load_estimator
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._files import new_folder, sync_folder
-from textkin.index._model_records import ModelRecord, damaged_model, model_records
+from textkin.index._model_records import (
+    ModelRecord,
+    damaged_model,
+    model_records,
+    refuse_damaged,
+)
 from textkin.index._opening import open_catalogue
 from textkin.weighting._rows import TakesBags
 
@@ -75,6 +80,7 @@ def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
     ValueError
         If the model has been detached meanwhile.
     """
+    refuse_damaged(record)
     if not record.steps:
         return
     with told_if_detached(source, record):
@@ -113,7 +119,7 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
     if not (folder / MODELS).exists():
         return
     place = _place(folder)
-    kept = {record.folder for record in named if record.steps}
+    kept = {record.folder for record in named if record.steps or record.damage}
     for name in sorted(os.listdir(place)):
         if name in kept:
             continue

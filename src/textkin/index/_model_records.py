@@ -1,15 +1,17 @@
 """What the catalogue keeps of models: a row for each, and a vector for each document."""
 
 import re
+import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from textkin._typing import BoolArray, Float32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
-from textkin.index._catalogue import CATALOGUE, Catalogue, damaged
+from textkin.index._catalogue import CATALOGUE, Catalogue, is_no_text
 
 __all__ = [
     "METRICS",
@@ -24,6 +26,7 @@ __all__ = [
     "damaged_model",
     "model_records",
     "read_vectors",
+    "refuse_damaged",
     "remove_model",
     "remove_vectors",
     "stray_vectors",
@@ -74,6 +77,9 @@ class ModelRecord:
     file : (int, int) or None
         Which catalogue it is of, by device and inode; not written there. Another index that lies
         in the folder later may use the same numbers.
+    damage : str
+        What is wrong with the row of the catalogue, of which nothing but number and name is told
+        then; empty if nothing is. Not written there.
     """
 
     number: int
@@ -86,6 +92,13 @@ class ModelRecord:
     sha256: str
     description: str
     file: tuple[int, int] | None = None
+    damage: str = ""
+
+    @classmethod
+    def damaged(cls, number: int, name: str) -> "ModelRecord":
+        """Return what stands for a model whose row is not what it was."""
+        damage = "its row in the table 'models' is not what it was"
+        return cls(number, name, "texts", METRICS[0], 0, 1, 0, "", "damaged", damage=damage)
 
     @property
     def folder(self) -> str:
@@ -94,7 +107,7 @@ class ModelRecord:
 
     def written(self) -> tuple[object, ...]:
         """Return what the catalogue has of it."""
-        return astuple(self)[:-1]
+        return astuple(self)[: len(_NAMES)]
 
     def checksum(self) -> int:
         """Return the checksum of all that is written."""
@@ -118,22 +131,54 @@ class ModelRecord:
         )
 
 
-_NAMES = [field.name for field in fields(ModelRecord)][:-1]
+_NAMES = [field.name for field in fields(ModelRecord)][:-2]
 _COLUMNS = ", ".join(_NAMES)
 
 
 def model_records(catalogue: Catalogue) -> dict[str, ModelRecord]:
-    """Return the models of an index by their names, in the order in which they came."""
+    """Return the models of an index by their names, in the order in which they came.
+
+    A row that is not what it was concerns no document: it becomes a record that tells its damage
+    where the model is used, under its name as far as that is one.
+    """
     n_words = catalogue.state().words
-    found = {}
-    for *row, checksum in catalogue.execute(
-        f"SELECT {_COLUMNS}, checksum FROM models ORDER BY number"
-    ):
-        record = ModelRecord(*row)
-        if not record.is_sound(n_words) or record.checksum() != checksum:
-            raise damaged(catalogue.path, "its table 'models' has a row that is not what it was")
-        found[record.name] = replace(record, file=catalogue.file)
+    numbers = [number for (number,) in catalogue.execute("SELECT number FROM models")]
+    found: dict[str, ModelRecord] = {}
+    lost = []
+    for number in sorted(numbers):
+        *row, checksum = _row(catalogue, number, f"{_COLUMNS}, checksum") or (None,)
+        record = ModelRecord(*row) if row else None
+        if record is None or not record.is_sound(n_words) or record.checksum() != checksum:
+            lost.append(number)
+        else:
+            found[record.name] = replace(record, file=catalogue.file)
+    for number in lost:
+        (name,) = _row(catalogue, number, "name") or (None,)
+        if not isinstance(name, str) or NAME.fullmatch(name) is None:
+            name = f"damaged.{number}"
+            while name in found:
+                name += "_"
+        found[name] = replace(ModelRecord.damaged(number, name), file=catalogue.file)
     return found
+
+
+def _row(catalogue: Catalogue, number: int, columns: str) -> tuple[Any, ...] | None:
+    """Return the row of a model, None if it has bytes that are no text."""
+    try:
+        row: tuple[Any, ...] = catalogue.execute(
+            f"SELECT {columns} FROM models WHERE number = ?", (number,)
+        ).fetchone()
+    except sqlite3.OperationalError as error:
+        if is_no_text(error):
+            return None
+        raise
+    return row
+
+
+def refuse_damaged(record: ModelRecord) -> None:
+    """Raise `DamagedIndexError` if the row of a model is not what it was."""
+    if record.damage:
+        raise damaged_model(record, record.damage)
 
 
 def add_model(catalogue: Catalogue, record: ModelRecord) -> None:
@@ -160,9 +205,12 @@ def add_vectors(
 
 
 def remove_model(catalogue: Catalogue, record: ModelRecord) -> None:
-    """Forget a model and its vectors, inside of a transaction."""
-    catalogue.execute("DELETE FROM vectors WHERE model = ?", (record.number,))
+    """Forget a model and its vectors, inside of a transaction, and vectors of no model at all.
+
+    Such are left where a damaged row had lost its number.
+    """
     catalogue.execute("DELETE FROM models WHERE number = ?", (record.number,))
+    catalogue.execute("DELETE FROM vectors WHERE model NOT IN (SELECT number FROM models)")
 
 
 def remove_vectors(catalogue: Catalogue, positions: Sequence[int]) -> None:
@@ -203,6 +251,7 @@ def read_vectors(
     DamagedIndexError
         If one is missing, or not what it was.
     """
+    refuse_damaged(record)
     matrix: Float32Array | None = None
     there = np.zeros(len(positions), np.bool_)
     first = 0
@@ -229,6 +278,7 @@ def read_vectors(
 
 def check_vectors(catalogue: Catalogue, record: ModelRecord) -> None:
     """Raise `DamagedIndexError` unless each document has a vector, which is what it was."""
+    refuse_damaged(record)
     seen = [wanted for wanted, _ in _blocks(catalogue, record)]
     found = np.concatenate([np.zeros(0, np.int64), *seen])
     rows = catalogue.execute("SELECT position FROM documents ORDER BY position")

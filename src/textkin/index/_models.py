@@ -22,7 +22,12 @@ from textkin._saving import SavedEstimator
 from textkin._typing import Bags, Float32Array, Float64Array
 from textkin._validation import one_of
 from textkin.index._model_folders import load_steps, told_if_detached
-from textkin.index._model_records import MOST_DIMENSIONS, MOST_STEPS, ModelRecord
+from textkin.index._model_records import (
+    MOST_DIMENSIONS,
+    MOST_STEPS,
+    ModelRecord,
+    refuse_damaged,
+)
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["Applied", "Models", "Offer", "On", "applied_steps", "offered", "threads_of"]
@@ -317,6 +322,8 @@ class Models:
                     f"The model {name!r} lies in the index, which loads it by itself; give only "
                     "models that are not of textkin."
                 )
+            if record.damage:
+                continue  # told when it is used
             on: On = "bags" if record.takes == "bags" else "texts"
             self.give(record, offered(name, model, on))
 
@@ -368,7 +375,7 @@ class Models:
         ValueError
             If it is not kept in the folder and was not given.
         DamagedIndexError
-            If its files are damaged.
+            If its files are damaged, or its row in the catalogue is.
         """
         with self._mutex:
             found = self._applied.get(record)
@@ -381,6 +388,7 @@ class Models:
             return found
 
     def _loaded(self, record: ModelRecord) -> Applied:
+        refuse_damaged(record)
         if not record.steps:
             raise ValueError(
                 f"Of the model {record.name!r} ({record.description}) only the vectors are in the "

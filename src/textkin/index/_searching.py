@@ -218,7 +218,7 @@ class SearchableIndex(OpenIndex):
         # Without words there are no statistics that a ranking could be made of; a model may do
         # without.
         empty = not (view.average_length or (view.n_documents and view.snapshot.models))
-        ranker = NothingToFind(view) if empty else ranking.on(view)
+        ranker = NothingToFind(view, ranking) if empty else ranking.on(view)
         # Numbers of NumPy become Python's, so that hits can be written as JSON.
         return Asking(by, ranker, int(k), int(offset), threshold, scope, query, like)
 

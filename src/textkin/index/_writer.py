@@ -177,12 +177,20 @@ class Writer:
             return model_records(self._catalogue)
 
     def attach(
-        self, record: ModelRecord, blocks: Iterable[tuple[Sequence[int], Float32Array]]
+        self,
+        record: ModelRecord,
+        blocks: Iterable[tuple[Sequence[int], Float32Array]],
+        replaced: ModelRecord | None = None,
     ) -> None:
-        """Name a model whose folder is on the disk, with the vectors of all documents."""
+        """Name a model whose folder is on the disk, with the vectors of all documents.
+
+        One that it replaces goes in the same transaction.
+        """
         try:
             with self.transaction():
                 assert record.number == self._state.number + 1
+                if replaced is not None:
+                    remove_model(self._catalogue, replaced)
                 add_model(self._catalogue, record)
                 for positions, vectors in blocks:
                     add_vectors(self._catalogue, record, positions, vectors)
@@ -191,6 +199,9 @@ class Writer:
             with suppress(Exception):
                 self.sweep_models()
             raise
+        if replaced is not None:
+            with suppress(OSError):
+                self.sweep_models()
 
     def detach(self, record: ModelRecord) -> None:
         """Forget a model with its vectors and its files."""

@@ -23,7 +23,7 @@ def words_of_columns(
     if words is None:
         known = getattr(estimator, "feature_names_in_", None)
         return [f"#{at}" for at in range(columns)] if known is None else list(known)
-    found = column_names(words)
+    found = column_names(words, "words")
     if len(found) != columns:
         raise ValueError(
             f"words must be {columns:,}, one for each column of the bags of fit; got "

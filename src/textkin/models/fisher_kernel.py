@@ -59,8 +59,11 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         as in the paper, or the mean square of each coordinate over the documents of `fit`, plus
         a thousandth of the mean of these (of those above 0), so that rare words do not outweigh
         all others.
-    normalize : bool, default=False
-        Divide by the norms, so that a document has similarity 1 with itself.
+    normalize : bool or "each", default=False
+        Divide by the norms, so that a document has similarity 1 with itself: True those of the
+        whole, "each" those of K1 and of K2 of every model by themselves, which are then added by
+        their weights. Otherwise the one with the largest numbers, often K2 of few factors, drowns
+        the rest; choose "each" for classifiers.
     vector_space : float, default=0.0
         Weight of the cosine of the bags themselves, which is added for retrieval.
     random_state : int, RandomState or None, default=None
@@ -98,6 +101,12 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         K1(d,d') = sum_k u_k(d) u_k(d')      (equation 6: topics in common, with or without words)
         K2(d,d') = sum_jk u_jk(d) u_jk(d')   (equation 7: words in common, in the same sense)
 
+    With ``normalize="each"`` it is instead, over the models m, with topic and word weights a, b ::
+
+        K(d,d') = sum_m [a cos(u1_m(d), u1_m(d')) + b cos(u2_m(d), u2_m(d'))] / (number of m (a+b))
+
+    where u1 are all u_k and u2 all u_jk of a model.
+
     `transform` gives u itself, sparse, so that a linear classifier uses the kernel:
     K = ``transform(X) @ transform(Y).T``. Models learn from texts with labels and without, the
     classifier from the labels. A document has about K numbers for each of its words; nothing has
@@ -125,7 +134,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         "word_weight": real(0),
         "exact": one_of(True, False),
         "information": one_of("identity", "diagonal"),
-        "normalize": one_of(True, False),
+        "normalize": one_of(True, False, "each"),
         "vector_space": real(0),
         "n_jobs": one_of(None) | integer(),
     }
@@ -139,7 +148,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         word_weight: float = 1.0,
         exact: bool = False,
         information: Literal["identity", "diagonal"] = "identity",
-        normalize: bool = False,
+        normalize: bool | Literal["each"] = False,
         vector_space: float = 0.0,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
@@ -298,17 +307,18 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
 
     def _features(self, bags: Bags) -> Any:  # noqa: ANN401 (a csr_array of float64)
         parts = []
+        weights = np.sqrt(self._part_weights())
         for at, model in enumerate(self.models_):
             own = self._scores(model, bags)
             if self.information_:
                 own.data *= _inverse_roots(self.information_[at])[own.indices]
             number = len(model.components_)
-            own.data *= np.where(
-                own.indices < number, np.sqrt(self.topic_weight), np.sqrt(self.word_weight)
-            )
+            if self.normalize == "each":
+                own.data = _each_normalised(own, number)
+            own.data *= np.where(own.indices < number, *weights)
             parts.append(own)
         whole = sparse.hstack(parts, format="csr")
-        if self.normalize:
+        if self.normalize and self.normalize != "each":
             whole.data = normalised(whole, whole.data, "l2")
         if self.vector_space > 0:
             cosine: Any = bags.astype(np.float64)
@@ -316,6 +326,14 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
             whole = sparse.hstack([whole, cosine], format="csr")
         whole.eliminate_zeros()
         return whole
+
+    def _part_weights(self) -> Float64Array:
+        """Return the weights of K1 and K2; of parts that are normalised, all of them sum to 1."""
+        weights = np.array([self.topic_weight, self.word_weight], dtype=np.float64)
+        if self.normalize == "each" and weights.any():
+            weights /= weights.max()  # whose sum may be too large
+            weights /= weights.sum() * len(self.models_)
+        return weights
 
     def _scores(self, model: PLSA, bags: Any) -> Any:  # noqa: ANN401
         """Return the gradients u of documents, factors first, then [word][factor]."""
@@ -376,6 +394,16 @@ def _inverse_roots(information: Float64Array) -> Float64Array:
     known = information > 0
     epsilon = 1e-3 * information[known].mean() if known.any() else 1.0
     return np.where(known, 1 / np.sqrt(information + epsilon), 0.0)
+
+
+def _each_normalised(scores: Any, number: int) -> Float64Array:  # noqa: ANN401
+    """Divide the factors in front of each row by their norm, and the rest by its own."""
+    starts, ends = scores.indptr[:-1], scores.indptr[1:]
+    indptr = np.concatenate([np.stack([starts, starts + number], axis=1).ravel(), ends[-1:]])
+    halves = sparse.csr_array(
+        (scores.data, scores.indices, indptr), shape=(2 * scores.shape[0], scores.shape[1])
+    )
+    return normalised(halves, halves.data, "l2")
 
 
 def _share(progress: ProgressCallback | None, before: int, models: int) -> ProgressCallback | None:

@@ -12,6 +12,7 @@ from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._words import word_vectors_of
+from textkin.run import ProgressCallback
 from textkin.vectors import WordVectors
 
 __all__ = ["LSI"]
@@ -109,7 +110,9 @@ class LSI(BagModel):
         self.n_oversamples = n_oversamples
         self.random_state = random_state
 
-    def fit(self, X: BagsLike, y: object = None) -> Self:
+    def fit(
+        self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
+    ) -> Self:
         """Find the singular vectors.
 
         Parameters
@@ -118,11 +121,20 @@ class LSI(BagModel):
             Bags, weighted or not.
         y : object, optional
             Ignored.
+        progress : callable, optional
+            Called with (0, 1) before the decomposition and with (1, 1) after it: scikit-learn does
+            it in one call, which tells nothing meanwhile. Raising from it stops the work.
 
         Returns
         -------
         LSI
             The estimator itself.
+
+        Notes
+        -----
+        Ctrl-C is seen between two products of the bags with a block of vectors ("randomized") or
+        with one vector ("arpack"); a factorisation of a block is not interrupted. What the
+        estimator had learned before is kept then.
         """
         check_params(self)
         bags = self._bags_to_fit(X)
@@ -139,8 +151,12 @@ class LSI(BagModel):
                 f"n_samples = {n_documents} documents and n_features = {n_words} words; got "
                 f"{self.n_components}."
             )
+        if progress is not None:
+            progress(0, 1)
         found = self._decomposed(bags)
         self.components_, self.singular_values_ = _settled(*found, max(bags.shape))
+        if progress is not None:
+            progress(1, 1)
         return self
 
     def _decomposed(self, bags: Bags) -> tuple[Float64Array, Float64Array]:

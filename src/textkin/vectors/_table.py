@@ -43,11 +43,14 @@ def checked_words(words: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]
     return kept, rows
 
 
-def column_names(vocabulary: Any) -> Sequence[str]:  # noqa: ANN401 (whatever names columns)
+def column_names(
+    vocabulary: Any,  # noqa: ANN401 (whatever names columns)
+    name: str = "vocabulary",
+) -> Sequence[str]:
     """Return the words of the columns, in their order, from whatever names them.
 
     That is a `Vocabulary`, a fitted scikit-learn vectoriser, its ``vocabulary_`` (which says the
-    column of each word), or the words themselves.
+    column of each word), or the words themselves; `name` is what the caller calls it.
     """
     names: Any = getattr(vocabulary, "words", None)
     if names is None and hasattr(vocabulary, "get_feature_names_out"):
@@ -57,13 +60,13 @@ def column_names(vocabulary: Any) -> Sequence[str]:  # noqa: ANN401 (whatever na
     if isinstance(names, Mapping):
         if sorted(names.values()) != list(range(len(names))):
             raise ValueError(
-                "vocabulary must say the column of each word, 0 to the number of words less one; "
+                f"{name} must say the column of each word, 0 to the number of words less one; "
                 "got a mapping with other values."
             )
         names = sorted(names, key=names.__getitem__)
     if isinstance(names, str | Set) or not isinstance(names, Iterable):
         raise TypeError(
-            "vocabulary must name the columns in their order: a list of words, a Vocabulary or a "
+            f"{name} must name the columns in their order: a list of words, a Vocabulary or a "
             f"fitted vectoriser; got {type(vocabulary).__name__}."
         )
     return names if isinstance(names, Sequence) else list(names)

@@ -1,6 +1,7 @@
 """What all weightings share: bags checked at the edge, rows scaled and normalised.
 
-Values are computed in float64 and rounded once, to the dtype of the bags.
+Values are computed in float64 and rounded once, to the dtype of the bags: that is float64 for bags
+in float64, lists with Python's floats among them, and float32 for all others, whole numbers too.
 """
 
 from collections.abc import Callable
@@ -61,7 +62,7 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
     def _bags_to_fit(self, X: BagsLike) -> Bags:
         refuse_texts("X", X)
         with np.errstate(over="ignore"):  # in a cast to float32; told by _canonical
-            checked = validate_data(self, two_dimensional(X), **_BAGS)
+            checked = validate_data(self, _array_like(X), **_BAGS)
         return _canonical(checked, self._takes_negative, self._keeps_zeros)
 
     def _bags_to_transform(self, X: BagsLike) -> Bags:
@@ -70,7 +71,7 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
         refuse_texts("X", X)
         with np.errstate(over="ignore"):
             checked = validate_data(
-                self, two_dimensional(X), reset=False, ensure_min_samples=0, **_BAGS
+                self, _array_like(X), reset=False, ensure_min_samples=0, **_BAGS
             )
         return _canonical(checked, self._takes_negative, self._keeps_zeros)
 
@@ -90,7 +91,7 @@ def checked_bags(bags: BagsLike) -> Bags:
     """Return `bags` as a CSR copy: finite, not negative, sorted, no explicit zeros."""
     refuse_texts("bags", bags)
     with np.errstate(over="ignore"):
-        checked = check_array(two_dimensional(bags), ensure_min_samples=0, **_BAGS)
+        checked = check_array(_array_like(bags), ensure_min_samples=0, **_BAGS)
     return _canonical(checked)
 
 
@@ -151,6 +152,11 @@ def two_dimensional(bags: Any) -> Any:  # noqa: ANN401 (stubs know no sparse vec
     """Turn a one-row slice, which SciPy makes one-dimensional, into a row."""
     is_slice = sparse.issparse(bags) and getattr(bags, "ndim", 2) == 1
     return bags.reshape((1, -1)) if is_slice else bags
+
+
+def _array_like(bags: Any) -> Any:  # noqa: ANN401 (whatever users pass)
+    """Let lists have the type that NumPy gives them: scikit-learn takes the first that it may."""
+    return np.asarray(bags) if isinstance(bags, list | tuple) else two_dimensional(bags)
 
 
 def _canonical(

@@ -11,7 +11,7 @@ import numpy as np
 from textkin._typing import BoolArray
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._filters import Filter
-from textkin.index.ranking._ranking import Ranked, Ranker
+from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import View
 
 __all__ = ["Asking", "NothingToFind", "Scope", "SearchQuery"]
@@ -27,10 +27,13 @@ class NothingToFind(Ranker[None]):
     ----------
     view : View
         The state.
+    ranking : Ranking
+        The one that would have been asked.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, ranking: Ranking) -> None:
         self.view = view
+        self.ascending = ranking.ascending
 
     def of_text(self, text: str) -> None:
         """Return no query, as all methods that make one do."""

@@ -293,7 +293,7 @@ class CascadeRanker(HybridRanker):
     def __init__(self, ranking: "Cascade", view: View) -> None:
         super().__init__(ranking, view)
         self._ranking = ranking
-        self.ascending = self._rankers[-1].ascending
+        self.ascending = ranking.ascending
 
     def explain_among(self, query: Queries, row: int, rows: BoolArray | None) -> Explanation:
         """Explain the score of the last stage."""

@@ -205,6 +205,7 @@ class Cascade(Hybrid):
 
     def __init__(self, *stages: "By", candidates: int | Sequence[int] = 100) -> None:
         self.parts = _rankings("stages", stages)
+        self.ascending = self.parts[-1].ascending
         handed_on = len(self.parts) - 1
         each = candidates if isinstance(candidates, list | tuple) else [candidates] * handed_on
         if len(each) != handed_on:

@@ -126,7 +126,15 @@ class Ranker(ABC, Generic[Q]):
 
 
 class Ranking(ABC):
-    """How documents are ranked: a value that can be hashed and compared."""
+    """How documents are ranked: a value that can be hashed and compared.
+
+    Attributes
+    ----------
+    ascending : bool
+        Whether small scores are near, as with distances.
+    """
+
+    ascending: bool = False
 
     @abstractmethod
     def bind(self, view: View) -> Ranker[Any]:

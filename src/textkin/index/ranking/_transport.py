@@ -99,6 +99,8 @@ class TransportRanking(Ranking):
     'cats'
     """
 
+    ascending = True
+
     def __init__(
         self,
         method: TransportMethod = "wmd",
@@ -307,10 +309,9 @@ class TransportRanker(Ranker[TransportQuery]):
         The documents.
     """
 
-    ascending = True
-
     def __init__(self, ranking: TransportRanking, view: View) -> None:
         self.view = view
+        self.ascending = ranking.ascending
         self._ranking = ranking
         self._stored = ranking.documents_of(view)
         self._memory = memory_in_bytes(ranking.memory)

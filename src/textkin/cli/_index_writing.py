@@ -1,0 +1,319 @@
+"""``textkin index create``, ``add`` and ``delete``: what changes documents."""
+
+import re
+import sys
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textkin.cli._opened import (
+    TIMEOUT,
+    IndexArgument,
+    TimeoutOption,
+    documents_told,
+    opened_index,
+    settings_line,
+)
+from textkin.cli._printing import (
+    JsonOption,
+    note,
+    one_line,
+    print_json,
+)
+from textkin.cli._wording import in_words
+
+if TYPE_CHECKING:
+    from textkin.index import Changes
+    from textkin.text import Document, Lemmatizer, Skipped, Stemmer, WordNetLemmas
+
+
+__all__ = ["add", "create", "delete"]
+
+_REASONS = 3  # of skipped records, that are told
+
+
+class Normalize(StrEnum):
+    """What brings words to their normal forms."""
+
+    stem = "stem"
+    lemma = "lemma"
+    wordnet = "wordnet"
+
+
+class Split(StrEnum):
+    """What cuts documents."""
+
+    paragraph = "paragraph"
+
+
+def create(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The folder to make; it must not exist.")
+    ],
+    stop_words: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Words never to count: a list such as smart."),
+    ] = None,
+    normalize: Annotated[
+        Normalize | None, typer.Option(help="Count words in their normal forms.")
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of the stems (german) or lemmas (de); else English."),
+    ] = None,
+    keep_case: Annotated[
+        bool, typer.Option("--keep-case", help="Tell upper and lower case apart.")
+    ] = False,
+    ngrams: Annotated[
+        str, typer.Option(metavar="N-M", help="Count runs of N to M words, such as 1-2.")
+    ] = "1",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Word vectors to copy into it; else the built-in ones."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make an empty index; how its texts are read is settled for good."""
+    from textkin.run import working
+
+    with in_words(), working("Loading"):
+        from textkin.index import Index
+
+        settings: dict[str, Any] = {
+            "stop_words": _stop_words(stop_words),
+            "normalize": _normaliser(normalize, language),
+            "lowercase": not keep_case,
+            "ngram_range": _runs(ngrams),
+        }
+    if vectors is not None:
+        from textkin.cli._loading import named_vectors
+
+        settings["vectors"] = named_vectors(vectors)
+    with in_words(), working("Writing"), Index.create(path, **settings) as made:
+        facts = made.info()
+    if json:
+        print_json(facts.as_dict())
+        return
+    typer.echo(f"made {path}: {settings_line(facts)}")
+
+
+def add(
+    index: IndexArgument,
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Folders, text files, JSON Lines, JSON, CSV, TSV, Parquet; also with .gz.",
+        ),
+    ],
+    text: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The field with the text; else 'text'.")
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The field with the id; else 'id'.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The field with the label; else 'label'.")
+    ] = None,
+    no_id: Annotated[
+        bool, typer.Option("--no-id", help="Name documents by file and line, not by a field.")
+    ] = False,
+    no_label: Annotated[
+        bool, typer.Option("--no-label", help="Take no field as the label.")
+    ] = False,
+    pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GLOB", help="Which files of a folder ('**/*.csv'); else .txt and .md."
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of the files, or 'detect'; else UTF-8."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHARACTER", help="Between the fields of CSV and TSV.")
+    ] = None,
+    quoted: Annotated[
+        bool | None,
+        typer.Option("--quoted/--unquoted", help="Whether quotation marks wrap fields."),
+    ] = None,
+    max_bytes: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The longest document; else 64 MiB.")
+    ] = None,
+    split: Annotated[Split | None, typer.Option(help="Make a document of each paragraph.")] = None,
+    skip_errors: Annotated[
+        bool, typer.Option("--skip-errors", help="Leave out what cannot be read, and say so.")
+    ] = False,
+    mirror: Annotated[
+        bool,
+        typer.Option("--mirror", help="Then delete all documents that the sources do not have."),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Threads that split texts; -1 is all cores.")
+    ] = -1,
+    timeout: TimeoutOption = TIMEOUT,
+    json: JsonOption = False,
+) -> None:
+    """Add documents, and update those whose ids are there already.
+
+    A document that has not changed is left alone: adding a folder again costs little. An index
+    that does not exist is made with default settings; `textkin index create` has others.
+    """
+    from textkin.run import stream_bar, working
+
+    if jobs == 0:
+        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
+    _check_alone(("--id", id), ("--no-id", no_id))
+    _check_alone(("--label", label), ("--no-label", no_label))
+    with working("Loading"):
+        from textkin.cli._sources import Sources
+        from textkin.index import Index
+    with in_words(), stream_bar("Adding", "documents") as (read, made):
+        there = index.is_symlink() or (index.exists() and not _is_empty_folder(index))
+        opened = Index.open(index, timeout=timeout) if there else None
+        options: dict[str, Any] = {} if max_bytes is None else {"max_bytes": max_bytes}
+        found = Sources(
+            sources,
+            skip=skip_errors,
+            pattern=pattern or (),
+            progress=read,
+            text=text,
+            id=False if no_id else id,
+            label=False if no_label else label,
+            encoding=encoding,
+            delimiter=delimiter,
+            quoted=quoted,
+            split=None if split is None else split.value,
+            **options,
+        )
+        documents = iter(found)
+        # Nothing is made where not even the first document can be read.
+        first: list[Document] = [document for document in (next(documents, None),) if document]
+        if opened is None:
+            opened = Index.create(index, timeout=timeout)
+            note(f"{index} did not exist; it was made with default settings.")
+        with opened:
+            write = opened.mirror if mirror else opened.update
+            changes = write(chain(first, documents), n_jobs=jobs, progress=made)
+            total = len(opened)
+    _tell_skipped(found.skipped)
+    if json:
+        skipped = found.skipped
+        print_json(
+            {
+                "index": str(index),
+                "created": not there,
+                **_numbers(changes),
+                "documents": total,
+                "skipped": {
+                    "count": skipped.count,
+                    "reasons": list(skipped.reasons),
+                    "hidden": skipped.hidden,
+                },
+            }
+        )
+        return
+    typer.echo(f"{changes}; {index} has {documents_told(total)}")
+
+
+def delete(
+    index: IndexArgument,
+    ids: Annotated[
+        list[str],
+        typer.Argument(metavar="ID...", help="Ids; or - for standard input, one a line."),
+    ],
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Pass over ids that no document has.")
+    ] = False,
+    timeout: TimeoutOption = TIMEOUT,
+    json: JsonOption = False,
+) -> None:
+    """Delete documents, all of them or none."""
+    wanted = [id for given in ids for id in (_lines() if given == "-" else [given])]
+    with opened_index(index, timeout, kept="All of them were deleted, or none.") as opened:
+        changes = opened.delete(wanted, missing="ignore" if ignore_missing else "raise")
+        total = len(opened)
+    if json:
+        print_json({"index": str(index), "deleted": changes.deleted, "documents": total})
+        return
+    typer.echo(f"{changes.deleted:,} deleted; {index} has {documents_told(total)}")
+
+
+def _stop_words(given: str | None) -> str | Path | None:
+    """Return the name of a list, or the path of a file."""
+    from textkin.text import stop_lists
+
+    if given is None:
+        return None
+    names = dict.fromkeys(found.name for found in stop_lists())
+    if given.partition(":")[0] in names:
+        return given
+    if Path(given).is_file():
+        return Path(given)
+    raise ValueError(
+        f"--stop-words must name a list or a file; there is no {given!r}. There are "
+        f"{', '.join(names)}."
+    )
+
+
+def _normaliser(
+    name: Normalize | None, language: str | None
+) -> "str | Stemmer | Lemmatizer | WordNetLemmas | None":
+    from textkin.text import Lemmatizer, Stemmer
+
+    if language is None:
+        return None if name is None else name.value
+    if name is Normalize.stem:
+        return Stemmer(language)
+    if name is Normalize.lemma:
+        return Lemmatizer(language)
+    raise ValueError("--language goes with --normalize stem or --normalize lemma.")
+
+
+def _runs(given: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", given)
+    if found is None:
+        raise ValueError(
+            f"--ngrams must be a number or two of them, such as 2 or 1-3; got {given!r}."
+        )
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _tell_skipped(skipped: "Skipped") -> None:
+    if not skipped.count:
+        return
+    told = "; ".join(one_line([reason], 300) for reason in skipped.reasons[:_REASONS])
+    more = f"; and {skipped.count - _REASONS:,} more" if skipped.count > _REASONS else ""
+    note(f"left out {skipped.count:,}: {told}{more}")
+
+
+def _check_alone(*options: tuple[str, object]) -> None:
+    given = [name for name, value in options if value]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} exclude each other.")
+
+
+def _lines() -> list[str]:
+    """Return the lines of standard input that are not empty."""
+    try:
+        lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"Standard input must be UTF-8: {error}.") from error
+    return [line.removesuffix("\r") for line in lines if line.strip()]
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _numbers(changes: "Changes") -> dict[str, int]:
+    return {
+        "added": changes.added,
+        "updated": changes.updated,
+        "unchanged": changes.unchanged,
+        "deleted": changes.deleted,
+    }
