@@ -276,9 +276,10 @@ def test_every_form_and_dtype_of_bags(form):
     assert expected.dtype == np.float64
     again = MSDA(7).fit(form(bags))
     assert_array_equal(again.transform(bags), expected)
-    small = again.transform(form(bags.astype(np.float32)))
-    assert small.dtype == np.float32
-    assert_array_equal(small, expected.astype(np.float32))
+    if form is not np.ndarray.tolist:  # lists of Python's floats are float64
+        small = again.transform(form(bags.astype(np.float32)))
+        assert small.dtype == np.float32
+        assert_array_equal(small, expected.astype(np.float32))
 
 
 def test_progress_and_interruption():
