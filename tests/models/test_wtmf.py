@@ -389,9 +389,19 @@ class TestUse:
         assert_array_equal(wtmf.transform(bags), before)
         assert_array_equal(clone(wtmf).fit(bags).transform(bags).shape, (5, n_components))
 
-    def test_a_regularisation_that_leaves_nothing_is_told(self, bags):
-        with pytest.warns(UserWarning, match=r"explains nothing.*regularization=20 is too strong"):
-            WTMF(2, max_iter=30, random_state=0).fit(bags / 100)
+    def test_a_regularisation_that_leaves_little_is_told(self, bags):
+        with pytest.warns(UserWarning, match=r"keeps 0 of 2.*regularization=20 is too strong"):
+            wtmf = WTMF(2, max_iter=30, random_state=0).fit(bags / 100)
+        with pytest.raises(ValueError, match="those of all words are 0"):
+            wtmf.word_vectors(["a", "b", "c", "d"])
+
+    def test_counts_of_which_one_dimension_is_left_are_told(self):
+        """All texts then lie in one direction, and every cosine is 1."""
+        counts = np.random.default_rng(0).poisson(0.2, (300, 100))
+        with pytest.warns(UserWarning, match=r"keeps 1 of 10 dimensions.*TfIdf"):
+            wtmf = WTMF(10, random_state=0).fit(counts)
+        assert np.abs(wtmf.similarity(counts[:20])).min() > 0.99
+        WTMF(10, regularization=2, random_state=0).fit(counts)
 
     @pytest.mark.parametrize("scale", [1e200, 1e160])
     def test_weights_beyond_the_range_of_numbers(self, wtmf, bags, scale):

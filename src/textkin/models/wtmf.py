@@ -26,6 +26,7 @@ __all__ = ["WTMF"]
 _SMALL = 2**20  # numbers of a model that is fitted in double, which costs little then
 _LARGEST_FLOAT = 1e12  # whose square, summed up over all entries, stays in the range of float
 _NOTHING = 1e-6  # a part of the objective that is no gain
+_VANISHING = 1e-3  # of the squared length of the longest dimension
 _WAY_OUT = {True: ", or pass float64", False: ""}
 
 _Entries: TypeAlias = tuple[Any, Any, Any]  # where rows begin, columns, values
@@ -93,8 +94,8 @@ class WTMF(BagModel):
     Q_j = L^-T A (I + (1 - w_m) A^T A)^-1 x_o.
 
     **A text has the words that are stored.** A zero that a sparse `X` stores is an observed word
-    that weighs 0, as one with an idf of 0 (``TfIdf(keep_zeros=True)`` keeps those); in a dense
-    array every zero is a missing word.
+    that weighs 0, as one with an idf of 0 (``TfIdf(keep_zeros=True)`` keeps those; so does the BSR
+    format with those of its blocks); in a dense array every zero is a missing word.
 
     A new text is placed by one such solve. Words that `fit` never saw add nothing; an empty text
     is the zero vector, whose similarity with any is 0. Compare by cosine.
@@ -181,7 +182,7 @@ class WTMF(BagModel):
         Warns
         -----
         UserWarning
-            If `regularization` is so strong that all vectors vanish.
+            If `regularization` is so strong that most dimensions vanish, or all.
         sklearn.exceptions.ConvergenceWarning
             If `tol` was given, and `max_iter` sweeps were not enough.
         """
@@ -341,12 +342,15 @@ class WTMF(BagModel):
         _core.multiply_rows(words, table_of(matrix, words.dtype), jobs)
 
     def _warn(self, squares: float, n_documents: int) -> None:
-        if self.objectives_[-1] >= (1 - _NOTHING) * squares:
+        n_components, n_words = self.components_.shape
+        vanished = self.objectives_[-1] >= (1 - _NOTHING) * squares
+        kept = 0 if vanished else _dimensions_of(self.components_)
+        if 2 * kept < min(n_components, n_documents, n_words):
             warnings.warn(
-                f"WTMF explains nothing of X: all vectors vanish, since "
+                f"WTMF keeps {kept} of {n_components} dimensions, all others vanish: "
                 f"regularization={self.regularization:g} is too strong for rows of the length "
-                f"{np.sqrt(squares / n_documents):.3g}. Lower it (0.1 to 1 for rows of length 1), "
-                'or weigh words by TfIdf("wtmf", norm=None).',
+                f"{np.sqrt(squares / n_documents):.3g}, or X has no more. Lower it (0.1 to 1 for "
+                'rows of length 1), or weigh words by TfIdf("wtmf", norm=None).',
                 UserWarning,
                 stacklevel=4,
             )
@@ -368,12 +372,18 @@ def _dtype_for(dtype: Any, size: int, values: Any) -> Any:  # noqa: ANN401 (floa
     return np.float32 if in_range else np.float64
 
 
+def _dimensions_of(components: Float64Array) -> int:
+    """Return how many dimensions words differ in; those that vanish are not 0 at once."""
+    lengths = np.linalg.eigvalsh(components @ components.T)
+    return int(np.count_nonzero(lengths > _VANISHING * lengths[-1]))
+
+
 def _sum_of_squares(bags: Bags) -> float:
     """Return what the objective is of vectors that are all 0; refuses texts without weights."""
     with np.errstate(over="ignore", under="ignore"):
         squares = float(np.square(bags.data, dtype=np.float64).sum())
     if not bags.data.any():
-        raise ValueError("X must have words with weights; all its documents are empty.")
+        raise ValueError("X must have words with weights other than 0; got none.")
     return squares
 
 
