@@ -28,26 +28,20 @@ template <class Number> std::size_t padded(std::size_t count) {
     return (count + lanes - 1) / lanes * lanes;
 }
 
-// sums[i * width + j] += the sum over rows of row[i] * row[j], for j >= i.
+// out[i * width + j] becomes, or grows by, the sum over rows of row[i] * row[j], for j >= i.
 template <class Number>
-void add_gram(const Number* table, std::size_t rows, std::size_t dimensions, std::size_t width,
-              Buffer<Number>& chunk_sums, double* sums) {
-    chunk_sums.grow(dimensions * width);
-    for (std::size_t begin = 0; begin < rows; begin += kChunk) {
-        const Number* chunk = table + begin * width;
-        loops<Number>().multiply({.left = chunk,
-                                  .left_row = 1,
-                                  .left_step = width,
-                                  .rows = dimensions,
-                                  .right = chunk,
-                                  .count = std::min(kChunk, rows - begin),
-                                  .width = width,
-                                  .out = chunk_sums.data(),
-                                  .upper = true});
-        for (std::size_t i = 0; i < dimensions; ++i)
-            for (std::size_t j = i; j < dimensions; ++j)
-                sums[i * width + j] += static_cast<double>(chunk_sums[i * width + j]);
-    }
+void multiply_gram(const Number* table, std::size_t rows, std::size_t dimensions, std::size_t width,
+                   Number* out, bool adds) {
+    loops<Number>().multiply({.left = table,
+                              .left_row = 1,
+                              .left_step = width,
+                              .rows = dimensions,
+                              .right = table,
+                              .count = rows,
+                              .width = width,
+                              .out = out,
+                              .adds = adds,
+                              .upper = true});
 }
 
 template <class Number>
@@ -103,6 +97,8 @@ std::vector<double> inverse_factor(const std::vector<double>& gram, std::size_t 
 
 } // namespace
 
+// In double, whatever the numbers are: where dimensions depend on each other, rounding in single
+// precision could outweigh a small regularisation, and L would not exist.
 template <class Number>
 std::vector<double> gram_of(const Number* table, std::size_t rows, std::size_t dimensions,
                             std::size_t width, unsigned threads, Stop& stop) {
@@ -112,11 +108,15 @@ std::vector<double> gram_of(const Number* table, std::size_t rows, std::size_t d
     parallel_for(
         count, threads, stop,
         [&](std::size_t part) {
-            Buffer<Number> chunk_sums;
             parts[part].resize(dimensions * width);
-            const std::size_t begin = part * size;
-            add_gram(table + begin * width, std::min(size, rows - begin), dimensions, width,
-                     chunk_sums, parts[part].data());
+            const std::size_t end = std::min(rows, (part + 1) * size);
+            Buffer<double> fine;
+            for (std::size_t begin = part * size; begin < end; begin += kChunk) {
+                const std::size_t taken = std::min(kChunk, end - begin);
+                fine.grow(kChunk * width);
+                std::copy_n(table + begin * width, taken * width, fine.data());
+                multiply_gram(fine.data(), taken, dimensions, width, parts[part].data(), true);
+            }
         },
         false);
     std::vector<double> sums(dimensions * dimensions);
@@ -147,13 +147,12 @@ void multiply_rows(Number* table, std::size_t rows, const Number* matrix, std::s
 
 // Memory of one thread.
 template <class Number> struct FactorSolver<Number>::Scratch {
-    Buffer<Number> rows;     // observed ones, one after another
-    Buffer<Number> matrix;   // of the system
-    Buffer<Number> sides;    // two rows: the solution, and what was observed
-    Buffer<Number> y;        // of the rows of a block
-    Buffer<Number> products; // two rows: A^T z, and A^T x
-    Buffer<Number> chunk_sums;
-    std::vector<double> gram;
+    Buffer<Number> rows;      // observed ones, one after another
+    Buffer<Number> matrix;    // of the system
+    Buffer<Number> sides;     // two rows: the solution, and what was observed
+    Buffer<Number> y;         // of the rows of a block
+    Buffer<Number> products;  // two rows: A^T z, and A^T x
+    std::vector<double> gram; // sums over chunks
 };
 
 template <class Number>
@@ -195,17 +194,21 @@ double FactorSolver<Number>::solve(const Counts<Number>& entries, Number* out, u
     const std::vector<std::size_t> starts = blocks_of(entries);
     std::vector<double> objectives(starts.size());
     ScratchPool<Scratch> pool;
-    parallel_for(starts.size() - 1, threads, stop, [&](std::size_t block) {
-        const auto scratch = pool.take();
-        const std::size_t begin = starts[block];
-        const std::size_t count = starts[block + 1] - begin;
-        scratch->y.grow(kBlockRows * width_);
-        for (std::size_t r = 0; r < count; ++r)
-            objectives[block] +=
-                solve_row(entries, begin + r, *scratch, scratch->y.data() + r * width_);
-        times_matrix(scratch->y.data(), count, back_.data(), Shape::lower, dimensions_, width_,
-                     out + begin * width_);
-    });
+    parallel_for(
+        starts.size() - 1, threads, stop,
+        [&](std::size_t block) {
+            const auto scratch = pool.take();
+            const std::size_t begin = starts[block];
+            const std::size_t count = starts[block + 1] - begin;
+            scratch->y.grow(kBlockRows * width_);
+            for (std::size_t r = 0; r < count; ++r)
+                objectives[block] +=
+                    solve_row(entries, begin + r, *scratch, scratch->y.data() + r * width_);
+            times_matrix(scratch->y.data(), count, back_.data(), Shape::lower, dimensions_, width_,
+                         out + begin * width_);
+            stop.count_finished(count); // rows, not blocks
+        },
+        false);
     double objective = penalty_;
     for (const double part : objectives) objective += part;
     return objective;
@@ -218,6 +221,26 @@ double FactorSolver<Number>::solve_row(const Counts<Number>& entries, std::size_
     const std::size_t count = static_cast<std::size_t>(entries.starts[row + 1]) - begin;
     std::fill_n(y, width_, Number{0});
     if (count == 0) return 0;
+    scratch.products.grow(2 * width_);
+    const bool solved = count <= dimensions_ ? solve_short(entries, begin, count, scratch, y)
+                                             : solve_long(entries, begin, count, scratch, y);
+    if (!solved) {
+        std::fill_n(y, dimensions_, std::numeric_limits<Number>::quiet_NaN());
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    double objective = 0;
+    for (const Number value : entries.values.subspan(begin, count))
+        objective += static_cast<double>(value) * static_cast<double>(value);
+    const Number* projected = scratch.products.data() + width_;
+    for (std::size_t k = 0; k < dimensions_; ++k)
+        objective -= static_cast<double>(projected[k]) * static_cast<double>(y[k]);
+    return objective;
+}
+
+// Copies the rows a_j of so many entries, one after another.
+template <class Number>
+void FactorSolver<Number>::gather(const Counts<Number>& entries, std::size_t begin,
+                                  std::size_t count, Scratch& scratch) const {
     scratch.rows.grow(count * width_);
     const std::int32_t* observed = entries.words.data() + begin;
     const std::size_t readable = entries.words.size() - begin;
@@ -231,37 +254,23 @@ double FactorSolver<Number>::solve_row(const Counts<Number>& entries, std::size_
         std::copy_n(placed_.data() + static_cast<std::size_t>(observed[j]) * width_, width_,
                     scratch.rows.data() + j * width_);
     }
-    const std::size_t length = padded<Number>(count);
-    scratch.sides.grow(2 * length);
-    const Number* values = entries.values.data() + begin;
-    double squares = 0;
-    for (std::size_t j = 0; j < length; ++j) {
-        const Number value = j < count ? values[j] : Number{0};
-        scratch.sides[j] = scratch.sides[length + j] = value;
-        squares += static_cast<double>(value) * static_cast<double>(value);
-    }
-    const bool solved =
-        count <= dimensions_ ? solve_short(count, scratch, y) : solve_long(count, scratch, y);
-    if (!solved) {
-        std::fill_n(y, dimensions_, std::numeric_limits<Number>::quiet_NaN());
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    const Number* projected = scratch.products.data() + width_;
-    for (std::size_t k = 0; k < dimensions_; ++k)
-        squares -= static_cast<double>(projected[k]) * static_cast<double>(y[k]);
-    return squares;
 }
 
 template <class Number>
-bool FactorSolver<Number>::solve_short(std::size_t count, Scratch& scratch, Number* y) const {
+bool FactorSolver<Number>::solve_short(const Counts<Number>& entries, std::size_t begin,
+                                       std::size_t count, Scratch& scratch, Number* y) const {
     const FactorKernels<Number>& run = loops<Number>();
+    gather(entries, begin, count, scratch);
     const std::size_t length = padded<Number>(count);
+    scratch.sides.grow(2 * length);
+    for (std::size_t j = 0; j < length; ++j)
+        scratch.sides[j] = scratch.sides[length + j] =
+            j < count ? entries.values[begin + j] : Number{0};
     scratch.matrix.grow(count * length);
     run.pair_products(scratch.rows.data(), count, width_, static_cast<Number>(1 - weights_.missing),
                       scratch.matrix.data(), length);
     if (!run.solve_positive(scratch.matrix.data(), count, length, scratch.sides.data()))
         return false;
-    scratch.products.grow(2 * width_);
     run.multiply({.left = scratch.sides.data(),
                   .left_row = length,
                   .left_step = 1,
@@ -274,30 +283,40 @@ bool FactorSolver<Number>::solve_short(std::size_t count, Scratch& scratch, Numb
     return true;
 }
 
+// Chunk by chunk: a word that is in every text takes no copy of all texts.
 template <class Number>
-bool FactorSolver<Number>::solve_long(std::size_t count, Scratch& scratch, Number* y) const {
+bool FactorSolver<Number>::solve_long(const Counts<Number>& entries, std::size_t begin,
+                                      std::size_t count, Scratch& scratch, Number* y) const {
     const FactorKernels<Number>& run = loops<Number>();
-    const std::size_t length = padded<Number>(count);
+    Number* projected = scratch.products.data() + width_;
+    std::fill_n(projected, width_, Number{0});
     scratch.gram.assign(dimensions_ * width_, 0);
-    add_gram(scratch.rows.data(), count, dimensions_, width_, scratch.chunk_sums,
-             scratch.gram.data());
     scratch.matrix.grow(dimensions_ * width_);
+    for (const std::size_t end = begin + count; begin < end; begin += kChunk) {
+        const std::size_t taken = std::min(kChunk, end - begin);
+        gather(entries, begin, taken, scratch);
+        multiply_gram(scratch.rows.data(), taken, dimensions_, width_, scratch.matrix.data(),
+                      false);
+        for (std::size_t i = 0; i < dimensions_; ++i)
+            for (std::size_t j = i; j < dimensions_; ++j)
+                scratch.gram[i * width_ + j] += static_cast<double>(scratch.matrix[i * width_ + j]);
+        run.multiply({.left = entries.values.data() + begin,
+                      .left_row = taken,
+                      .left_step = 1,
+                      .rows = 1,
+                      .right = scratch.rows.data(),
+                      .count = taken,
+                      .width = width_,
+                      .out = projected,
+                      .adds = true});
+    }
     for (std::size_t i = 0; i < dimensions_; ++i) {
         for (std::size_t j = i; j < width_; ++j)
             scratch.matrix[i * width_ + j] =
                 static_cast<Number>((1 - weights_.missing) * scratch.gram[i * width_ + j]);
         scratch.matrix[i * width_ + i] += 1;
     }
-    scratch.products.grow(2 * width_);
-    run.multiply({.left = scratch.sides.data() + length,
-                  .left_row = length,
-                  .left_step = 1,
-                  .rows = 1,
-                  .right = scratch.rows.data(),
-                  .count = count,
-                  .width = width_,
-                  .out = scratch.products.data() + width_});
-    std::copy_n(scratch.products.data() + width_, width_, y);
+    std::copy_n(projected, width_, y);
     return run.solve_positive(scratch.matrix.data(), dimensions_, width_, y);
 }
 

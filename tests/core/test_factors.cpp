@@ -198,6 +198,7 @@ TEST(factors_are_the_minimum) {
             }
         }
         CHECK_NEAR(told, sum, 1e-9 * sum);
+        CHECK(stop.finished() == 40); // rows, which progress is told of
         for (const unsigned threads : {2u, 3u}) {
             std::vector<double> again(40 * width);
             const FactorSolver<double> other(factors.data(), n_words, dimensions, width, weights,

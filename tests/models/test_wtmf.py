@@ -104,6 +104,16 @@ class TestSolve:
                 alone, _ = core_solved(bags[[row]].astype(dtype), factors, 0.1, 1, dtype)
                 assert_array_equal(alone[0], found[row])
 
+    def test_dimensions_that_depend_on_each_other_in_single_precision(self):
+        """Rounded products made a matrix that was not positive definite, and all rows NaN."""
+        random = np.random.default_rng(0)
+        bags = sparse.random_array((5, 700), density=0.5, rng=random).tocsr().astype(np.float32)
+        for _ in range(20):
+            factors = np.tile(random.normal(size=32), (700, 1))
+            found, told = core_solved(bags, factors, 0.5, 0.01, np.float32)
+            assert np.isfinite(found).all()
+            assert told == pytest.approx(core_solved(bags, factors, 0.5, 0.01)[1], rel=1e-6)
+
     @pytest.mark.parametrize(
         ("change", "message"),
         [
@@ -245,6 +255,15 @@ class TestFit:
         batch = coarse.transform(bags[:5].astype(np.float32))
         assert_array_equal(batch, places[:5])
 
+    def test_a_text_is_placed_alike_beside_one_of_huge_weights(self):
+        random = np.random.default_rng(0)
+        bags = sparse.random_array((50, 11_000), density=0.002, rng=random).tocsr() * 8
+        bags = bags.astype(np.float32)
+        wtmf = WTMF(100, regularization=2, max_iter=1, random_state=0).fit(bags)
+        alone = wtmf.transform(bags[:4])
+        bags.data[bags.indptr[4] :] *= np.float32(1e20)
+        assert_array_equal(wtmf.transform(bags)[:4], alone)
+
     def test_threads_change_nothing(self):
         bags = sparse.random_array((60, 90), density=0.2, rng=np.random.default_rng(0)).tocsr()
         wtmf = WTMF(5, regularization=0.1, orthogonality=0.01, random_state=0)
@@ -271,6 +290,12 @@ class TestOrthogonality:
         expected = words - step * (gram - np.trace(gram) / 4 * np.eye(4)) @ words
         found = clone(wtmf).set_params(orthogonality=step).fit(bags).components_
         assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+    def test_an_objective_that_rises_is_no_convergence(self):
+        wtmf = WTMF(10, regularization=0.5, orthogonality=0.01, random_state=0).fit(self.bags())
+        assert np.diff(wtmf.objectives_[1::2]).max() > 0
+        assert wtmf.n_iter_ == 20
+        assert not wtmf.converged_
 
     def test_dimensions_become_more_alike_however_large_the_step(self):
         bags = self.bags()
@@ -350,9 +375,33 @@ class TestUse:
             wtmf.set_params(tol=1e-9, max_iter=2).fit(bags)
         assert not wtmf.converged_
 
-    def test_a_regularisation_that_leaves_nothing_is_told(self, bags):
-        with pytest.warns(UserWarning, match=r"explains nothing.*regularization=20 is too strong"):
-            WTMF(2, max_iter=30, random_state=0).fit(bags / 100)
+    def test_no_tolerance_takes_all_sweeps_whatever_rounding_does(self, bags):
+        wtmf = WTMF(2, regularization=0.5, max_iter=400, random_state=0).fit(bags)
+        assert np.diff(wtmf.objectives_).max() > 0  # at the minimum it goes up and down
+        assert wtmf.n_iter_ == 400
+        assert not wtmf.converged_
+
+    @pytest.mark.parametrize("n_components", [1, 3, 20])
+    def test_dimensions_are_those_of_the_fit(self, wtmf, bags, n_components):
+        """Others that are set later are for the next fit; a smaller number cut vectors short."""
+        before = wtmf.transform(bags)
+        wtmf.set_params(n_components=n_components)
+        assert_array_equal(wtmf.transform(bags), before)
+        assert_array_equal(clone(wtmf).fit(bags).transform(bags).shape, (5, n_components))
+
+    def test_a_regularisation_that_leaves_little_is_told(self, bags):
+        with pytest.warns(UserWarning, match=r"keeps 0 of 2.*regularization=20 is too strong"):
+            wtmf = WTMF(2, max_iter=30, random_state=0).fit(bags / 100)
+        with pytest.raises(ValueError, match="those of all words are 0"):
+            wtmf.word_vectors(["a", "b", "c", "d"])
+
+    def test_counts_of_which_one_dimension_is_left_are_told(self):
+        """All texts then lie in one direction, and every cosine is 1."""
+        counts = np.random.default_rng(0).poisson(0.2, (300, 100))
+        with pytest.warns(UserWarning, match=r"keeps 1 of 10 dimensions.*TfIdf"):
+            wtmf = WTMF(10, random_state=0).fit(counts)
+        assert np.abs(wtmf.similarity(counts[:20])).min() > 0.99
+        WTMF(10, regularization=2, random_state=0).fit(counts)
 
     @pytest.mark.parametrize("scale", [1e200, 1e160])
     def test_weights_beyond_the_range_of_numbers(self, wtmf, bags, scale):
@@ -360,6 +409,14 @@ class TestUse:
         with pytest.raises(ValueError, match=r"largest weight of X is 5e\+.*Scale X down"):
             wtmf.fit(bags * scale)
         assert wtmf.components_ is before
+
+    def test_places_beyond_the_range_of_float(self, bags):
+        wtmf = WTMF(2, regularization=0.5, random_state=0).fit(bags)
+        wtmf.set_params(regularization=1e-12).components_ = wtmf.components_ / 1000
+        row = np.array([[3e38, 0, 0, 0]], np.float32)
+        with pytest.raises(ValueError, match=r"Row 0 cannot be placed.*3e\+38.*pass float64"):
+            wtmf.transform(row)
+        assert np.isfinite(wtmf.transform(row.astype(np.float64))).all()
 
     def test_a_regularisation_that_is_as_good_as_none(self):
         """More dimensions than texts leave a singular system."""

@@ -49,4 +49,6 @@ def word_vectors_of(
         )
     small = matrix.astype(np.float32)
     placed = np.flatnonzero(small.any(axis=1)).tolist()
+    if not placed:
+        raise ValueError("The model has no word vectors: those of all words are 0.")
     return WordVectors([words[row] for row in placed], small[placed])

@@ -26,6 +26,8 @@ __all__ = ["WTMF"]
 _SMALL = 2**20  # numbers of a model that is fitted in double, which costs little then
 _LARGEST_FLOAT = 1e12  # whose square, summed up over all entries, stays in the range of float
 _NOTHING = 1e-6  # a part of the objective that is no gain
+_VANISHING = 1e-3  # of the squared length of the longest dimension
+_WAY_OUT = {True: ", or pass float64", False: ""}
 
 _Entries: TypeAlias = tuple[Any, Any, Any]  # where rows begin, columns, values
 
@@ -52,7 +54,8 @@ class WTMF(BagModel):
     max_iter : int, default=20
         Most sweeps; a sweep finds all texts, then all words.
     tol : float, default=0.0
-        Stop when a sweep lowers the objective by less than this part of it. 0 takes all sweeps.
+        Stop when a sweep changes the objective by less than this part of it. 0 takes all sweeps,
+        as the source does.
     random_state : int, RandomState or None, default=None
         Where the words start.
     n_jobs : int or None, default=None
@@ -68,7 +71,7 @@ class WTMF(BagModel):
     n_iter_ : int
         Sweeps.
     converged_ : bool
-        Whether the last sweep lowered the objective by less than `tol` of it.
+        Whether the last sweep changed the objective by less than `tol` of it; never with 0.
 
     See Also
     --------
@@ -91,14 +94,15 @@ class WTMF(BagModel):
     Q_j = L^-T A (I + (1 - w_m) A^T A)^-1 x_o.
 
     **A text has the words that are stored.** A zero that a sparse `X` stores is an observed word
-    that weighs 0, as one with an idf of 0 (``TfIdf(keep_zeros=True)`` keeps those); in a dense
-    array every zero is a missing word.
+    that weighs 0, as one with an idf of 0 (``TfIdf(keep_zeros=True)`` keeps those; so does the BSR
+    format with those of its blocks); in a dense array every zero is a missing word.
 
     A new text is placed by one such solve. Words that `fit` never saw add nothing; an empty text
     is the zero vector, whose similarity with any is 0. Compare by cosine.
 
-    OrMF follows each sweep by P <- P - alpha (P P^T - c I) P with c = tr(P P^T) / K, shortened
-    where it would go too far, to 1 / (2 max |eigenvalue|) for alpha.
+    OrMF follows each sweep by P <- P - alpha (P P^T - c I) P with c = tr(P P^T) / K. The source
+    takes alpha as it is; here it is at most 1 / (2 e) in each sweep, with e the largest absolute
+    eigenvalue of P P^T - c I, so that no direction is turned round, or grows by more than half.
 
     Models of up to a million numbers, and bags in float64, are computed in double precision, large
     ones of float32 bags in single precision.
@@ -178,14 +182,14 @@ class WTMF(BagModel):
         Warns
         -----
         UserWarning
-            If `regularization` is so strong that all vectors vanish.
+            If `regularization` is so strong that most dimensions vanish, or all.
         sklearn.exceptions.ConvergenceWarning
             If `tol` was given, and `max_iter` sweeps were not enough.
         """
         check_params(self)
         bags = self._bags_to_fit(X)
         squares = _sum_of_squares(bags)
-        dtype = self._dtype(bags)
+        dtype = _dtype_for(bags.dtype, self.n_components * bags.shape[1], bags.data)
         by_text, by_word = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
         start = check_random_state(self.random_state).standard_normal(
             (bags.shape[1], self.n_components)
@@ -201,13 +205,14 @@ class WTMF(BagModel):
                 raise ValueError(
                     f"The systems cannot be solved in the range of numbers: the largest weight of "
                     f"X is {np.abs(bags.data).max():g}, regularization={self.regularization:g}. "
-                    "Scale X down, or raise regularization."
+                    f"Scale X down, or raise regularization{_WAY_OUT[dtype == np.float32]}."
                 )
             if self.orthogonality > 0:
                 self._make_orthogonal(words)
             if len(objectives) > 2:
                 gained = objectives[-3] - objectives[-1]
-                converged = gained < self.tol * abs(objectives[-3])
+                # It may rise, by rounding or by the orthogonal step, and that is no convergence.
+                converged = abs(gained) < self.tol * abs(objectives[-3])
             if progress is not None:
                 progress(len(objectives) // 2, self.max_iter)
         self.components_ = np.ascontiguousarray(words[:, : self.n_components].T, dtype=np.float64)
@@ -233,18 +238,22 @@ class WTMF(BagModel):
             float32, or float64 if `X` is. Compare them by cosine.
         """
         bags = self._bags_to_transform(X)
-        dtype = self._dtype(bags)
-        found = table_of(np.zeros((bags.shape[0], self.n_components)), dtype)
+        solver, dtype = self._solver(bags.dtype)
+        n_components = len(self.components_)
+        found = table_of(np.zeros((bags.shape[0], n_components)), dtype)
         jobs = effective_jobs(self.n_jobs)
-        self._solver(dtype).solve(*entries_of(bags, dtype), found, jobs, progress)
-        vectors = found[:, : self.n_components]
+        solver.solve(*entries_of(bags, dtype), found, jobs, progress)
+        with np.errstate(over="ignore"):  # told below
+            vectors = rounded_as(bags, np.ascontiguousarray(found[:, :n_components]))
         wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if wrong.size:
+            largest = np.abs(bags[[wrong[0]]].data).max(initial=0)
             raise ValueError(
-                f"The weights of row {wrong[0]} are too large: their squares leave the range of "
-                "numbers. Scale them down as those of fit."
+                f"Row {wrong[0]} cannot be placed in the range of numbers: its largest weight is "
+                f"{largest:g}, regularization={self.regularization:g}. Scale its weights as those "
+                f"of fit{_WAY_OUT[bags.dtype == np.float32]}."
             )
-        return rounded_as(bags, np.ascontiguousarray(vectors))
+        return vectors
 
     def similarity(
         self,
@@ -293,28 +302,34 @@ class WTMF(BagModel):
         return word_vectors_of(self, self.components_.T, vocabulary)
 
     def _solve(self, factors: Any, entries: _Entries, out: Any) -> float:  # noqa: ANN401
-        solver = self._solver_of(factors)
+        solver = self._solver_of(factors, self.n_components)
         return float(solver.solve(*entries, out, effective_jobs(self.n_jobs), None))
 
-    def _solver_of(self, factors: Any) -> Any:  # noqa: ANN401 (a table of the core)
+    def _solver_of(self, factors: Any, n_components: int) -> Any:  # noqa: ANN401 (of the core)
         single = factors.dtype == np.float32
         kind: Any = _core.FactorSolver if single else _core.FineFactorSolver
         return kind(
             factors,
-            self.n_components,
+            n_components,
             float(self.missing_weight),
             float(self.regularization),
             effective_jobs(self.n_jobs),
         )
 
-    def _solver(self, dtype: Any) -> Any:  # noqa: ANN401 (float32 or float64)
-        """Return the solver for new texts, which is made once for a model and its settings."""
+    def _solver(self, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 (that of bags)
+        """Return the solver for new texts and its dtype, made once for a model and its settings.
+
+        Words alone decide the dtype: a text is placed alike in any company.
+        """
+        words = self.components_
         settings = self.missing_weight, self.regularization, dtype
         made = _SOLVERS.get(self)
-        if made is None or made[0] is not self.components_ or made[1] != settings:
-            made = self.components_, settings, self._solver_of(table_of(self.components_.T, dtype))
+        if made is None or made[0] is not words or made[1] != settings:
+            kind = _dtype_for(dtype, words.size, words)
+            made = words, settings, (self._solver_of(table_of(words.T, kind), len(words)), kind)
             _SOLVERS[self] = made
-        return made[2]
+        found: tuple[Any, Any] = made[2]
+        return found
 
     def _make_orthogonal(self, words: Any) -> None:  # noqa: ANN401 (a table of the core)
         jobs = effective_jobs(self.n_jobs)
@@ -326,18 +341,16 @@ class WTMF(BagModel):
         matrix = np.eye(self.n_components) - step * excess
         _core.multiply_rows(words, table_of(matrix, words.dtype), jobs)
 
-    def _dtype(self, bags: Bags) -> Any:  # noqa: ANN401
-        large = self.n_components * bags.shape[1] > _SMALL
-        plain = not bags.nnz or np.abs(bags.data).max() <= _LARGEST_FLOAT
-        return np.float32 if bags.dtype == np.float32 and large and plain else np.float64
-
     def _warn(self, squares: float, n_documents: int) -> None:
-        if self.objectives_[-1] >= (1 - _NOTHING) * squares:
+        n_components, n_words = self.components_.shape
+        vanished = self.objectives_[-1] >= (1 - _NOTHING) * squares
+        kept = 0 if vanished else _dimensions_of(self.components_)
+        if 2 * kept < min(n_components, n_documents, n_words):
             warnings.warn(
-                f"WTMF explains nothing of X: all vectors vanish, since "
+                f"WTMF keeps {kept} of {n_components} dimensions, all others vanish: "
                 f"regularization={self.regularization:g} is too strong for rows of the length "
-                f"{np.sqrt(squares / n_documents):.3g}. Lower it (0.1 to 1 for rows of length 1), "
-                'or weigh words by TfIdf("wtmf", norm=None).',
+                f"{np.sqrt(squares / n_documents):.3g}, or X has no more. Lower it (0.1 to 1 for "
+                'rows of length 1), or weigh words by TfIdf("wtmf", norm=None).',
                 UserWarning,
                 stacklevel=4,
             )
@@ -352,12 +365,25 @@ class WTMF(BagModel):
         self._check_shapes(components_=(self.n_components, self.n_features_in_))
 
 
+def _dtype_for(dtype: Any, size: int, values: Any) -> Any:  # noqa: ANN401 (float32 or float64)
+    """Return what a model of so many numbers is computed in, if these are to be squared."""
+    single = dtype == np.float32 and size > _SMALL
+    in_range = single and np.abs(values).max(initial=0) <= _LARGEST_FLOAT
+    return np.float32 if in_range else np.float64
+
+
+def _dimensions_of(components: Float64Array) -> int:
+    """Return how many dimensions words differ in; those that vanish are not 0 at once."""
+    lengths = np.linalg.eigvalsh(components @ components.T)
+    return int(np.count_nonzero(lengths > _VANISHING * lengths[-1]))
+
+
 def _sum_of_squares(bags: Bags) -> float:
     """Return what the objective is of vectors that are all 0; refuses texts without weights."""
     with np.errstate(over="ignore", under="ignore"):
         squares = float(np.square(bags.data, dtype=np.float64).sum())
     if not bags.data.any():
-        raise ValueError("X must have words with weights; all its documents are empty.")
+        raise ValueError("X must have words with weights other than 0; got none.")
     return squares
 
 

@@ -42,8 +42,12 @@ template <class Number> class FactorSolver {
 
     double solve_row(const Counts<Number>& entries, std::size_t row, Scratch& scratch,
                      Number* y) const;
-    bool solve_short(std::size_t count, Scratch& scratch, Number* y) const;
-    bool solve_long(std::size_t count, Scratch& scratch, Number* y) const;
+    bool solve_short(const Counts<Number>& entries, std::size_t begin, std::size_t count,
+                     Scratch& scratch, Number* y) const;
+    bool solve_long(const Counts<Number>& entries, std::size_t begin, std::size_t count,
+                    Scratch& scratch, Number* y) const;
+    void gather(const Counts<Number>& entries, std::size_t begin, std::size_t count,
+                Scratch& scratch) const;
 
     std::size_t rows_;
     std::size_t dimensions_;
