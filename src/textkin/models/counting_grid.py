@@ -47,10 +47,12 @@ class CountingGrid(BagModel):
         Rows and columns of a window, at most those of the grid. The cells of the grid divided by
         those of a window are the number of topics that have room beside each other.
     topic_prior : float, default=1.0
-        Parameter of a symmetric Dirichlet prior of the windows of a document, from 1 to 1e12.
+        Parameter of a symmetric Dirichlet prior of the windows of a document, from 1 to 1e12. It
+        adds (topic_prior - 1) * cells tokens to each; where that comes near to its own tokens, all
+        windows become alike.
     word_prior : float, default=1.0
         Parameter of a symmetric Dirichlet prior of the words of a cell, from 1 to 1e12. 1 is
-        maximum likelihood; 1.01 to 1.1 keeps every word in every cell.
+        maximum likelihood; 1.01 keeps every word in every cell.
     n_init : int, default=1
         Fits from different starts, of which that with the highest likelihood (and priors) is kept.
     max_iter : int, default=200

@@ -219,8 +219,8 @@ class MSDA(TakesBags):
         needed = bags.shape[0] * width * bags.dtype.itemsize
         if needed > memory_in_bytes(self.memory):
             raise ValueError(
-                f"{bags.shape[0]} documents of {width} numbers take {size_in_words(needed)}, more than "
-                f"memory={self.memory!r}. Transform fewer at a time, leave the words out "
+                f"{bags.shape[0]} documents of {width} numbers take {size_in_words(needed)}, more "
+                f"than memory={self.memory!r}. Transform fewer at a time, leave the words out "
                 "(include_input=False), fit with a smaller n_components=, or raise memory=."
             )
         threads = effective_jobs(self.n_jobs)
