@@ -22,10 +22,11 @@ from pathlib import Path
 
 import numpy as np
 from environment import DATA, RESULTS, describe
+from scipy.ndimage import uniform_filter
 from sklearn.preprocessing import FunctionTransformer
 
 from textkin.distance import similarities
-from textkin.models import LSI, MSDA
+from textkin.models import LSI, MSDA, CountingGrid
 from textkin.text import BagOfWords
 from textkin.weighting import TfIdf, binary
 
@@ -144,6 +145,29 @@ def msda(
     return spaces
 
 
+def counting_grid(word_prior: float, topic_prior: float) -> Callable[[object, object], Spaces]:
+    """Spread documents over the windows of a counting grid, and over the cells of those."""
+
+    def spaces(test: object, train: object) -> Spaces:
+        shape, window = (16, 16), (5, 5)
+        model = CountingGrid(
+            shape,
+            window=window,
+            word_prior=word_prior,
+            topic_prior=topic_prior,
+            max_iter=2000,
+            tol=1e-4,
+            random_state=0,
+        ).fit(train)
+        sides = [model.transform(side).astype(float) for side in (test, train)]
+        yield "windows", Products.of(*sides)
+        grids = [side.reshape(-1, *shape) for side in sides]
+        blurred = [uniform_filter(grid, (0, *window), mode="wrap") for grid in grids]
+        yield "cells", Products.of(*(grid.reshape(len(grid), -1) for grid in blurred))
+
+    return spaces
+
+
 METHODS: dict[str, Method] = {
     "BOW": {"": fitted(WEIGHTS["counts"])},
     "TF-IDF": {"": fitted(WEIGHTS["tf-idf"])},
@@ -159,6 +183,11 @@ METHODS: dict[str, Method] = {
         f"{weigh}, noise={noise}": msda(weigh, noise, 500)
         for weigh in ("binary", "L2 counts")
         for noise in NOISES
+    },
+    "CCG, no priors": {"": counting_grid(1, 1)},
+    "CCG": {
+        f"word_prior={word}, topic_prior={topic}": counting_grid(word, topic)
+        for word, topic in ((1.01, 1), (1.03, 1.1))
     },
 }
 

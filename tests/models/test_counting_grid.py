@@ -454,6 +454,15 @@ def test_nothing_to_learn_from_is_told():
         CountingGrid((2, 2), window=1).fit(np.zeros((3, 4)))
 
 
+def test_a_grid_that_memory_cannot_hold_is_refused_before_it_is_taken():
+    """A fit of this shape was killed by the system."""
+    with pytest.raises(ValueError, match=r"3 words on a grid of 32768 x 32768 cells"):
+        CountingGrid(32768, window=1).fit(N)
+    small = CountingGrid((2, 2), window=1, memory=8 * 4 * 21, random_state=0).fit(N)
+    with pytest.raises(ValueError, match=r"take about .* more than memory=672. Make the shape"):
+        small.set_params(n_init=2).fit(N)  # the best one is kept too
+
+
 @pytest.mark.parametrize("name", ["grid_", "components_", "cell_weights_", "topic_weights_"])
 def test_a_saved_grid_is_checked(name, tmp_path):
     grid = CountingGrid((2, 3), window=2, random_state=0).fit(N)

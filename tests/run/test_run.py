@@ -11,7 +11,7 @@ from textkin.run import effective_jobs, progress_bar, stream_bar, working
 from textkin.run._jobs import usable_cores
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(None, 1), (1, 1), (7, 7)])
+@pytest.mark.parametrize(("asked", "expected"), [(None, 1), (1, 1), (7, 7), (2**70, 2**31 - 1)])
 def test_a_number_is_that_many_threads(asked, expected):
     assert effective_jobs(asked) == expected
 

@@ -16,7 +16,8 @@ from textkin.models._grid import GridFit, GridMixture, Windows
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._starts import best_of_starts, lengths_of
 from textkin.models._words import words_of_columns
-from textkin.run import ProgressCallback, effective_jobs
+from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run._memory import size_in_words
 
 __all__ = ["CountingGrid"]
 
@@ -46,10 +47,12 @@ class CountingGrid(BagModel):
         Rows and columns of a window, at most those of the grid. The cells of the grid divided by
         those of a window are the number of topics that have room beside each other.
     topic_prior : float, default=1.0
-        Parameter of a symmetric Dirichlet prior of the windows of a document, from 1 to 1e12.
+        Parameter of a symmetric Dirichlet prior of the windows of a document, from 1 to 1e12. It
+        adds (topic_prior - 1) * cells tokens to each; where that comes near to its own tokens, all
+        windows become alike.
     word_prior : float, default=1.0
         Parameter of a symmetric Dirichlet prior of the words of a cell, from 1 to 1e12. 1 is
-        maximum likelihood; 1.01 to 1.1 keeps every word in every cell.
+        maximum likelihood; 1.01 keeps every word in every cell.
     n_init : int, default=1
         Fits from different starts, of which that with the highest likelihood (and priors) is kept.
     max_iter : int, default=200
@@ -60,6 +63,9 @@ class CountingGrid(BagModel):
         Most steps for the place of a document in `transform`.
     random_state : int, RandomState or None, default=None
         Where the fits start.
+    memory : int or str, default="4GB"
+        Most memory that `fit` may take, such as "512MB" or a number of bytes; what needs more is
+        refused before any of it is taken.
     n_jobs : int or None, default=None
         Threads; any number gives the same bits.
 
@@ -108,8 +114,8 @@ class CountingGrid(BagModel):
     sums, but no number is ever subtracted, so none is lost and none falls below 0.
 
     Cost: a step is one of `PLSA` with as many topics as cells, and some operations for each cell
-    and word; memory grows with (documents + 2 words) * cells, and that of the fitted model with
-    (documents + 2 words) * cells numbers in float64.
+    and word. A fit takes memory for about (3 documents + 5 words) * cells numbers in float64, the
+    fitted model for (documents + 2 words) * cells.
 
     A new document is folded in: the grid stays, and theta is found from equal parts by the same
     steps. A word that `fit` never saw is ignored; an empty document, or one without known words,
@@ -155,6 +161,7 @@ class CountingGrid(BagModel):
         tol: float = 1e-5,
         fold_in_iter: int = 100,
         random_state: int | RandomState | None = None,
+        memory: str | int = "4GB",
         n_jobs: int | None = None,
     ) -> None:
         self.shape = shape
@@ -166,6 +173,7 @@ class CountingGrid(BagModel):
         self.tol = tol
         self.fold_in_iter = fold_in_iter
         self.random_state = random_state
+        self.memory = memory
         self.n_jobs = n_jobs
 
     def fit(
@@ -187,6 +195,11 @@ class CountingGrid(BagModel):
         CountingGrid
             The estimator itself.
 
+        Raises
+        ------
+        ValueError
+            If it would take more than `memory`.
+
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
@@ -196,6 +209,7 @@ class CountingGrid(BagModel):
         windows = self._windows()
         bags = self._bags_to_fit(X)
         lengths = lengths_of(bags)
+        self._check_memory(bags.shape, windows)
         random = check_random_state(self.random_state)
         settings = self._settings()
 
@@ -307,6 +321,19 @@ class CountingGrid(BagModel):
                     f"{windows.window[side]}. Make the window smaller, or the shape larger."
                 )
         return windows
+
+    def _check_memory(self, shape: tuple[int, int], windows: Windows) -> None:
+        """Refuse a fit whose tables would not fit, before there are any."""
+        n_documents, n_words = shape
+        best = self.n_init > 1  # which is kept beside the fit in hand
+        needed = 8 * windows.size * ((3 + best) * n_documents + (5 + 2 * best) * n_words)
+        if needed > memory_in_bytes(self.memory):
+            rows, columns = windows.shape
+            raise ValueError(
+                f"{n_documents} documents of {n_words} words on a grid of {rows} x {columns} cells "
+                f"take about {size_in_words(needed)}, more than memory={self.memory!r}. Make the "
+                "shape smaller, drop rare words, or raise memory=."
+            )
 
     def _settings(self) -> EmSettings:
         rows, columns = _both(self.shape)

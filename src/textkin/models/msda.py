@@ -23,6 +23,7 @@ from textkin.models._denoising import (
 )
 from textkin.models._model import BagsLike
 from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
+from textkin.run._memory import size_in_words
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["MSDA"]
@@ -97,8 +98,8 @@ class MSDA(TakesBags):
     document becomes [0, tanh(b1), ...], what the biases b say of a document of which nothing is
     known. Inside, all is float64.
 
-    With noise = 0 a word predicts itself, W = [I 0]; only then, and with ridge = 0, can Q be
-    singular, which is an error.
+    Without noise and ridge a word predicts itself, W = [I 0]. Only where both are 0, or so small
+    beside the weights that rounding hides them, can Q be singular, which is an error.
 
     References
     ----------
@@ -218,8 +219,8 @@ class MSDA(TakesBags):
         needed = bags.shape[0] * width * bags.dtype.itemsize
         if needed > memory_in_bytes(self.memory):
             raise ValueError(
-                f"{bags.shape[0]} documents of {width} numbers take {_shown(needed)}, more than "
-                f"memory={self.memory!r}. Transform fewer at a time, leave the words out "
+                f"{bags.shape[0]} documents of {width} numbers take {size_in_words(needed)}, more "
+                f"than memory={self.memory!r}. Transform fewer at a time, leave the words out "
                 "(include_input=False), fit with a smaller n_components=, or raise memory=."
             )
         threads = effective_jobs(self.n_jobs)
@@ -283,7 +284,7 @@ class MSDA(TakesBags):
             way = "Choose n_components= (such as 1000)" if self.n_components is None else "Lower it"
             raise ValueError(
                 f"{n_documents} documents of {n_words} words with n_components="
-                f"{self.n_components} take about {_shown(needed)}, more than memory="
+                f"{self.n_components} take about {size_in_words(needed)}, more than memory="
                 f"{self.memory!r}. {way}, drop rare words, or raise memory=."
             )
 
@@ -316,7 +317,3 @@ class _Steps:
         self.done += 1
         if self.progress is not None:
             self.progress(self.done, self.total)
-
-
-def _shown(size: float) -> str:
-    return f"{size / 2**30:.1f} GB" if size >= 2**29 else f"{size / 2**20:.1f} MB"

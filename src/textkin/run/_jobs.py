@@ -7,6 +7,7 @@ from textkin._validation import integer, one_of
 __all__ = ["effective_jobs"]
 
 _N_JOBS = one_of(None) | integer()
+_MOST = 2**31 - 1  # that the core counts; no call starts more threads than it has parts of work
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -35,7 +36,7 @@ def effective_jobs(n_jobs: int | None) -> int:
         raise ValueError("n_jobs must not be 0; use None for one thread or -1 for all cores.")
     if n_jobs < 0:
         return max(1, usable_cores() + 1 + int(n_jobs))
-    return int(n_jobs)
+    return min(int(n_jobs), _MOST)
 
 
 def usable_cores() -> int:

@@ -4,7 +4,7 @@ import re
 
 from textkin._validation import integer
 
-__all__ = ["memory_in_bytes"]
+__all__ = ["memory_in_bytes", "size_in_words"]
 
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -44,3 +44,8 @@ def memory_in_bytes(memory: str | int) -> int:
             f"memory must be at most {_MOST} bytes (2**62, '4194304TB'); got {memory!r}."
         )
     return int(size)
+
+
+def size_in_words(size: float) -> str:
+    """Return a number of bytes as a person reads it: in GB, or in MB where that is little."""
+    return f"{size / 2**30:.1f} GB" if size >= 2**29 else f"{size / 2**20:.1f} MB"
