@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, PLSA, FisherKernel
+from textkin.models import LDA, LSI, PLSA, WTMF, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -22,6 +22,7 @@ __all__ = [
     "LSI",
     "PLSA",
     "SIF",
+    "WTMF",
     "AddError",
     "BagOfWords",
     "CertificateError",

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.models import LDA, LSI, PLSA, FisherKernel, load_estimator
+from textkin.models import LDA, LSI, PLSA, WTMF, FisherKernel, load_estimator
 from textkin.weighting import TfIdf
 
 MODELS = [
@@ -21,6 +21,7 @@ MODELS = [
     LSI(1, algorithm="arpack", random_state=0),
     LDA(2, alpha=3, tol=0.1, random_state=0),
     PLSA(2, random_state=0),
+    WTMF(2, regularization=0.01, random_state=0),
 ]
 BAGS = np.array(
     [[2, 1, 0, 0, 0], [0, 1, 3, 0, 0], [0, 0, 0, 0, 0], [5, 1, 0, 1, 0], [0, 0, 2, 2, 0]],

@@ -1,62 +1,18 @@
 #include "bindings.h"
 
+#include "rows.h"
+
 #include "textkin/gibbs.h"
 #include "textkin/topics.h"
 
 #include <nanobind/stl/pair.h>
 
-#include <string>
 #include <utility>
 
 namespace textkin::bindings {
 namespace {
 
 using namespace nb::literals;
-
-template <class Number>
-using Table = nb::ndarray<Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class Number>
-using Values = nb::ndarray<Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-// Rows of entries: `starts` from 0 to their number, never falling; numbers from 0 to below `below`.
-void check_rows(std::span<const std::int64_t> starts, std::span<const std::int32_t> numbers,
-                std::size_t below, const char* name) {
-    if (starts.empty() || starts.front() != 0 ||
-        starts.back() != static_cast<std::int64_t>(numbers.size()))
-        refuse(std::string(name) + " must start at 0 and end at the number of entries, " +
-               std::to_string(numbers.size()) + ".");
-    for (std::size_t row = 0; row + 1 < starts.size(); ++row)
-        if (starts[row] > starts[row + 1])
-            refuse(std::string(name) + " must not decrease; it does after row " +
-                   std::to_string(row) + ".");
-    for (const std::int32_t number : numbers)
-        if (number < 0 || static_cast<std::size_t>(number) >= below)
-            refuse("Entries must be at least 0 and below " + std::to_string(below) + "; got " +
-                   std::to_string(number) + ".");
-}
-
-void check(bool holds, const char* what) {
-    if (!holds) refuse(std::string(what) + ".");
-}
-
-template <class Number>
-Counts<Number> checked(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-                       const Array1<Number>& counts, std::size_t n_words) {
-    check_rows(view(indptr), view(indices), n_words, "indptr");
-    check(counts.size() == indices.size(), "counts must be as many as indices");
-    return {view(indptr), view(indices), view(counts)};
-}
-
-// Tables of so many rows, padded to 64 bytes.
-template <class Number, class Any>
-void check_table(const Any& table, std::size_t rows, std::size_t width) {
-    check(table.shape(0) == rows && table.shape(1) == width,
-          "tables must have a row for each document or word, all of one width");
-    check(width > 0 && width % (64 / sizeof(Number)) == 0,
-          "rows of tables must be padded to a multiple of 64 bytes");
-}
 
 // Bags, by document and by word, that many steps go over. The arrays are checked once and kept, not
 // copied: whoever gives them must not change them afterwards.

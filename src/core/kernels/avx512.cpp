@@ -129,6 +129,17 @@ inline std::int16_t least_of(Shorts value) {
 
 #include "kernels/topic_loops.h"
 
+inline Piece<float> spread(float value) { return _mm512_set1_ps(value); }
+inline Piece<double> spread(double value) { return _mm512_set1_pd(value); }
+inline Piece<float> fused(Piece<float> a, Piece<float> b, Piece<float> sum) {
+    return _mm512_fmadd_ps(a, b, sum);
+}
+inline Piece<double> fused(Piece<double> a, Piece<double> b, Piece<double> sum) {
+    return _mm512_fmadd_pd(a, b, sum);
+}
+
+#include "kernels/factor_loops.h"
+
 #include "kernels/gibbs_loops.h"
 
 } // namespace

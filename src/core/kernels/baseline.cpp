@@ -116,6 +116,12 @@ inline std::int16_t least_of(Shorts value) {
 
 #include "kernels/topic_loops.h"
 
+inline Piece<float> spread(float value) { return Piece<float>{value, value, value, value}; }
+inline Piece<double> spread(double value) { return Piece<double>{value, value}; }
+template <class Vector> inline Vector fused(Vector a, Vector b, Vector sum) { return sum + a * b; }
+
+#include "kernels/factor_loops.h"
+
 #include "kernels/gibbs_loops.h"
 
 } // namespace

@@ -5,5 +5,6 @@ from textkin.models.fisher_kernel import FisherKernel
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
 from textkin.models.plsa import PLSA
+from textkin.models.wtmf import WTMF
 
-__all__ = ["LDA", "LSI", "PLSA", "FisherKernel", "load_estimator"]
+__all__ = ["LDA", "LSI", "PLSA", "WTMF", "FisherKernel", "load_estimator"]

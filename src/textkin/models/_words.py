@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from textkin._typing import WordLookup
+from textkin._typing import Float64Array, HasFeatureNames, WordLookup
+from textkin.vectors import WordVectors
 from textkin.vectors._table import column_names
 
-__all__ = ["words_of_columns"]
+__all__ = ["word_vectors_of", "words_of_columns"]
 
 
 def words_of_columns(
@@ -28,3 +30,23 @@ def words_of_columns(
             f"{len(found):,}."
         )
     return list(found)
+
+
+def word_vectors_of(
+    estimator: Any,  # noqa: ANN401 (any fitted estimator over bags)
+    matrix: Float64Array,
+    vocabulary: "WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None",
+) -> WordVectors:
+    """Return the rows of a matrix as vectors of the words of the columns; those of 0 left out."""
+    if vocabulary is None:
+        if not hasattr(estimator, "feature_names_in_"):
+            raise ValueError("vocabulary must name the columns: fit saw no names for them.")
+        vocabulary = [str(name) for name in estimator.feature_names_in_]
+    words = column_names(vocabulary)
+    if len(words) != len(matrix):
+        raise ValueError(
+            f"vocabulary must name the {len(matrix)} columns that fit saw; got {len(words)}."
+        )
+    small = matrix.astype(np.float32)
+    placed = np.flatnonzero(small.any(axis=1)).tolist()
+    return WordVectors([words[row] for row in placed], small[placed])

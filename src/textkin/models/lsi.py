@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.models._words import word_vectors_of
 from textkin.vectors import WordVectors
-from textkin.vectors._table import column_names
 
 __all__ = ["LSI"]
 
@@ -201,19 +201,7 @@ class LSI(BagModel):
         [('dog', 1.0)]
         """
         check_is_fitted(self)
-        matrix = self.components_.T * self.singular_values_
-        if vocabulary is None:
-            if not hasattr(self, "feature_names_in_"):
-                raise ValueError("vocabulary must name the columns: fit saw no names for them.")
-            vocabulary = [str(name) for name in self.feature_names_in_]
-        words = column_names(vocabulary)
-        if len(words) != len(matrix):
-            raise ValueError(
-                f"vocabulary must name the {len(matrix)} columns that fit saw; got {len(words)}."
-            )
-        small = matrix.astype(np.float32)
-        placed = np.flatnonzero(small.any(axis=1)).tolist()
-        return WordVectors([words[row] for row in placed], small[placed])
+        return word_vectors_of(self, self.components_.T * self.singular_values_, vocabulary)
 
     def _check_loaded(self) -> None:
         self._check_shapes(

@@ -44,6 +44,7 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
     """What all estimators over bags have in common: they check them alike, and can be saved."""
 
     _takes_negative: ClassVar[bool] = False
+    _keeps_zeros: ClassVar[bool] = False  # that a sparse array stores
 
     def __init_subclass__(cls, **keywords: Any) -> None:  # noqa: ANN401 (scikit-learn's own)
         super().__init_subclass__(**keywords)
@@ -61,7 +62,7 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
         refuse_texts("X", X)
         with np.errstate(over="ignore"):  # in a cast to float32; told by _canonical
             checked = validate_data(self, two_dimensional(X), **_BAGS)
-        return _canonical(checked, self._takes_negative)
+        return _canonical(checked, self._takes_negative, self._keeps_zeros)
 
     def _bags_to_transform(self, X: BagsLike) -> Bags:
         check_is_fitted(self)
@@ -71,7 +72,7 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
             checked = validate_data(
                 self, two_dimensional(X), reset=False, ensure_min_samples=0, **_BAGS
             )
-        return _canonical(checked, self._takes_negative)
+        return _canonical(checked, self._takes_negative, self._keeps_zeros)
 
     def _check_shapes(self, **shapes: tuple[int, ...]) -> None:
         """Refuse fitted arrays of other shapes, or that hold anything but finite numbers."""
@@ -130,8 +131,8 @@ def normalised(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array:
     return np.asarray(scaled / sizes[rows])
 
 
-def with_values(bags: Bags, values: Float64Array) -> Bags:
-    """Return bags like `bags` with other values, those that are zero left out."""
+def with_values(bags: Bags, values: Float64Array, *, keep_zeros: bool = False) -> Bags:
+    """Return bags like `bags` with other values, those that are zero left out unless kept."""
     with np.errstate(over="ignore"):
         rounded = values.astype(bags.dtype)
     if not np.isfinite(rounded).all():
@@ -141,7 +142,8 @@ def with_values(bags: Bags, values: Float64Array) -> Bags:
             f"{'' if bags.dtype == np.float64 else ', or pass them in float64'}."
         )
     weighted: Bags = sparse.csr_array((rounded, bags.indices, bags.indptr), shape=bags.shape)
-    weighted.eliminate_zeros()
+    if not keep_zeros:
+        weighted.eliminate_zeros()
     return weighted
 
 
@@ -151,10 +153,15 @@ def two_dimensional(bags: Any) -> Any:  # noqa: ANN401 (stubs know no sparse vec
     return bags.reshape((1, -1)) if is_slice else bags
 
 
-def _canonical(checked: Any, takes_negative: bool = False) -> Bags:  # noqa: ANN401
+def _canonical(
+    checked: Any,  # noqa: ANN401 (stubs know no sparse arrays)
+    takes_negative: bool = False,
+    keeps_zeros: bool = False,
+) -> Bags:
     bags: Bags = sparse.csr_array(checked, copy=True)
     bags.sum_duplicates()
-    bags.eliminate_zeros()
+    if not keeps_zeros:
+        bags.eliminate_zeros()
     if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
         bags.indices = bags.indices.astype(np.int32, copy=False)
         bags.indptr = bags.indptr.astype(np.int32, copy=False)

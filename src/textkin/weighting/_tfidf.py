@@ -47,6 +47,9 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         and L1 distances, None for nothing.
     sublinear : bool, default=False
         The same as ``tf="log"``, as scikit-learn calls it.
+    keep_zeros : bool, default=False
+        Whether words that weigh 0 stay stored, for models that tell a word without a weight from
+        one that is missing, as `WTMF` does.
 
     Attributes
     ----------
@@ -132,6 +135,7 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         "idf": one_of(None) | IDF,
         "norm": one_of("l1", "l2", None),
         "sublinear": one_of(True, False),
+        "keep_zeros": one_of(True, False),
     }
 
     def __init__(
@@ -142,12 +146,14 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         idf: Idf | None = None,
         norm: Norm = "l2",
         sublinear: bool = False,
+        keep_zeros: bool = False,
     ) -> None:
         self.variant = variant
         self.tf = tf
         self.idf = idf
         self.norm = norm
         self.sublinear = sublinear
+        self.keep_zeros = keep_zeros
 
     def fit(self, X: BagsLike, y: object = None) -> Self:
         """Learn the idf of each word.
@@ -188,7 +194,8 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         bags = self._bags_to_transform(X)
         with np.errstate(over="ignore"):  # told by with_values
             values = self._term_frequencies(bags) * self.idf_[bags.indices]
-        return with_values(bags, normalised(bags, values, self.norm))
+        weights = normalised(bags, values, self.norm)
+        return with_values(bags, weights, keep_zeros=self.keep_zeros)
 
     def _check_loaded(self) -> None:
         self._check_shapes(idf_=(self.n_features_in_,))

@@ -69,6 +69,37 @@ template <class Number> struct TopicKernels {
     double (*log_sum)(const Number* weights, const Number* values, std::size_t count);
 };
 
+// A product of matrices: out[i][j] becomes, or grows by, the sum over k below `count` of
+// left[i * left_row + k * left_step] * right[k][j], in the order of k. Rows of `right` and `out`
+// have `width` numbers, a multiple of 64 bytes.
+template <class Number> struct Product {
+    const Number* left;
+    std::size_t left_row;
+    std::size_t left_step;
+    std::size_t rows; // of `left` and `out`
+    const Number* right;
+    std::size_t count;
+    std::size_t width;
+    Number* out;
+    bool adds;
+    bool upper; // whether only j >= i is wanted; other numbers of `out` may become anything
+};
+
+// Loops of matrix factorisation. A row gives the same bits alone and among others.
+template <class Number> struct FactorKernels {
+    void (*multiply)(const Product<Number>& product);
+
+    // out[i * stride + j] for j >= i: `factor` times the product of rows i and j, and 1 more where
+    // they are the same; 0 from `count` to `stride`, a multiple of 64 bytes.
+    void (*pair_products)(const Number* rows, std::size_t count, std::size_t width, Number factor,
+                          Number* out, std::size_t stride);
+
+    // Solves M x = b for a symmetric positive definite M, of which only j >= i is read, and whose
+    // rows are padded with zeros to `stride`; `x` holds b first, padded likewise. M is lost. False
+    // if M is not positive definite.
+    bool (*solve_positive)(Number* matrix, std::size_t count, std::size_t stride, Number* x);
+};
+
 struct TopicTokens; // kernels/tokens_of_topics.h
 
 struct Kernels {
@@ -184,6 +215,8 @@ struct Kernels {
 
     TopicKernels<float> topics;
     TopicKernels<double> fine_topics;
+    FactorKernels<float> factors;
+    FactorKernels<double> fine_factors;
 
     // Draws a new topic for each token in order, from counts without the token; the second with
     // fixed probabilities of the words. The same topics on every processor.

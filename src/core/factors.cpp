@@ -1,0 +1,317 @@
+#include "textkin/factors.h"
+
+#include "scratch.h"
+#include "textkin/kernels.h"
+#include "textkin/parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace textkin {
+namespace {
+
+// Sums and blocks go by these, whatever the number of threads.
+constexpr std::size_t kChunk = 256;    // rows whose products are summed up in one go
+constexpr std::size_t kParts = 16;     // of a table, whose sums are kept until all are there
+constexpr std::size_t kBlockRows = 96; // rows of entries, or
+constexpr std::size_t kBlockOf = 4096; // so many entries, that a thread takes at once
+constexpr std::size_t kAhead = 8;      // rows that are asked for before they are copied
+
+template <class Number> const FactorKernels<Number>& loops();
+template <> const FactorKernels<float>& loops<float>() { return kernels().factors; }
+template <> const FactorKernels<double>& loops<double>() { return kernels().fine_factors; }
+
+template <class Number> std::size_t padded(std::size_t count) {
+    constexpr std::size_t lanes = 64 / sizeof(Number);
+    return (count + lanes - 1) / lanes * lanes;
+}
+
+// sums[i * width + j] += the sum over rows of row[i] * row[j], for j >= i.
+template <class Number>
+void add_gram(const Number* table, std::size_t rows, std::size_t dimensions, std::size_t width,
+              Buffer<Number>& chunk_sums, double* sums) {
+    chunk_sums.grow(dimensions * width);
+    for (std::size_t begin = 0; begin < rows; begin += kChunk) {
+        const Number* chunk = table + begin * width;
+        loops<Number>().multiply({.left = chunk,
+                                  .left_row = 1,
+                                  .left_step = width,
+                                  .rows = dimensions,
+                                  .right = chunk,
+                                  .count = std::min(kChunk, rows - begin),
+                                  .width = width,
+                                  .out = chunk_sums.data(),
+                                  .adds = false,
+                                  .upper = true});
+        for (std::size_t i = 0; i < dimensions; ++i)
+            for (std::size_t j = i; j < dimensions; ++j)
+                sums[i * width + j] += static_cast<double>(chunk_sums[i * width + j]);
+    }
+}
+
+template <class Number>
+void times_matrix(const Number* rows, std::size_t count, const Number* matrix,
+                  std::size_t dimensions, std::size_t width, Number* out) {
+    loops<Number>().multiply({.left = rows,
+                              .left_row = width,
+                              .left_step = 1,
+                              .rows = count,
+                              .right = matrix,
+                              .count = dimensions,
+                              .width = width,
+                              .out = out,
+                              .adds = false,
+                              .upper = false});
+}
+
+// Where blocks of rows begin, and the end of the last.
+template <class Number> std::vector<std::size_t> blocks_of(const Counts<Number>& entries) {
+    std::vector<std::size_t> starts{0};
+    std::int64_t first = 0;
+    for (std::size_t row = 0; row < entries.size(); ++row) {
+        const std::int64_t next = entries.starts[row + 1];
+        if (row + 1 - starts.back() < kBlockRows &&
+            next - first < static_cast<std::int64_t>(kBlockOf) && row + 1 < entries.size())
+            continue;
+        starts.push_back(row + 1);
+        first = next;
+    }
+    return starts;
+}
+
+// L^-1 of a symmetric G = L L^T, of which only j >= i is read; by Cholesky's method, and by solving
+// for each column of the identity.
+std::vector<double> inverse_factor(const std::vector<double>& gram, std::size_t n) {
+    std::vector<double> lower(n * n);
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = j; i < n; ++i) {
+            double sum = gram[j * n + i];
+            for (std::size_t k = 0; k < j; ++k) sum -= lower[i * n + k] * lower[j * n + k];
+            lower[i * n + j] = i == j ? std::sqrt(sum) : sum / lower[j * n + j];
+        }
+    }
+    std::vector<double> inverse(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        inverse[i * n + i] = 1;
+        for (std::size_t k = 0; k < i; ++k)
+            for (std::size_t j = 0; j <= k; ++j)
+                inverse[i * n + j] -= lower[i * n + k] * inverse[k * n + j];
+        for (std::size_t j = 0; j <= i; ++j) inverse[i * n + j] /= lower[i * n + i];
+    }
+    return inverse;
+}
+
+} // namespace
+
+template <class Number>
+std::vector<double> gram_of(const Number* table, std::size_t rows, std::size_t dimensions,
+                            std::size_t width, unsigned threads, Stop& stop) {
+    const std::size_t size = std::max(kChunk, (rows + kParts - 1) / kParts);
+    const std::size_t count = (rows + size - 1) / size;
+    std::vector<std::vector<double>> parts(count);
+    parallel_for(
+        count, threads, stop,
+        [&](std::size_t part) {
+            Buffer<Number> chunk_sums;
+            parts[part].resize(dimensions * width);
+            const std::size_t begin = part * size;
+            add_gram(table + begin * width, std::min(size, rows - begin), dimensions, width,
+                     chunk_sums, parts[part].data());
+        },
+        false);
+    std::vector<double> sums(dimensions * dimensions);
+    for (const auto& part : parts)
+        for (std::size_t i = 0; i < dimensions; ++i)
+            for (std::size_t j = i; j < dimensions; ++j)
+                sums[i * dimensions + j] += part[i * width + j];
+    return sums;
+}
+
+// Block by block, whose results stay near until they are written over the rows.
+template <class Number>
+void multiply_rows(Number* table, std::size_t rows, const Number* matrix, std::size_t dimensions,
+                   std::size_t width, unsigned threads, Stop& stop) {
+    ScratchPool<Buffer<Number>> pool;
+    parallel_for((rows + kBlockRows - 1) / kBlockRows, threads, stop,
+                 [&](std::size_t block) {
+                     const auto scratch = pool.take();
+                     scratch->grow(kBlockRows * width);
+                     Number* own = table + block * kBlockRows * width;
+                     const std::size_t count = std::min(kBlockRows, rows - block * kBlockRows);
+                     times_matrix(own, count, matrix, dimensions, width, scratch->data());
+                     std::copy_n(scratch->data(), count * width, own);
+                 },
+                 false);
+}
+
+// Memory of one thread.
+template <class Number> struct FactorSolver<Number>::Scratch {
+    Buffer<Number> rows;     // observed ones, one after another
+    Buffer<Number> matrix;   // of the system
+    Buffer<Number> sides;    // two rows: the solution, and what was observed
+    Buffer<Number> y;        // of the rows of a block
+    Buffer<Number> products; // two rows: A^T z, and A^T x
+    Buffer<Number> chunk_sums;
+    std::vector<double> gram;
+};
+
+template <class Number>
+FactorSolver<Number>::FactorSolver(const Number* factors, std::size_t rows, std::size_t dimensions,
+                                   std::size_t width, Weights weights, unsigned threads, Stop& stop)
+    : rows_(rows), dimensions_(dimensions), width_(width), weights_(weights) {
+    std::vector<double> gram = gram_of(factors, rows, dimensions, width, threads, stop);
+    for (std::size_t k = 0; k < dimensions; ++k)
+        penalty_ += weights_.regularization * gram[k * dimensions + k];
+    for (double& value : gram) value *= weights_.missing;
+    for (std::size_t k = 0; k < dimensions; ++k)
+        gram[k * dimensions + k] += weights_.regularization;
+    const std::vector<double> inverse = inverse_factor(gram, dimensions);
+    Buffer<Number> there; // L^-T
+    there.grow(dimensions * width);
+    back_.grow(dimensions * width);
+    std::fill_n(there.data(), dimensions * width, Number{0});
+    std::fill_n(back_.data(), dimensions * width, Number{0});
+    for (std::size_t i = 0; i < dimensions; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            const auto value = static_cast<Number>(inverse[i * dimensions + j]);
+            back_[i * width + j] = there[j * width + i] = value;
+        }
+    }
+    placed_.grow(std::max<std::size_t>(rows, 1) * width);
+    parallel_for((rows + kBlockRows - 1) / kBlockRows, threads, stop,
+                 [&](std::size_t block) {
+                     const std::size_t begin = block * kBlockRows;
+                     times_matrix(factors + begin * width, std::min(kBlockRows, rows - begin),
+                                  there.data(), dimensions, width, placed_.data() + begin * width);
+                 },
+                 false);
+}
+
+template <class Number>
+double FactorSolver<Number>::solve(const Counts<Number>& entries, Number* out, unsigned threads,
+                                   Stop& stop) const {
+    const std::vector<std::size_t> starts = blocks_of(entries);
+    std::vector<double> objectives(starts.size());
+    ScratchPool<Scratch> pool;
+    parallel_for(starts.size() - 1, threads, stop, [&](std::size_t block) {
+        const auto scratch = pool.take();
+        const std::size_t begin = starts[block];
+        const std::size_t count = starts[block + 1] - begin;
+        scratch->y.grow(kBlockRows * width_);
+        for (std::size_t r = 0; r < count; ++r)
+            objectives[block] +=
+                solve_row(entries, begin + r, *scratch, scratch->y.data() + r * width_);
+        times_matrix(scratch->y.data(), count, back_.data(), dimensions_, width_,
+                     out + begin * width_);
+    });
+    double objective = penalty_;
+    for (const double part : objectives) objective += part;
+    return objective;
+}
+
+template <class Number>
+double FactorSolver<Number>::solve_row(const Counts<Number>& entries, std::size_t row,
+                                       Scratch& scratch, Number* y) const {
+    const auto begin = static_cast<std::size_t>(entries.starts[row]);
+    const std::size_t count = static_cast<std::size_t>(entries.starts[row + 1]) - begin;
+    std::fill_n(y, width_, Number{0});
+    if (count == 0) return 0;
+    scratch.rows.grow(count * width_);
+    const std::int32_t* observed = entries.words.data() + begin;
+    const std::size_t readable = entries.words.size() - begin;
+    for (std::size_t j = 0; j < count; ++j) {
+        if (j + kAhead < readable) {
+            const Number* next =
+                placed_.data() + static_cast<std::size_t>(observed[j + kAhead]) * width_;
+            for (std::size_t k = 0; k < width_; k += 64 / sizeof(Number))
+                __builtin_prefetch(next + k);
+        }
+        std::copy_n(placed_.data() + static_cast<std::size_t>(observed[j]) * width_, width_,
+                    scratch.rows.data() + j * width_);
+    }
+    const std::size_t length = padded<Number>(count);
+    scratch.sides.grow(2 * length);
+    const Number* values = entries.values.data() + begin;
+    double squares = 0;
+    for (std::size_t j = 0; j < length; ++j) {
+        const Number value = j < count ? values[j] : Number{0};
+        scratch.sides[j] = scratch.sides[length + j] = value;
+        squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    const bool solved =
+        count <= dimensions_ ? solve_short(count, scratch, y) : solve_long(count, scratch, y);
+    if (!solved) {
+        std::fill_n(y, dimensions_, std::numeric_limits<Number>::quiet_NaN());
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    const Number* projected = scratch.products.data() + width_;
+    for (std::size_t k = 0; k < dimensions_; ++k)
+        squares -= static_cast<double>(projected[k]) * static_cast<double>(y[k]);
+    return squares;
+}
+
+template <class Number>
+bool FactorSolver<Number>::solve_short(std::size_t count, Scratch& scratch, Number* y) const {
+    const FactorKernels<Number>& run = loops<Number>();
+    const std::size_t length = padded<Number>(count);
+    scratch.matrix.grow(count * length);
+    run.pair_products(scratch.rows.data(), count, width_, static_cast<Number>(1 - weights_.missing),
+                      scratch.matrix.data(), length);
+    if (!run.solve_positive(scratch.matrix.data(), count, length, scratch.sides.data()))
+        return false;
+    scratch.products.grow(2 * width_);
+    run.multiply({.left = scratch.sides.data(),
+                  .left_row = length,
+                  .left_step = 1,
+                  .rows = 2,
+                  .right = scratch.rows.data(),
+                  .count = count,
+                  .width = width_,
+                  .out = scratch.products.data(),
+                  .adds = false,
+                  .upper = false});
+    std::copy_n(scratch.products.data(), width_, y);
+    return true;
+}
+
+template <class Number>
+bool FactorSolver<Number>::solve_long(std::size_t count, Scratch& scratch, Number* y) const {
+    const FactorKernels<Number>& run = loops<Number>();
+    const std::size_t length = padded<Number>(count);
+    scratch.gram.assign(dimensions_ * width_, 0);
+    add_gram(scratch.rows.data(), count, dimensions_, width_, scratch.chunk_sums,
+             scratch.gram.data());
+    scratch.matrix.grow(dimensions_ * width_);
+    for (std::size_t i = 0; i < dimensions_; ++i) {
+        for (std::size_t j = i; j < width_; ++j)
+            scratch.matrix[i * width_ + j] =
+                static_cast<Number>((1 - weights_.missing) * scratch.gram[i * width_ + j]);
+        scratch.matrix[i * width_ + i] += 1;
+    }
+    scratch.products.grow(2 * width_);
+    run.multiply({.left = scratch.sides.data() + length,
+                  .left_row = length,
+                  .left_step = 1,
+                  .rows = 1,
+                  .right = scratch.rows.data(),
+                  .count = count,
+                  .width = width_,
+                  .out = scratch.products.data() + width_,
+                  .adds = false,
+                  .upper = false});
+    std::copy_n(scratch.products.data() + width_, width_, y);
+    return run.solve_positive(scratch.matrix.data(), dimensions_, width_, y);
+}
+
+#define TEXTKIN_FACTORS(Number)                                                                    \
+    template class FactorSolver<Number>;                                                           \
+    template std::vector<double> gram_of(const Number*, std::size_t, std::size_t, std::size_t,     \
+                                         unsigned, Stop&);                                         \
+    template void multiply_rows(Number*, std::size_t, const Number*, std::size_t, std::size_t,     \
+                                unsigned, Stop&);
+TEXTKIN_FACTORS(float)
+TEXTKIN_FACTORS(double)
+
+} // namespace textkin

@@ -1,0 +1,67 @@
+// One side of a weighted factorisation while the other stays: for each row of entries x_j, observed
+// at some of the factors p_j, the q that minimises
+//
+//     sum over observed (p_j q - x_j)^2 + w sum over all others (p_j q)^2 + lambda |q|^2.
+//
+// With G = w P^T P + lambda I = L L^T, computed once, and rows a_j = L^-1 p_j, the minimum is
+// q = L^-T y with y = (I + (1 - w) A^T A)^-1 A^T x = A^T (I + (1 - w) A A^T)^-1 x over the observed
+// rows: whichever of the two systems is smaller is solved.
+//
+// Tables have a row for each factor and `width` numbers a row, padded with zeros to 64 bytes.
+#pragma once
+
+#include "textkin/buffer.h"
+#include "textkin/stop.h"
+#include "textkin/topics.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace textkin {
+
+struct Weights {
+    double missing;        // w, from 0 to 1
+    double regularization; // lambda, above 0
+};
+
+template <class Number> class FactorSolver {
+  public:
+    FactorSolver(const Number* factors, std::size_t rows, std::size_t dimensions, std::size_t width,
+                 Weights weights, unsigned threads, Stop& stop);
+
+    // A row of `out` for each row of entries, NaN where numbers leave their range; returns the sum
+    // of what was minimised, and lambda |p|^2 of all factors with it. The same bits in any company,
+    // and for any number of threads.
+    double solve(const Counts<Number>& entries, Number* out, unsigned threads, Stop& stop) const;
+
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t width() const { return width_; }
+
+  private:
+    struct Scratch;
+
+    double solve_row(const Counts<Number>& entries, std::size_t row, Scratch& scratch,
+                     Number* y) const;
+    bool solve_short(std::size_t count, Scratch& scratch, Number* y) const;
+    bool solve_long(std::size_t count, Scratch& scratch, Number* y) const;
+
+    std::size_t rows_;
+    std::size_t dimensions_;
+    std::size_t width_;
+    Weights weights_;
+    double penalty_ = 0;
+    Buffer<Number> placed_; // the rows a_j
+    Buffer<Number> back_;   // L^-1, a row for each dimension
+};
+
+// P^T P over all rows of a table, `dimensions` numbers a row; what is below the diagonal is 0.
+template <class Number>
+std::vector<double> gram_of(const Number* table, std::size_t rows, std::size_t dimensions,
+                            std::size_t width, unsigned threads, Stop& stop);
+
+// Every row times a matrix that is padded like the table, in place.
+template <class Number>
+void multiply_rows(Number* table, std::size_t rows, const Number* matrix, std::size_t dimensions,
+                   std::size_t width, unsigned threads, Stop& stop);
+
+} // namespace textkin

@@ -1,0 +1,364 @@
+"""Weighted textual matrix factorisation: short texts placed by the words they lack, too."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.random import RandomState
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from textkin import _core
+from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
+from textkin._validation import Constraint, check_params, integer, one_of, real
+from textkin.distance import similarities
+from textkin.models._em import entries_of, table_of
+from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.models._words import word_vectors_of
+from textkin.run import ProgressCallback, effective_jobs
+from textkin.vectors import WordVectors
+
+__all__ = ["WTMF"]
+
+_SMALL = 2**20  # numbers of a model that is fitted in double, which costs little then
+_LARGEST_FLOAT = 1e12  # whose square, summed up over all entries, stays in the range of float
+_NOTHING = 1e-6  # a part of the objective that is no gain
+
+_Entries: TypeAlias = tuple[Any, Any, Any]  # where rows begin, columns, values
+
+
+class WTMF(BagModel):
+    """Place short texts by a factorisation in which missing words count a little.
+
+    A sentence has too few words to say what it is about; the many words that it does not have
+    say what it is not about.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Dimensions K.
+    missing_weight : float, default=0.01
+        The weight w_m of words that a text does not have, from 0 to 1; those that it has weigh 1.
+    regularization : float, default=20.0
+        The weight lambda of the squared lengths of all vectors, above 0. It goes with the scale
+        of the weights: 20 is for tf-idf without a norm (``TfIdf("wtmf", norm=None)``), rows of
+        length 1 need about 0.1 to 1.
+    orthogonality : float, default=0.0
+        The step alpha by which the dimensions of the words are made orthogonal and equally long
+        after each sweep (OrMF); 1e-4 in the source. 0 is plain WTMF.
+    max_iter : int, default=20
+        Most sweeps; a sweep finds all texts, then all words.
+    tol : float, default=0.0
+        Stop when a sweep lowers the objective by less than this part of it. 0 takes all sweeps.
+    random_state : int, RandomState or None, default=None
+        Where the words start.
+    n_jobs : int or None, default=None
+        Threads; any number gives the same bits.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_words), float64
+        P: a column for each word. One that `fit` never saw is 0.
+    objectives_ : list of float
+        The objective after every half sweep: texts, words, texts, and so on. It never rises, but
+        for rounding, unless `orthogonality` is above 0.
+    n_iter_ : int
+        Sweeps.
+    converged_ : bool
+        Whether the last sweep lowered the objective by less than `tol` of it.
+
+    See Also
+    --------
+    LSI : All words of the vocabulary count alike, present or missing.
+    TfIdf : The weights to give it; ``variant="wtmf"`` is the source's.
+
+    Notes
+    -----
+    With X the weights of words i in texts j, it minimises (equation 1 of Guo and Diab) ::
+
+        sum_ij W_ij (P_i . Q_j - X_ij)^2 + lambda ||P||^2 + lambda ||Q||^2
+
+    where W_ij is 1 if the text has the word and w_m otherwise, by solving for all Q, then for all
+    P (equation 2), exactly ::
+
+        Q_j = (w_m P P^T + (1 - w_m) P_o P_o^T + lambda I)^-1 P_o x_o
+
+    with o the words of text j. P P^T is computed once a half sweep. With L L^T = w_m P P^T +
+    lambda I and A = L^-1 P_o, a text of n < K words needs only the n x n system
+    Q_j = L^-T A (I + (1 - w_m) A^T A)^-1 x_o.
+
+    **A text has the words that are stored.** A zero that a sparse `X` stores is an observed word
+    that weighs 0, as one with an idf of 0 (``TfIdf(keep_zeros=True)`` keeps those); in a dense
+    array every zero is a missing word.
+
+    A new text is placed by one such solve. Words that `fit` never saw add nothing; an empty text
+    is the zero vector, whose similarity with any is 0. Compare by cosine.
+
+    OrMF follows each sweep by P <- P - alpha (P P^T - c I) P with c = tr(P P^T) / K, shortened
+    where it would go too far, to 1 / (2 max |eigenvalue|) for alpha.
+
+    Models of up to a million numbers, and bags in float64, are computed in double precision, large
+    ones of float32 bags in single precision.
+
+    References
+    ----------
+    Guo and Diab, "Modeling Sentences in the Latent Space", ACL 2012. Guo and Diab, "Weiwei: A
+    Simple Unsupervised Latent Semantics based Approach for Sentence Similarity", SemEval 2012.
+    Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008
+    (the shared product). Guo, Liu and Diab, "Fast Tweet Retrieval with Compact Binary Codes",
+    COLING 2014 (OrMF).
+
+    Examples
+    --------
+    >>> bags = [[5, 4, 0, 0], [4, 0, 0, 0], [0, 5, 0, 0], [0, 0, 4, 5], [0, 0, 0, 5]]
+    >>> wtmf = WTMF(2, regularization=0.5, random_state=0).fit(bags)
+    >>> wtmf.similarity([[3, 0, 0, 0]], [[0, 3, 0, 0], [0, 0, 3, 0]]).round(1) + 0
+    array([[1., 0.]])
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": integer(1),
+        "missing_weight": real(0, 1),
+        "regularization": Constraint(
+            lambda value: real(0).accepts(value) and value > 0,
+            "a finite number above 0",
+            real().wrong_type,
+        ),
+        "orthogonality": real(0),
+        "max_iter": integer(1),
+        "tol": real(0),
+        "n_jobs": one_of(None) | integer(),
+    }
+    _takes_negative: ClassVar[bool] = True
+    _keeps_zeros: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        missing_weight: float = 0.01,
+        regularization: float = 20.0,
+        orthogonality: float = 0.0,
+        max_iter: int = 20,
+        tol: float = 0.0,
+        random_state: int | RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.missing_weight = missing_weight
+        self.regularization = regularization
+        self.orthogonality = orthogonality
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
+    ) -> Self:
+        """Find the vectors of the words.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Weighted bags; stored zeros of a sparse one are observed words.
+        y : object, optional
+            Ignored.
+        progress : callable, optional
+            Called with (sweeps done, most sweeps) after each; raising from it stops the work.
+
+        Returns
+        -------
+        WTMF
+            The estimator itself.
+
+        Warns
+        -----
+        UserWarning
+            If `regularization` is so strong that all vectors vanish.
+        sklearn.exceptions.ConvergenceWarning
+            If `tol` was given, and `max_iter` sweeps were not enough.
+        """
+        check_params(self)
+        bags = self._bags_to_fit(X)
+        squares = _sum_of_squares(bags)
+        dtype = self._dtype(bags)
+        by_text, by_word = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
+        start = check_random_state(self.random_state).standard_normal(
+            (bags.shape[1], self.n_components)
+        )
+        words = table_of(start, dtype)
+        texts = table_of(np.zeros((bags.shape[0], self.n_components)), dtype)
+        objectives: list[float] = []
+        converged = False
+        while not converged and len(objectives) < 2 * self.max_iter:
+            objectives.append(self._solve(words, by_text, texts))
+            objectives.append(self._solve(texts, by_word, words))
+            if not np.isfinite(objectives[-1]):
+                raise ValueError(
+                    f"X must have weights whose squares stay in the range of numbers; the largest "
+                    f"is {np.abs(bags.data).max():g}. Scale them down."
+                )
+            if self.orthogonality > 0:
+                self._make_orthogonal(words)
+            if len(objectives) > 2:
+                gained = objectives[-3] - objectives[-1]
+                converged = gained < self.tol * abs(objectives[-3])
+            if progress is not None:
+                progress(len(objectives) // 2, self.max_iter)
+        self.components_ = np.ascontiguousarray(words[:, : self.n_components].T, dtype=np.float64)
+        self.objectives_ = objectives
+        self.n_iter_ = len(objectives) // 2
+        self.converged_ = bool(converged)
+        self._warn(squares, bags.shape[0])
+        return self
+
+    def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
+        """Place texts, each by one solve with the vectors of the words fixed.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags, weighted like those of `fit`.
+        progress : callable, optional
+            Called with (texts done, all) from time to time; raising from it stops the work.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            float32, or float64 if `X` is. Compare them by cosine.
+        """
+        bags = self._bags_to_transform(X)
+        dtype = self._dtype(bags)
+        found = table_of(np.zeros((bags.shape[0], self.n_components)), dtype)
+        jobs = effective_jobs(self.n_jobs)
+        self._solver(dtype).solve(*entries_of(bags, dtype), found, jobs, progress)
+        vectors = found[:, : self.n_components]
+        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if wrong.size:
+            raise ValueError(
+                f"The weights of row {wrong[0]} are too large: their squares leave the range of "
+                "numbers. Scale them down as those of fit."
+            )
+        return rounded_as(bags, np.ascontiguousarray(vectors))
+
+    def similarity(
+        self,
+        X: BagsLike,
+        Y: "BagsLike | None" = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Float64Array:
+        """Return the cosine of all pairs of two collections.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_documents, n_words)
+            Bags, weighted like those of `fit`.
+        Y : sparse or dense array of shape (n_others, n_words), optional
+            Bags; `X` itself if left out.
+        progress : callable, optional
+            Called with (rows done, all); raising from it stops the work.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_others), float64
+            From -1 to 1; 0 with an empty text.
+        """
+        left = self.transform(X)
+        right = None if Y is None else self.transform(Y)
+        return similarities(left, right, "cosine", n_jobs=self.n_jobs, progress=progress)
+
+    def word_vectors(
+        self,
+        vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None = None,
+    ) -> WordVectors:
+        """Return the words as vectors: the columns of P.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary, sequence of str, or scikit-learn vectoriser
+            Whatever names the columns in their order; None: the column names that `fit` saw.
+
+        Returns
+        -------
+        WordVectors
+            Words without a place, since `fit` never saw them, are left out.
+        """
+        check_is_fitted(self)
+        return word_vectors_of(self, self.components_.T, vocabulary)
+
+    def _solve(self, factors: Any, entries: _Entries, out: Any) -> float:  # noqa: ANN401
+        solver = self._solver_of(factors)
+        return float(solver.solve(*entries, out, effective_jobs(self.n_jobs), None))
+
+    def _solver_of(self, factors: Any) -> Any:  # noqa: ANN401 (a table of the core)
+        single = factors.dtype == np.float32
+        kind: Any = _core.FactorSolver if single else _core.FineFactorSolver
+        return kind(
+            factors,
+            self.n_components,
+            float(self.missing_weight),
+            float(self.regularization),
+            effective_jobs(self.n_jobs),
+        )
+
+    def _solver(self, dtype: Any) -> Any:  # noqa: ANN401 (float32 or float64)
+        """Return the solver for new texts, which is made once for a model and its settings."""
+        settings = self.missing_weight, self.regularization, dtype
+        made = _SOLVERS.get(self)
+        if made is None or made[0] is not self.components_ or made[1] != settings:
+            made = self.components_, settings, self._solver_of(table_of(self.components_.T, dtype))
+            _SOLVERS[self] = made
+        return made[2]
+
+    def _make_orthogonal(self, words: Any) -> None:  # noqa: ANN401 (a table of the core)
+        jobs = effective_jobs(self.n_jobs)
+        upper = _core.gram_of(words, self.n_components, jobs)
+        gram = upper + np.triu(upper, 1).T
+        excess = gram - np.trace(gram) / self.n_components * np.eye(self.n_components)
+        largest = float(np.abs(np.linalg.eigvalsh(excess)).max())
+        step = min(float(self.orthogonality), 0.5 / largest) if largest > 0 else 0.0
+        matrix = np.eye(self.n_components) - step * excess
+        _core.multiply_rows(words, table_of(matrix, words.dtype), jobs)
+
+    def _dtype(self, bags: Bags) -> Any:  # noqa: ANN401
+        large = self.n_components * bags.shape[1] > _SMALL
+        plain = not bags.nnz or np.abs(bags.data).max() <= _LARGEST_FLOAT
+        return np.float32 if bags.dtype == np.float32 and large and plain else np.float64
+
+    def _warn(self, squares: float, n_documents: int) -> None:
+        if self.objectives_[-1] >= (1 - _NOTHING) * squares:
+            warnings.warn(
+                f"WTMF explains nothing of X: all vectors vanish, since "
+                f"regularization={self.regularization:g} is too strong for rows of the length "
+                f"{np.sqrt(squares / n_documents):.3g}. Lower it (0.1 to 1 for rows of length 1), "
+                'or weigh words by TfIdf("wtmf", norm=None).',
+                UserWarning,
+                stacklevel=4,
+            )
+        elif self.tol > 0 and not self.converged_:
+            warnings.warn(
+                f"WTMF did not converge in {self.n_iter_} sweeps; raise max_iter, or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_loaded(self) -> None:
+        self._check_shapes(components_=(self.n_components, self.n_features_in_))
+
+
+def _sum_of_squares(bags: Bags) -> float:
+    """Return what the objective is of vectors that are all 0; refuses texts without weights."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(np.square(bags.data, dtype=np.float64).sum())
+    if not bags.data.any():
+        raise ValueError("X must have words with weights; all its documents are empty.")
+    return squares
+
+
+# Beside the estimators, which using them does not change: the words, the settings, the solver.
+_SOLVERS: "WeakKeyDictionary[WTMF, tuple[Any, Any, Any]]" = WeakKeyDictionary()
