@@ -67,7 +67,8 @@ class Corpus:
             recipe.stop_words, normalize=recipe.words, min_count=recipe.min_count
         )
         self.counts = self._counter.fit_transform(texts)
-        self._weighting = TfIdf(tf=recipe.tf, idf=recipe.idf, norm=None).fit(self.counts)
+        self._weighting = TfIdf(tf=recipe.tf, idf=recipe.idf, norm=None, keep_zeros=True)
+        self._weighting.fit(self.counts)
         self.weights = floored(self._weighting.transform(self.counts))
 
     def count(self, sentences: Sequence[str]) -> sparse.csr_array:
