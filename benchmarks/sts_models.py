@@ -84,17 +84,13 @@ class Corpus:
 def corpus_of(data: Path, recipe: Recipe, most: int | None = None) -> Corpus:
     """Read, count and weigh the corpora of a recipe; of each the first `most` texts."""
     options = {"target_words": recipe.target_words, "examples": recipe.examples}
-    texts = [
-        text for name in recipe.corpora for text in read_corpus(data, name, **options)[:most]
-    ]
+    texts = [text for name in recipe.corpora for text in read_corpus(data, name, **options)[:most]]
     return Corpus(texts, recipe)
 
 
 def floored(bags: sparse.csr_array) -> sparse.csr_array:
     """Return bags with 0 for weights below 0; such a word is still an observed one."""
-    return sparse.csr_array(
-        (np.maximum(bags.data, 0), bags.indices, bags.indptr), shape=bags.shape
-    )
+    return sparse.csr_array((np.maximum(bags.data, 0), bags.indices, bags.indptr), shape=bags.shape)
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -144,12 +140,10 @@ def lsi(corpus: Corpus, dimensions: Sequence[int]) -> dict[int, Scorer]:
 
 def lda(corpus: Corpus, *, n_components: int, alpha: float, sweeps: int, seed: int) -> Scorer:
     """Cosine of the shares of LDA's topics, found and folded in by Gibbs sampling."""
-    model = LDA(
-        n_components, method="gibbs", alpha=alpha, max_iter=sweeps, random_state=seed
-    ).fit(corpus.counts)
-    return lambda pairs: cosines(
-        *(model.transform(corpus.count(side)) for side in pairs.sentences)
+    model = LDA(n_components, method="gibbs", alpha=alpha, max_iter=sweeps, random_state=seed).fit(
+        corpus.counts
     )
+    return lambda pairs: cosines(*(model.transform(corpus.count(side)) for side in pairs.sentences))
 
 
 def wtmf(corpus: Corpus, settings: Settings, seed: int) -> Scorer:

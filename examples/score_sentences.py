@@ -35,6 +35,7 @@ PAIRS = [
     ("Open a connection to the server.", "Connect the socket to the host."),
     ("Open a connection to the server.", "Compute the median of the data."),
 ]
+REGULARIZATION = 20  # the paper's, for weights of about 5 to 10 and many texts
 WORD_CLASSES = {"n", "v", "a", "adj", "adv"}
 
 
@@ -53,8 +54,10 @@ class SentenceModel:
         counter = tk.BagOfWords(None, normalize="wordnet", min_count=2)
         weighting = tk.TfIdf("wtmf", norm=None, keep_zeros=True)
         weights = weighting.fit_transform(counter.fit_transform(texts))
-        wtmf = tk.WTMF(n_components, regularization=20, missing_weight=0.01, random_state=0)
-        print(f"Learning from {len(texts):,} texts, {weights.shape[1]:,} words ", end="", flush=True)
+        wtmf = tk.WTMF(n_components, regularization=REGULARIZATION, random_state=0)
+        print(
+            f"Learning from {len(texts):,} texts, {weights.shape[1]:,} words ", end="", flush=True
+        )
         wtmf.fit(weights, progress=lambda done, total: print(".", end="", flush=True))
         print()
         return cls(counter, weighting, wtmf)
@@ -84,7 +87,7 @@ class SentenceModel:
         with warnings.catch_warnings():
             # a lemma can have another lemma of its own; as a word of texts it is then rare
             warnings.simplefilter("ignore", VocabularyWarning)
-            counter = tk.BagOfWords(None, normalize="wordnet", vocabulary=words).fit([])
+            counter = tk.BagOfWords(None, normalize="wordnet", vocabulary=words)
         weighting, wtmf = tk.TfIdf.load(folder / "weighting"), tk.WTMF.load(folder / "wtmf")
         return cls(counter, weighting, wtmf)
 
