@@ -1,18 +1,17 @@
 """The example that scores pairs of sentences: what is kept, what it reads, what it says."""
 
 import gzip
-import subprocess
 import sys
 
 import pytest
 
-from support import ROOT, load_script
+from support import load_script
 
 example = load_script("examples/score_sentences.py")
 
 TEXTS = [
-    "the cat sleeps on a mat", "a cat and a dog sleep", "the dog barks at the cat",
-    "the bank lends money", "money is lent by banks", "a bank keeps money",
+    "cats sleep", "cats and dogs sleep", "dogs bark at cats", "dogs bark and sleep",
+    "banks lend money", "money is lent by banks", "banks keep money", "they keep lending money",
 ]  # fmt: skip
 
 
@@ -20,14 +19,15 @@ TEXTS = [
 def model():
     with pytest.MonkeyPatch.context() as patch:
         # 20, the paper's, is for a hundred thousand texts
-        patch.setattr(example, "REGULARIZATION", 0.5)
+        patch.setattr(example, "REGULARIZATION", 0.1)
         return example.SentenceModel.learn(TEXTS, 2)
 
 
 def test_sentences_on_one_thing_score_higher(model):
     first = ["a sleeping cat", "a sleeping cat"]
     near, far = model.score(first, ["the dogs barked", "banks lend money"])
-    assert near > 0.9 > far
+    assert near > 0.9
+    assert abs(far) < 0.1
 
 
 def test_a_sentence_without_known_words_scores_zero(model):
@@ -37,7 +37,7 @@ def test_a_sentence_without_known_words_scores_zero(model):
 def test_a_model_that_was_kept_gives_the_same_scores(model, tmp_path):
     model.save(tmp_path / "kept")
     again = example.SentenceModel.load(tmp_path / "kept")
-    sides = TEXTS[:3], TEXTS[3:]
+    sides = TEXTS[:4], TEXTS[4:]
     assert again.score(*sides).tolist() == model.score(*sides).tolist()
 
 
@@ -76,14 +76,9 @@ def test_pairs_of_a_file(tmp_path):
         (["--data", "nowhere"], "nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_line(arguments, message, tmp_path):
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "score_sentences.py"), *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode != 0
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_what_cannot_be_done_is_told_in_a_line(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["score_sentences.py", *arguments])
+    with pytest.raises(SystemExit) as told:
+        example.main()
+    assert message in f"{told.value}{capsys.readouterr().err}"
