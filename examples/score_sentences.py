@@ -49,12 +49,12 @@ class SentenceModel:
 
     @classmethod
     def learn(cls, texts: Sequence[str], n_components: int) -> "SentenceModel":
-        """Learn from texts, with the recipe and the parameters of the paper."""
+        """Learn from texts, with the recipe of the paper; docs/sentences.md has the reasons."""
         # No stop words are left out, words that occur once are; weights keep their lengths.
         counter = tk.BagOfWords(None, normalize="wordnet", min_count=2)
         weighting = tk.TfIdf("wtmf", norm=None, keep_zeros=True)
         weights = weighting.fit_transform(counter.fit_transform(texts))
-        wtmf = tk.WTMF(n_components, regularization=REGULARIZATION, random_state=0)
+        wtmf = tk.WTMF(n_components, regularization=REGULARIZATION, max_iter=10, random_state=0)
         print(
             f"Learning from {len(texts):,} texts, {weights.shape[1]:,} words ", end="", flush=True
         )
@@ -163,7 +163,7 @@ def main() -> None:
         if asked.load:
             model = SentenceModel.load(asked.load)
         elif asked.data:
-            model = SentenceModel.learn(list(shared_texts(asked.data)), 100)
+            model = SentenceModel.learn(list(shared_texts(asked.data)), 200)
         else:
             texts = [f"{found.name} {found.text}" for found in standard_library_docstrings()]
             model = SentenceModel.learn(texts, 50)
