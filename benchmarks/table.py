@@ -5,6 +5,7 @@ In the repository root::
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
     python benchmarks/table.py --write docs/pruning.md
+    python benchmarks/table.py --write docs/sentences.md
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pruning_figures
 import search_table
+import sts_tables
 from environment import RESULTS
 
 OURS = {
@@ -162,6 +164,7 @@ TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
     "pruning": ("pruning", pruning_figures.render),
+    "sts": ("sts", sts_tables.render),
 }
 
 
