@@ -65,12 +65,9 @@ class SentenceModel:
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """Return the cosine of each pair, from -1 to 1; 0 for a sentence without known words."""
         one, other = (
-            self.wtmf.transform(self.weighting.transform(self.counter.transform(side)))
-            for side in (first, second)
+            self.weighting.transform(self.counter.transform(side)) for side in (first, second)
         )
-        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-        products = np.einsum("ij,ij->i", one, other)
-        return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return self.wtmf.paired(one, other)
 
     def save(self, folder: Path) -> None:
         """Write the words, the weighting and the model into a new folder."""

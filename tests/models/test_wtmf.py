@@ -333,6 +333,18 @@ class TestUse:
         assert_allclose(wtmf.similarity(bags), places @ places.T, atol=1e-12)
         assert_allclose(wtmf.similarity(bags, bags[:2]), places @ places[:2].T, atol=1e-12)
 
+    def test_pairs_are_the_diagonal(self, wtmf, bags):
+        others = np.vstack([bags[::-1][:-1], np.zeros((1, 4))])
+        found = wtmf.paired(bags, others)
+        assert_allclose(found, np.diag(wtmf.similarity(bags, others)), atol=1e-12)
+        assert found[-1] == 0
+        for row in range(5):
+            assert_array_equal(wtmf.paired(bags[[row]], others[[row]]), found[[row]])
+        assert_allclose(wtmf.paired(bags * 1e-200, bags), 1)
+        assert wtmf.paired(bags[:0], bags[:0]).shape == (0,)
+        with pytest.raises(ValueError, match=r"as many rows.*got 5 and 2"):
+            wtmf.paired(bags, bags[:2])
+
     def test_word_vectors(self, wtmf):
         vectors = wtmf.word_vectors(["cat", "dog", "car", "bus"])
         assert vectors.nearest("cat", 1)[0][0] == "dog"

@@ -282,6 +282,35 @@ class WTMF(BagModel):
         right = None if Y is None else self.transform(Y)
         return similarities(left, right, "cosine", n_jobs=self.n_jobs, progress=progress)
 
+    def paired(self, X: BagsLike, Y: BagsLike) -> Float64Array:
+        """Return the cosine of each text with the one in the same row of another collection.
+
+        Parameters
+        ----------
+        X, Y : sparse or dense array of shape (n_documents, n_words)
+            Bags, weighted like those of `fit`, as many of one as of the other.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,), float64
+            From -1 to 1; 0 with an empty text.
+
+        Examples
+        --------
+        >>> bags = [[5, 4, 0, 0], [4, 0, 0, 0], [0, 5, 0, 0], [0, 0, 4, 5], [0, 0, 0, 5]]
+        >>> wtmf = WTMF(2, regularization=0.5, random_state=0).fit(bags)
+        >>> wtmf.paired([[3, 0, 0, 0], [0, 0, 3, 0]], [[0, 3, 0, 0], [0, 3, 0, 0]]).round(1)
+        array([1. , 0.1])
+        """
+        sides = [self.transform(bags).astype(np.float64) for bags in (X, Y)]
+        if len(sides[0]) != len(sides[1]):
+            raise ValueError(
+                f"X and Y must have as many rows, one for each pair; got {len(sides[0])} and "
+                f"{len(sides[1])}. similarity() compares all rows with all."
+            )
+        one, other = (_of_unit_length(vectors) for vectors in sides)
+        return np.clip(np.einsum("ij,ij->i", one, other), -1, 1)
+
     def word_vectors(
         self,
         vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None = None,
@@ -376,6 +405,14 @@ def _dimensions_of(components: Float64Array) -> int:
     """Return how many dimensions words differ in; those that vanish are not 0 at once."""
     lengths = np.linalg.eigvalsh(components @ components.T)
     return int(np.count_nonzero(lengths > _VANISHING * lengths[-1]))
+
+
+def _of_unit_length(vectors: Float64Array) -> Float64Array:
+    """Return vectors divided by their lengths; those of 0 stay."""
+    largest = np.abs(vectors).max(axis=1, initial=0, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1)  # whose squares are in range
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(lengths > 0, lengths, 1))
 
 
 def _sum_of_squares(bags: Bags) -> float:
