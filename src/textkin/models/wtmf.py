@@ -300,7 +300,7 @@ class WTMF(BagModel):
         >>> bags = [[5, 4, 0, 0], [4, 0, 0, 0], [0, 5, 0, 0], [0, 0, 4, 5], [0, 0, 0, 5]]
         >>> wtmf = WTMF(2, regularization=0.5, random_state=0).fit(bags)
         >>> wtmf.paired([[3, 0, 0, 0], [0, 0, 3, 0]], [[0, 3, 0, 0], [0, 3, 0, 0]]).round(1)
-        array([1. , 0.1])
+        array([ 1. , -0.1])
         """
         sides = [self.transform(bags).astype(np.float64) for bags in (X, Y)]
         if len(sides[0]) != len(sides[1]):
@@ -309,7 +309,7 @@ class WTMF(BagModel):
                 f"{len(sides[1])}. similarity() compares all rows with all."
             )
         one, other = (_of_unit_length(vectors) for vectors in sides)
-        return np.clip(np.einsum("ij,ij->i", one, other), -1, 1)
+        return np.asarray(np.clip(np.einsum("ij,ij->i", one, other), -1, 1))
 
     def word_vectors(
         self,
