@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 
 from textkin._typing import Float64Array, WordLookup
 from textkin._validation import Constraint, check_params, integer, one_of, real
-from textkin.explain import Topics, WordMap
+from textkin.explain import WordMap
 from textkin.models._em import EmSettings, fold_in, maximise
 from textkin.models._grid import GridFit, GridMixture, Windows
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._starts import best_of_starts, lengths_of
-from textkin.models._words import words_of_columns
+from textkin.models._words import HasTopics, words_of_columns
 from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.run._memory import size_in_words
 
@@ -35,7 +35,7 @@ _SIDES = Constraint(
 )
 
 
-class CountingGrid(BagModel):
+class CountingGrid(HasTopics, BagModel):
     """Spread documents over a map of words, where what is alike lies close together.
 
     Parameters
@@ -264,30 +264,8 @@ class CountingGrid(BagModel):
         )
         return rounded_as(bags, found)
 
-    def topics(
-        self,
-        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
-        *,
-        n_words: int = 10,
-    ) -> Topics:
-        """Return the most probable words of each window, the heaviest window first.
-
-        Parameters
-        ----------
-        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
-            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
-            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
-            the numbers of the columns.
-        n_words : int, default=10
-            Words of each window.
-
-        Returns
-        -------
-        Topics
-            Draws itself as text, SVG or HTML.
-        """
-        names = words_of_columns(self, words)
-        return Topics.of(self.components_, names, weights=self.topic_weights_, n_words=n_words)
+    def _topics(self) -> tuple[Float64Array, Float64Array]:
+        return self.components_, self.topic_weights_
 
     def word_map(
         self,

@@ -1,7 +1,6 @@
 """Latent Dirichlet allocation: documents as mixtures of topics, topics as mixtures of words."""
 
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -10,14 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textkin._typing import Bags, Float64Array, WordLookup
+from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
-from textkin.explain import Topics
 from textkin.models._gibbs import fit_gibbs, infer_gibbs
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._topics import LdaSettings
 from textkin.models._variational import fit_variational, infer_variational
-from textkin.models._words import words_of_columns
+from textkin.models._words import HasTopics
 from textkin.run import ProgressCallback
 
 __all__ = ["LDA"]
@@ -34,7 +32,7 @@ _METHODS = {
 }
 
 
-class LDA(BagModel):
+class LDA(HasTopics, BagModel):
     """Place documents by the shares that topics have in them.
 
     Parameters
@@ -244,31 +242,8 @@ class LDA(BagModel):
         settings = self._settings(self.alpha_)
         return rounded_as(bags, infer(known, self.components_, settings, progress))
 
-    def topics(
-        self,
-        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
-        *,
-        n_words: int = 10,
-    ) -> Topics:
-        """Return the most probable words of each topic, the heaviest topic first.
-
-        Parameters
-        ----------
-        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
-            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
-            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
-            the numbers of the columns.
-        n_words : int, default=10
-            Words of each topic.
-
-        Returns
-        -------
-        Topics
-            Draws itself as text, SVG or HTML.
-        """
-        names = words_of_columns(self, words)
-        weights = self.components_.sum(axis=1) / self.components_.sum()
-        return Topics.of(self.topic_words_, names, weights=weights, n_words=n_words)
+    def _topics(self) -> tuple[Float64Array, Float64Array]:
+        return self.topic_words_, self.components_.sum(axis=1) / self.components_.sum()
 
     @property
     def topic_words_(self) -> Float64Array:

@@ -1,24 +1,21 @@
 """Latent semantic indexing: documents and words in the space of the largest singular vectors."""
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
 from sklearn.decomposition import TruncatedSVD
-from sklearn.utils.validation import check_is_fitted
 
-from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
+from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
-from textkin.models._words import word_vectors_of
+from textkin.models._words import HasWordVectors
 from textkin.run import ProgressCallback
-from textkin.vectors import WordVectors
 
 __all__ = ["LSI"]
 
 
-class LSI(BagModel):
+class LSI(HasWordVectors, BagModel):
     """Place documents by a truncated singular value decomposition of their bags.
 
     Words that occur in the same documents share directions, so that documents can be near without
@@ -194,30 +191,8 @@ class LSI(BagModel):
         bags = self._bags_to_transform(X)
         return rounded_as(bags, np.asarray(bags.astype(np.float64) @ self.components_.T))
 
-    def word_vectors(
-        self,
-        vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None = None,
-    ) -> WordVectors:
-        """Return the words as vectors: the rows of U_k S_k.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary, sequence of str, or scikit-learn vectoriser
-            Whatever names the columns in their order; None: the column names that `fit` saw.
-
-        Returns
-        -------
-        WordVectors
-            Words without a place, since `fit` never saw them, are left out.
-
-        Examples
-        --------
-        >>> lsi = LSI(2, random_state=0).fit([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
-        >>> lsi.word_vectors(["cat", "dog", "car"]).nearest("cat", 1)
-        [('dog', 1.0)]
-        """
-        check_is_fitted(self)
-        return word_vectors_of(self, self.components_.T * self.singular_values_, vocabulary)
+    def _word_places(self) -> Float64Array:
+        return np.asarray(self.components_.T * self.singular_values_)
 
     def _check_loaded(self) -> None:
         self._check_shapes(

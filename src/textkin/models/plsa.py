@@ -1,16 +1,15 @@
 """Probabilistic latent semantic analysis: documents as mixtures of factors, by likelihood alone."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import ClassVar, Self
 
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from textkin._typing import Float64Array, WordLookup
+from textkin._typing import Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
-from textkin.explain import Topics
 from textkin.models._em import (
     EmSettings,
     Held,
@@ -22,7 +21,7 @@ from textkin.models._em import (
 )
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._starts import best_of_starts, lengths_of
-from textkin.models._words import words_of_columns
+from textkin.models._words import HasTopics
 from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["PLSA"]
@@ -34,7 +33,7 @@ _BETWEEN_0_AND_1 = Constraint(
 )
 
 
-class PLSA(BagModel):
+class PLSA(HasTopics, BagModel):
     """Place documents by the parts that factors have in them (the aspect model).
 
     Parameters
@@ -250,30 +249,8 @@ class PLSA(BagModel):
         )
         return rounded_as(bags, found)
 
-    def topics(
-        self,
-        words: WordLookup | Mapping[str, int] | Sequence[str] | None = None,
-        *,
-        n_words: int = 10,
-    ) -> Topics:
-        """Return the most probable words of each factor, the heaviest factor first.
-
-        Parameters
-        ----------
-        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
-            The word of each column, or what knows it: a fitted scikit-learn vectoriser, or its
-            ``vocabulary_``. None takes the names of the columns of `fit`, if it was given any, or
-            the numbers of the columns.
-        n_words : int, default=10
-            Words of each factor.
-
-        Returns
-        -------
-        Topics
-            Draws itself as text, SVG or HTML.
-        """
-        names = words_of_columns(self, words)
-        return Topics.of(self.components_, names, weights=self.topic_weights_, n_words=n_words)
+    def _topics(self) -> tuple[Float64Array, Float64Array]:
+        return self.components_, self.topic_weights_
 
     def _settings(self) -> EmSettings:
         return EmSettings(

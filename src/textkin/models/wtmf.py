@@ -1,7 +1,6 @@
 """Weighted textual matrix factorisation: short texts placed by the words they lack, too."""
 
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -9,17 +8,15 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from textkin import _core
-from textkin._typing import Bags, Float64Array, HasFeatureNames, WordLookup
+from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance import similarities
 from textkin.models._em import entries_of, table_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
-from textkin.models._words import word_vectors_of
+from textkin.models._words import HasWordVectors
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.vectors import WordVectors
 
 __all__ = ["WTMF"]
 
@@ -32,7 +29,7 @@ _WAY_OUT = {True: ", or pass float64", False: ""}
 _Entries: TypeAlias = tuple[Any, Any, Any]  # where rows begin, columns, values
 
 
-class WTMF(BagModel):
+class WTMF(HasWordVectors, BagModel):
     """Place short texts by a factorisation in which missing words count a little.
 
     A sentence has too few words to say what it is about; the many words that it does not have
@@ -311,24 +308,8 @@ class WTMF(BagModel):
         one, other = (_of_unit_length(vectors) for vectors in sides)
         return np.asarray(np.clip(np.einsum("ij,ij->i", one, other), -1, 1))
 
-    def word_vectors(
-        self,
-        vocabulary: WordLookup | Sequence[str] | Mapping[str, int] | HasFeatureNames | None = None,
-    ) -> WordVectors:
-        """Return the words as vectors: the columns of P.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary, sequence of str, or scikit-learn vectoriser
-            Whatever names the columns in their order; None: the column names that `fit` saw.
-
-        Returns
-        -------
-        WordVectors
-            Words without a place, since `fit` never saw them, are left out.
-        """
-        check_is_fitted(self)
-        return word_vectors_of(self, self.components_.T, vocabulary)
+    def _word_places(self) -> Float64Array:
+        return self.components_.T
 
     def _solve(self, factors: Any, entries: _Entries, out: Any) -> float:  # noqa: ANN401
         solver = self._solver_of(factors, self.n_components)
