@@ -77,6 +77,7 @@ def test_the_setting_is_chosen_without_the_test_documents():
     assert found["cosine"]["chosen"].startswith("right, ")
 
 
+@pytest.mark.filterwarnings("ignore:The map has collapsed")
 def test_tiny_sets_give_a_table(tiny_sets, tmp_path, capsys, monkeypatch):
     out = tmp_path / "out.json"
     monkeypatch.setattr("sys.argv", ["knn", "--data", str(tiny_sets), "--out", str(out)])

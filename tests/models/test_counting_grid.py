@@ -16,6 +16,7 @@ from textkin.models._grid import GridMixture, Windows
 
 N = np.array([[2.0, 1, 0], [0, 1, 2]])
 unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+collapsed = pytest.mark.filterwarnings("ignore:The map has collapsed")
 
 
 def cells_of(windows, anchor):
@@ -250,6 +251,7 @@ def test_cells_that_are_all_alike_stay_so(problem):
         assert_allclose(cells, np.tile(corpus, (windows.size, 1)), rtol=1e-12)
 
 
+@collapsed
 @given(problems(), st.sampled_from([1.0, 1.01, 1.5]), st.sampled_from([1.0, 1.1, 2.0]))
 @settings(max_examples=50)
 @unconverged
@@ -498,3 +500,13 @@ def test_words_of_windows_and_cells(collection):
 def test_nothing_is_known_before_a_fit(ask):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         ask()
+
+
+def test_a_map_that_priors_have_made_one_is_told():
+    counts = np.repeat(np.eye(6) * 3, 4, axis=1)
+    with pytest.warns(UserWarning, match=r"map has collapsed.*topic_prior=50.*Lower them"):
+        CountingGrid((4, 4), window=2, word_prior=2, topic_prior=50, random_state=0).fit(counts)
+    grid = CountingGrid((4, 4), window=2, word_prior=1.01, tol=1e-3, random_state=0).fit(counts)
+    assert np.abs(grid.components_ - grid.components_.mean(axis=0)).sum(axis=1).max() > 0.5
+    # A window of the whole grid is the same wherever it begins.
+    CountingGrid(2, window=2, word_prior=1.1, tol=0.1, random_state=0).fit(counts)

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,6 +23,7 @@ from textkin.run._memory import size_in_words
 __all__ = ["CountingGrid"]
 
 _SIDE = integer(1, 2**15)  # so that the cells of a grid can be numbered
+_ALIKE = 0.05  # the part of its words in which a window differs from the mean of all
 
 
 def _is_pair(value: Any) -> bool:  # noqa: ANN401 (whatever a parameter may be)
@@ -204,6 +206,8 @@ class CountingGrid(HasTopics, BagModel):
         -----
         sklearn.exceptions.ConvergenceWarning
             If `max_iter` steps were not enough.
+        UserWarning
+            If the priors are so strong that all windows have the same words.
         """
         check_params(self)
         windows = self._windows()
@@ -229,7 +233,15 @@ class CountingGrid(HasTopics, BagModel):
         self.objectives_ = found.objectives
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
-        if not found.converged:
+        if self._has_collapsed():
+            warnings.warn(
+                f"The map has collapsed: all windows have the same words, since word_prior="
+                f"{self.word_prior:g} and topic_prior={self.topic_prior:g} are too strong for "
+                "these documents. Lower them; 1 is none.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not found.converged:
             warnings.warn(
                 f"CountingGrid did not converge in {found.n_iter} steps; raise max_iter, or tol.",
                 ConvergenceWarning,
@@ -299,6 +311,14 @@ class CountingGrid(HasTopics, BagModel):
                     f"{windows.window[side]}. Make the window smaller, or the shape larger."
                 )
         return windows
+
+    def _has_collapsed(self) -> bool:
+        """Whether priors have made all windows alike, in all but a few of their words."""
+        if max(self.word_prior, self.topic_prior) <= 1 or _both(self.window) == _both(self.shape):
+            return False
+        mean = self.components_.mean(axis=0)
+        # Row by row: there may be as many as memory holds.
+        return all(np.abs(row - mean).sum() < 2 * _ALIKE for row in self.components_)
 
     def _check_memory(self, shape: tuple[int, int], windows: Windows) -> None:
         """Refuse a fit whose tables would not fit, before there are any."""
