@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -140,3 +141,19 @@ def test_in_a_pipeline_and_a_grid(model):
 def test_wrong_parameters_are_refused(model, error, message):
     with pytest.raises(error, match=message):
         model.fit(BAGS)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PLSA(2, max_iter=1, random_state=0),
+        LDA(2, max_iter=1, tol=1e-9, random_state=0),
+        CountingGrid(3, window=2, max_iter=1, random_state=0),
+        WTMF(2, regularization=0.01, max_iter=1, tol=1e-9, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_warnings_point_at_the_line_that_fits(model):
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(BAGS)
+    assert [warning.filename for warning in told] == [__file__]

@@ -245,7 +245,7 @@ class CountingGrid(HasTopics, BagModel):
             warnings.warn(
                 f"CountingGrid did not converge in {found.n_iter} steps; raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 

@@ -215,7 +215,7 @@ class LDA(HasTopics, BagModel):
             warnings.warn(
                 f"LDA did not converge in {found.n_iter} steps; raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 

@@ -218,7 +218,7 @@ class PLSA(HasTopics, BagModel):
             warnings.warn(
                 f"PLSA did not converge in {best.n_iter} steps; raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
