@@ -1,6 +1,7 @@
 """The built-in vectors: their file, what one byte a number loses, and what they are worth."""
 
 import hashlib
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -79,11 +80,15 @@ def test_file_is_the_one_the_readme_describes():
     assert f"Size: {len(data):,} bytes" in readme
 
 
-def test_script_makes_the_same_bytes_again(shared_data, tmp_path):
+def test_script_makes_the_same_members_again(shared_data, tmp_path):
+    """The archive around them may differ: Pythons write other versions into its headers."""
     make = load_script(MAKE)
     words, matrix = make.read_source(shared_data / "vectors" / "glove6b-100d.npz")
     make.write_packed(tmp_path / "again.npz", words, matrix)
-    assert (tmp_path / "again.npz").read_bytes() == BUILTIN_PATH.read_bytes()
+    with ZipFile(tmp_path / "again.npz") as again, ZipFile(BUILTIN_PATH) as builtin:
+        assert again.namelist() == builtin.namelist()
+        for name in builtin.namelist():
+            assert again.read(name) == builtin.read(name)
 
 
 def test_script_reads_back_and_refuses_newlines(tmp_path):

@@ -241,7 +241,8 @@ def test_a_zip_member_that_lies_about_its_packed_size(tmp_path, monkeypatch):
     for entry in range(2):  # both in the central directory: the packed size at offset 20
         at = [found.start() for found in re.finditer(rb"PK\x01\x02", data)][entry]
         data[at + 20 : at + 24] = (2**31).to_bytes(4, "little")
-    refused(tmp_path, bytes(data), "more than 100 times", "x.npz")
+    # Some Pythons see by themselves that members of such sizes would overlap.
+    refused(tmp_path, bytes(data), "more than 100 times|Overlapped entries", "x.npz")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
