@@ -12,7 +12,7 @@ from textkin import _core
 from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.run import ProgressCallback
 from textkin.transport._costs import CostName
-from textkin.transport._space import Space
+from textkin.vectors._space import Space
 
 __all__ = ["ALGORITHMS", "Algorithm", "Block", "Blocks", "Hits", "Mask", "Options"]
 

@@ -13,8 +13,8 @@ from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.run import ProgressCallback
 from textkin.transport._blocks import ALGORITHMS, Algorithm, Blocks, Hits, Options
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Encoded, shares
-from textkin.transport._space import Space
+from textkin.vectors._encode import Encoded, shares
+from textkin.vectors._space import Space
 
 __all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 

@@ -14,9 +14,10 @@ from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.text._tokenise import text_of
 from textkin.transport._corpus import ALGORITHMS, Algorithm, Corpus, Options, Rows
 from textkin.transport._neighbors import Neighbors, Question
-from textkin.transport._reading import Documents, ReadsDocuments, same_parameters
+from textkin.transport._reading import ReadsDocuments
 from textkin.transport._refusals import empty_document_error
-from textkin.transport._space import Space
+from textkin.vectors._documents import Documents, same_parameters
+from textkin.vectors._space import Space
 
 __all__ = ["PROGRESS", "SEARCH_CONSTRAINTS", "SearchesDocuments"]
 

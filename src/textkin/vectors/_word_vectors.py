@@ -88,6 +88,14 @@ class WordVectors(MadeFromOthers):
         vectors._repairs = found.repairs
         return vectors
 
+    def _saved_parts(self) -> dict[str, Any]:
+        """Tell what an estimator that has these vectors saves of them."""
+        return {"words": np.array(self.words, dtype=object), "matrix": self._matrix}
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> Self:
+        return cls(parts["words"].tolist(), parts["matrix"])
+
     @classmethod
     def builtin(cls) -> "WordVectors":
         """Return the built-in vectors: GloVe, 100,000 English words, 100 dimensions.
