@@ -7,6 +7,17 @@ from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
 from textkin.models.msda import MSDA
 from textkin.models.plsa import PLSA
+from textkin.models.pooling import Pooling
 from textkin.models.wtmf import WTMF
 
-__all__ = ["LDA", "LSI", "MSDA", "PLSA", "WTMF", "CountingGrid", "FisherKernel", "load_estimator"]
+__all__ = [
+    "LDA",
+    "LSI",
+    "MSDA",
+    "PLSA",
+    "WTMF",
+    "CountingGrid",
+    "FisherKernel",
+    "Pooling",
+    "load_estimator",
+]
