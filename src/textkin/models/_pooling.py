@@ -6,6 +6,7 @@ of threads.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -64,6 +65,12 @@ class Shape:
     singular_values: Float64Array
     mean: Float64Array | None = None
     whitening: Float64Array | None = None
+
+    def products(self) -> AbstractContextManager[None]:
+        """Return what `reshaped` wants around it, which costs more than a document does."""
+        return (
+            one_thread_of_blas if len(self.components) or self.mean is not None else nullcontext()
+        )
 
 
 def coefficients(
@@ -131,24 +138,23 @@ def filled_in(
         return int(block.stop - block.start)
 
     done = 0
-    with one_thread_of_blas:
-        for number in run_blocks(_slices(len(out), _DOCUMENTS), work, threads):
-            done += number
-            if progress is not None:
-                progress(done, len(out))
+    for number in run_blocks(_slices(len(out), _DOCUMENTS), work, threads):
+        done += number
+        if progress is not None:
+            progress(done, len(out))
 
 
 def _distinct(indices: Int32Array, n_words: int) -> tuple[IntpArray, Int32Array]:
     """Return the words that occur, in their order, and the position of each entry's among them."""
     if len(indices) < n_words // 16:
         used, local = np.unique(indices, return_inverse=True)
-        return used, local.astype(np.int32)
+        return used.astype(np.intp), local.astype(np.int32)
     occurs = np.zeros(n_words, dtype=bool)
     occurs[indices] = True
-    used = np.flatnonzero(occurs)
+    words = np.flatnonzero(occurs)
     position = np.empty(n_words, dtype=np.int32)
-    position[used] = np.arange(len(used), dtype=np.int32)
-    return used, position[indices]
+    position[words] = np.arange(len(words), dtype=np.int32)
+    return words, position[indices]
 
 
 def _largest(
@@ -308,7 +314,7 @@ def word_parts(
         parts, shares = np.where(owned, rows, 0.0), owned.mean(axis=1)
     else:
         parts, shares = rows * values[:, np.newaxis], values / values.sum()
-    with one_thread_of_blas:
+    with shape.products():
         if len(shape.components):
             whole = parts.sum(axis=0, keepdims=True)
             along = _product(parts, shape.components.T) * shape.component_weights

@@ -528,7 +528,8 @@ class Pooling(VectorModel):
         progress: ProgressCallback | None,
     ) -> Float32Array:
         found = np.empty((len(filled), self._n_features_out), dtype=np.float32)
-        filled_in(found, finished(sums, filled, shape), effective_jobs(self.n_jobs), progress)
+        with shape.products():
+            filled_in(found, finished(sums, filled, shape), effective_jobs(self.n_jobs), progress)
         return found
 
     def _refuse_empty(self, encoded: Encoded, filled: BoolArray, name: str) -> None:
