@@ -21,6 +21,7 @@ from textkin.models import (
     GaussianMixture,
     VonMisesFisherMixture,
 )
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -45,6 +46,7 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "Pooling",
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",

@@ -8,6 +8,7 @@ from textkin.models.lsi import LSI
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.msda import MSDA
 from textkin.models.plsa import PLSA
+from textkin.models.pooling import Pooling
 from textkin.models.wtmf import WTMF
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "FisherKernel",
     "GaussianMixture",
     "VonMisesFisherMixture",
+    "Pooling",
     "load_estimator",
 ]
