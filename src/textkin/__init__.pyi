@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -34,6 +34,7 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "ParagraphVector",
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",
