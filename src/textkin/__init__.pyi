@@ -22,6 +22,7 @@ from textkin.models import (
     VonMisesFisherMixture,
 )
 from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -47,6 +48,7 @@ __all__ = [
     "IndexLockedError",
     "IndexWarning",
     "Pooling",
+    "ParagraphVector",
     "TfIdf",
     "VectorFileWarning",
     "Vocabulary",
