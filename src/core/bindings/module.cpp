@@ -33,6 +33,7 @@ NB_MODULE(_core, module) {
     register_text(module);
     register_transport(module);
     register_factors(module);
+    register_fisher(module);
     register_mover(module);
     register_pairwise(module);
     register_ranking(module);
