@@ -103,6 +103,11 @@ class SavedEstimator:
         loaded: Self = _load(Path(path), cls)
         return loaded
 
+    @property
+    def _takes_texts(self) -> bool:
+        """Whether documents are given to it as texts (or lists of tokens), not as bags."""
+        return False
+
     def _check_loaded(self) -> None:
         """Raise `ValueError` where fitted attributes do not fit together."""
 
@@ -293,7 +298,7 @@ class _Decoder:
             raise self.folder.damaged(f"{MANIFEST} names {name!r}, which is made of no parts")
         try:
             return make({key: self.value(item, depth + 1) for key, item in parts.items()})
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise self.folder.damaged(f"the {name} in it is not whole ({error})") from error
 
     def class_named(self, name: str) -> type[SavedEstimator]:

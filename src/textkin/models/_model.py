@@ -33,6 +33,10 @@ class VectorModel(ClassNamePrefixFeaturesOutMixin, SavedEstimator, TransformerMi
     vectors themselves stay a parameter.
     """
 
+    @property
+    def _takes_texts(self) -> bool:
+        return not isinstance(self.vectors, np.ndarray)
+
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
