@@ -10,7 +10,17 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel
+from textkin.models import (
+    LDA,
+    LSI,
+    MSDA,
+    PLSA,
+    WTMF,
+    CountingGrid,
+    FisherKernel,
+    GaussianMixture,
+    VonMisesFisherMixture,
+)
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import WordMover, compare
 from textkin.vectors import WordVectors
@@ -31,6 +41,7 @@ __all__ = [
     "DamagedIndexError",
     "EmptyDocumentError",
     "FisherKernel",
+    "GaussianMixture",
     "Index",
     "IndexLockedError",
     "IndexWarning",
@@ -38,6 +49,7 @@ __all__ = [
     "VectorFileWarning",
     "Vocabulary",
     "VocabularyWarning",
+    "VonMisesFisherMixture",
     "WordMover",
     "WordVectors",
     "__version__",

@@ -5,8 +5,20 @@ from textkin.models.counting_grid import CountingGrid
 from textkin.models.fisher_kernel import FisherKernel
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
+from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.msda import MSDA
 from textkin.models.plsa import PLSA
 from textkin.models.wtmf import WTMF
 
-__all__ = ["LDA", "LSI", "MSDA", "PLSA", "WTMF", "CountingGrid", "FisherKernel", "load_estimator"]
+__all__ = [
+    "LDA",
+    "LSI",
+    "MSDA",
+    "PLSA",
+    "WTMF",
+    "CountingGrid",
+    "FisherKernel",
+    "GaussianMixture",
+    "VonMisesFisherMixture",
+    "load_estimator",
+]
