@@ -25,6 +25,7 @@ struct Scratch {
     std::vector<std::int32_t> rows;  // of each component: words that it has a share in,
     Buffer<float> weights;           // and what they weigh there
     std::vector<std::size_t> counts; // how many
+    std::vector<double> shares;      // g_i
     Buffer<float> sums;              // of a chunk
     std::vector<double> totals;      // S_i, and Q_i
     std::vector<double> vector;
@@ -42,25 +43,27 @@ double read_parts(std::span<const double> counts, std::vector<double>& parts) {
     return largest * sum;
 }
 
-// The words of each component, those without a share left out.
+// The words of each component, those without a share left out, and g_i.
 void sort_by_component(std::span<const std::int32_t> own, const MixtureWords& words,
                        Scratch& scratch) {
     const std::size_t n = words.n_components;
     scratch.rows.resize(std::max(scratch.rows.size(), n * own.size()));
     scratch.weights.grow(n * own.size());
     scratch.counts.assign(n, 0);
+    scratch.shares.assign(n, 0);
     for (std::size_t j = 0; j < own.size(); ++j) {
         const auto word = static_cast<std::size_t>(own[j]);
         const float* shares = words.shares + word * n;
         const float* point = words.points + word * words.width;
         for (std::size_t k = 0; k < words.width; k += 16) __builtin_prefetch(point + k);
         for (std::size_t i = 0; i < n; ++i) {
-            const auto weight =
-                static_cast<float>(scratch.parts[j] * static_cast<double>(shares[i]));
+            const double share = scratch.parts[j] * static_cast<double>(shares[i]);
+            const auto weight = static_cast<float>(share);
             const std::size_t at = i * own.size() + scratch.counts[i];
             scratch.rows[at] = own[j];
             scratch.weights[at] = weight;
             scratch.counts[i] += weight > 0 ? 1 : 0; // otherwise the next one takes the place
+            scratch.shares[i] += share;
         }
     }
 }
@@ -76,21 +79,18 @@ double product_of(const double* a, const double* b, std::size_t count) {
            ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
-// S_i, and Q_i after it, into `totals`; returns g_i.
-double sum_up(const MixtureWords& words, const std::int32_t* rows, const float* weights,
-              std::size_t count, Scratch& scratch) {
+// S_i, and Q_i after it, into `totals`.
+void sum_up(const MixtureWords& words, const std::int32_t* rows, const float* weights,
+            std::size_t count, Scratch& scratch) {
     scratch.sums.grow(words.width);
     scratch.totals.assign(words.width, 0);
-    double share = 0;
     for (std::size_t from = 0; from < count; from += kChunk) {
         const std::size_t taken = std::min(kChunk, count - from);
         kernels().topics.near_sums(words.points, words.width, rows + from, weights + from, taken,
                                    scratch.sums.data());
         for (std::size_t k = 0; k < words.width; ++k)
             scratch.totals[k] += static_cast<double>(scratch.sums[k]);
-        for (std::size_t j = from; j < from + taken; ++j) share += static_cast<double>(weights[j]);
     }
-    return share;
 }
 
 // The parts of one component, each to its place in the vector.
@@ -162,10 +162,9 @@ bool fisher_vectors(const Counts<double>& documents, const MixtureWords& words,
         sort_by_component(documents.words.subspan(begin, count), words, scratch);
         scratch.vector.resize(parts.size());
         for (std::size_t i = 0; i < words.n_components; ++i) {
-            const double share =
-                sum_up(words, scratch.rows.data() + i * count, scratch.weights.data() + i * count,
-                       scratch.counts[i], scratch);
-            write_parts(parts, i, share, scratch.totals.data(), scratch.vector.data());
+            sum_up(words, scratch.rows.data() + i * count, scratch.weights.data() + i * count,
+                   scratch.counts[i], scratch);
+            write_parts(parts, i, scratch.shares[i], scratch.totals.data(), scratch.vector.data());
         }
         if (!finish_vector(scratch.vector, length, finish, own)) fits = false;
     };
