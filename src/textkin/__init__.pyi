@@ -18,6 +18,7 @@ from textkin.models import (
     WTMF,
     CountingGrid,
     FisherKernel,
+    FisherVector,
     GaussianMixture,
     VonMisesFisherMixture,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "DamagedIndexError",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherVector",
     "GaussianMixture",
     "Index",
     "IndexLockedError",

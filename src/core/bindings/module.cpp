@@ -34,6 +34,7 @@ NB_MODULE(_core, module) {
     register_transport(module);
     register_embed(module);
     register_factors(module);
+    register_fisher(module);
     register_mover(module);
     register_pairwise(module);
     register_ranking(module);

@@ -3,6 +3,7 @@
 from textkin._saving import load_estimator
 from textkin.models.counting_grid import CountingGrid
 from textkin.models.fisher_kernel import FisherKernel
+from textkin.models.fisher_vector import FisherVector
 from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
@@ -20,6 +21,7 @@ __all__ = [
     "WTMF",
     "CountingGrid",
     "FisherKernel",
+    "FisherVector",
     "GaussianMixture",
     "VonMisesFisherMixture",
     "Pooling",

@@ -21,7 +21,6 @@ from textkin.models._starts import best_of_starts
 from textkin.models.mixture._em import Family, Fit, Logits, Rows, maximise, posteriors
 from textkin.models.mixture._starts import LLOYD_STEPS, far_rows, started
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.weighting._rows import _whole_or_not_at_all
 
 __all__ = ["CONSTRAINTS", "Init", "RowMixture"]
 
@@ -55,10 +54,6 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     n_jobs: int | None
     weights_: Float64Array
     means_: Float64Array
-
-    def __init_subclass__(cls, **keywords: Any) -> None:  # noqa: ANN401 (scikit-learn's own)
-        super().__init_subclass__(**keywords)
-        setattr(cls, "fit", _whole_or_not_at_all(cls.fit))  # noqa: B010
 
     def fit(
         self,
