@@ -12,7 +12,7 @@ from textkin.exceptions import (
 from textkin.index import Index
 from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel
 from textkin.text import BagOfWords, Vocabulary, read
-from textkin.transport import TokenMover, TokenVectors, WordMover, compare
+from textkin.transport import TokenIdf, TokenMover, TokenVectors, WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import BM25, SIF, TfIdf
 
@@ -35,6 +35,7 @@ __all__ = [
     "IndexLockedError",
     "IndexWarning",
     "TfIdf",
+    "TokenIdf",
     "TokenMover",
     "TokenVectors",
     "VectorFileWarning",

@@ -21,6 +21,8 @@ from textkin.transport._token_vectors import TokenDocument, TokenDocuments, Toke
 __all__ = ["SearchesTokens"]
 
 _DEPENDS_ON = ("cost", "masses", "unit")
+# How far the square of a length may be from one, in float32.
+_UNIT = 1e-5
 
 
 class SearchesTokens(Searches, BaseEstimator):
@@ -92,10 +94,17 @@ class SearchesTokens(Searches, BaseEstimator):
             and offsets[0] == 0
             and bool(np.all(np.diff(offsets) >= 0))
             and bool(np.isfinite(weights).all() and (weights >= 0).all())
-            and bool(np.isfinite(vectors).all())
+            and bool(np.isfinite(vectors).all() and vectors.any(axis=1).all())
+            and isinstance(self.fitted_with_, tuple)
+            and len(self.fitted_with_) == len(_DEPENDS_ON)
         )
         if not sound:
-            raise ValueError("the vectors, offsets and weights of the tokens do not fit together.")
+            raise ValueError("the vectors, offsets and weights of the tokens do not fit together")
+        cost, _, unit = self.fitted_with_
+        if unit or cost == "cosine":
+            lengths = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+            if np.abs(lengths - 1).max() > _UNIT:
+                raise ValueError("the vectors of the tokens must be of length one")
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
