@@ -25,7 +25,7 @@ from textkin.models import (
 from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
 from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
-from textkin.transport import WordMover, compare
+from textkin.transport import TokenIdf, TokenMover, TokenVectors, WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import BM25, SIF, TfIdf
 
@@ -52,6 +52,9 @@ __all__ = [
     "Pooling",
     "ParagraphVector",
     "TfIdf",
+    "TokenIdf",
+    "TokenMover",
+    "TokenVectors",
     "VectorFileWarning",
     "Vocabulary",
     "VocabularyWarning",
