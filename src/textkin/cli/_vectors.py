@@ -1,5 +1,6 @@
 """``textkin vectors``: what is in a vector file, near words, analogies, conversion, training."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +21,14 @@ app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode=None,
 )
+
+
+class Unknown(StrEnum):
+    """What becomes of word pairs with a word that has no vector."""
+
+    drop = "drop"
+    zero = "zero"
+
 
 _SHOWN = 8  # words of a file, as a taste
 
@@ -113,6 +122,32 @@ def analogy(
     except KeyError as error:
         raise ValueError(error.args[0]) from error
     _show({"a": a, "b": b, "c": c}, found, as_json=json)
+
+
+@app.command(epilog="Example: textkin vectors pairs wordsim.tsv.gz --vectors glove.6B.300d.txt")
+def pairs(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A table with the columns word1, word2, gold and, where it has several sets, "
+            "dataset: TSV, CSV or JSON Lines, compressed or not.",
+        ),
+    ],
+    vectors: VectorsOption = None,
+    oov: Annotated[
+        Unknown,
+        typer.Option(help="Leave out pairs with an unknown word, or count them with cosine 0."),
+    ] = Unknown.drop,
+    skip_errors: SkipOption = False,
+    cache: CacheOption = True,
+    json: JsonOption = False,
+) -> None:
+    """Say how well cosines rank word pairs that people have judged."""
+    from textkin.cli._pairs import run_pairs
+
+    table = _table(vectors, skip_errors=skip_errors, cache=cache)
+    run_pairs(file, table, oov=oov.value, as_json=json)
 
 
 @app.command(epilog="Example: textkin vectors convert GoogleNews.bin.gz news-50k --limit 50000")

@@ -22,6 +22,7 @@ from textkin.vectors._cache import Loaded
 from textkin.vectors._cosine import cosines, largest, row_lengths
 from textkin.vectors._lookup import find_row, unknown_word
 from textkin.vectors._names import Names
+from textkin.vectors._pairs import JudgedByPairs
 from textkin.vectors._postprocess import remove_components, unit_rows
 from textkin.vectors._repairs import Repairs
 from textkin.vectors._store import write_folder
@@ -32,6 +33,7 @@ __all__ = ["WordVectors"]
 
 
 class WordVectors(MadeByTraining):
+class WordVectors(MadeFromOthers, JudgedByPairs):
     """A table of words and their vectors, read-only.
 
     A word is found as it is written, else in lower case, else in title case (`str.title`, so
