@@ -87,6 +87,7 @@ class Pooling(VectorModel):
         What to do with words without a vector: leave them out (see `coverage`), or raise.
     stop_words : str, None, path or collection of str, default="smart"
         Words of texts to leave out, as for `WordMover`. Tokens and bags are taken as they are.
+        None is better with "sif" and "usif", which give frequent words little weight themselves.
     max_words_per_document : int or None, default=None
         Keep only the most frequent words of each text or list of tokens.
     n_jobs : int or None, default=None
