@@ -320,6 +320,10 @@ class TestExplain:
         with pytest.raises(ValueError, match="must name the 5 columns"):
             Pooling(TABLE).explain(BAGS[0], BAGS[1], words=WORDS[:2])
 
+    def test_wrong_counts_are_refused(self):
+        with pytest.raises(ValueError, match="b must hold counts or weights"):
+            Pooling(TABLE).explain(BAGS[0], -BAGS[0])
+
     def test_nothing_is_shared_with_an_empty_document(self):
         found = Pooling(VECTORS).explain("cat", "")
         assert (found.score, found.parts) == (0.0, ())

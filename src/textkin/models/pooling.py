@@ -374,6 +374,8 @@ class Pooling(VectorModel):
         sides = []
         for name, document in (("a", a), ("b", b)):
             encoded = self._single(document, name, space, None)
+            if not np.all(np.isfinite(encoded.counts) & (encoded.counts >= 0)):
+                raise ValueError(f"{name} must hold counts or weights that are finite, at least 0.")
             values, filled = coefficients(encoded, weights, self.combine)
             if not filled[0]:
                 self._refuse_empty(encoded, filled, name)
@@ -440,7 +442,7 @@ class Pooling(VectorModel):
     def _learns(self) -> bool:
         """Tell whether anything is learnt from a corpus."""
         return (
-            self.whiten is not False
+            not (isinstance(self.whiten, bool | np.bool_) and not self.whiten)
             or self.remove_components != 0
             or needs_corpus(self.weights, self.probabilities, named=self._named)
         )
@@ -455,7 +457,7 @@ class Pooling(VectorModel):
             *given,
             self.combine,
             int(self.remove_components),
-            -1 if self.whiten is False else self._n_kept(space),
+            self._n_kept(space),
             float(self.a),
             bool(self.unit),
             *space.table.shape,
