@@ -150,8 +150,13 @@ def test_in_an_index(tmp_path):
             index.attach(name, model)
             [hit] = index.search("kitten", 1, by=name)
             assert hit.id == "cats"
-    with Index.open(tmp_path / "index", models=models) as index:
+    with Index.open(tmp_path / "index") as index:  # which keeps the models themselves
         assert index.similar("dogs", 1, by="plain")[0].id == "cats"
+        for name in models:
+            assert index.search("kitten", 1, by=name)[0].id == "cats"
+        index.add([{"id": "new", "text": "a kitten"}])
+        assert index.search("kitten", 1, by="plain")[0].id == "new"
+        index.verify()
 
 
 def test_bags_of_an_index_with_vectors_of_its_words(tmp_path):
