@@ -51,7 +51,7 @@ def test_shapes(fitted):
     assert fitted.transform(NEW).dtype == np.float32
     assert fitted.transform([]).shape == (0, 8)
     assert fitted.get_feature_names_out()[-1] == "paragraphvector7"
-    assert fitted.words_[0] == "a"
+    assert fitted.words_[0] == "and"
     assert fitted.counts_.tolist() == sorted(fitted.counts_, reverse=True)
 
 

@@ -125,14 +125,13 @@ template <bool Frozen>
         });
 }
 
-// Each row += factor * error.
+// Each row += error: all of it, of a mean too (see VectorSteps).
 [[gnu::no_sanitize("thread")]] inline void add_to_inputs(float* const* rows, std::size_t count,
-                                                         float factor, std::size_t dimension,
+                                                         std::size_t dimension,
                                                          const float* error) {
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < dimension; k += kWidth)
-            store_piece(rows[i] + k, 0,
-                        fused(spread(factor), load_piece(error + k, 0), load_piece(rows[i] + k, 0)));
+            store_piece(rows[i] + k, 0, load_piece(rows[i] + k, 0) + load_piece(error + k, 0));
 }
 
 // One step; of Frozen ones only the first input changes, which is padded.
@@ -162,7 +161,7 @@ void take_step(const VectorSteps& s, float* const* inputs, std::size_t n_inputs,
                                           out);
         start = s.error;
     }
-    if (!alone) add_to_inputs(inputs, Frozen ? 1 : n_inputs, factor, s.dimension, s.error);
+    if (!alone) add_to_inputs(inputs, Frozen ? 1 : n_inputs, s.dimension, s.error);
 }
 
 template <bool Frozen> void take_steps(const VectorSteps& s) {
