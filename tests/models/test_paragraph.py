@@ -88,6 +88,15 @@ def test_inference_is_seeded_even_where_fit_is_not():
     assert not np.array_equal(model.transform(NEW), other.transform(NEW))
 
 
+def test_several_threads_learn_as_well():
+    random = np.random.default_rng(0)
+    topics = "cat dog cow pig hen".split(), "car bus van cab jet".split()
+    texts = [" ".join(random.choice(topics[number % 2], 8)) for number in range(80)]
+    vectors = ParagraphVector(8, subsample=0, epochs=50, n_jobs=3)
+    cosines = tk.similarities(vectors.fit_transform(texts))
+    assert cosines[0, 2::2].mean() > cosines[0, 1::2].mean() + 0.3
+
+
 def test_no_known_word_is_the_zero_vector_and_can_be_seen(fitted):
     vectors = fitted.transform(NEW)
     assert vectors.any(axis=1).tolist() == [True, False, True, False, True]
