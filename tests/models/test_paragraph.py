@@ -48,6 +48,14 @@ def docstrings():
     return [text for text in texts if len(text.split()) >= 10][:600]
 
 
+@pytest.fixture
+def two_topics():
+    """Texts of animals and of vehicles, in turns."""
+    random = np.random.default_rng(0)
+    topics = ["cat", "dog", "cow", "pig", "hen"], ["car", "bus", "van", "cab", "jet"]
+    return [" ".join(random.choice(topics[number % 2], 8)) for number in range(80)]
+
+
 def near(vectors, others):
     """Return for each row the other one with the largest cosine."""
     return tk.similarities(vectors, others).argmax(axis=1)
@@ -88,12 +96,9 @@ def test_inference_is_seeded_even_where_fit_is_not():
     assert not np.array_equal(model.transform(NEW), other.transform(NEW))
 
 
-def test_several_threads_learn_as_well():
-    random = np.random.default_rng(0)
-    topics = "cat dog cow pig hen".split(), "car bus van cab jet".split()
-    texts = [" ".join(random.choice(topics[number % 2], 8)) for number in range(80)]
+def test_several_threads_learn_as_well(two_topics):
     vectors = ParagraphVector(8, subsample=0, epochs=50, n_jobs=3)
-    cosines = tk.similarities(vectors.fit_transform(texts))
+    cosines = tk.similarities(vectors.fit_transform(two_topics))
     assert cosines[0, 2::2].mean() > cosines[0, 1::2].mean() + 0.3
 
 
@@ -151,15 +156,12 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, value, tmp_pa
         ParagraphVector.load(tmp_path / "model")
 
 
-def test_in_a_pipeline_and_a_grid():
-    random = np.random.default_rng(0)
-    topics = ["cat", "dog", "cow", "pig", "hen"], ["car", "bus", "van", "cab", "jet"]
-    texts = [" ".join(random.choice(topics[number % 2], 8)) for number in range(80)]
+def test_in_a_pipeline_and_a_grid(two_topics):
     pipeline = make_pipeline(
         ParagraphVector(4, subsample=0, random_state=0), LogisticRegression(C=100)
     )
     search = GridSearchCV(pipeline, {"paragraphvector__n_components": [2, 4]}, cv=2)
-    assert search.fit(texts, [number % 2 for number in range(80)]).best_score_ > 0.9
+    assert search.fit(two_topics, [number % 2 for number in range(80)]).best_score_ > 0.9
 
 
 def test_a_fit_that_fails_leaves_the_estimator_as_it_was(fitted):
