@@ -45,14 +45,15 @@ class SphereFamily:
 
     def estimate(self, sums: Sums, before: Spheres) -> Spheres:
         lengths = np.linalg.norm(sums.first, axis=1)
-        some = (sums.counts > _LEAST_COUNT) & (lengths > 0)
+        some = sums.counts > _LEAST_COUNT
+        directed = some & (lengths > 0)  # rows that cancel leave a mean where it is
         means, kappas = before.means.copy(), before.kappas.copy()
-        means[some] = sums.first[some] / lengths[some, np.newaxis]
+        means[directed] = sums.first[directed] / lengths[directed, np.newaxis]
         d = means.shape[1]
         if self.shared_kappa:
             r = np.array([lengths.sum() / sums.counts.sum()])
             kappas[:] = kappa_of(d, np.minimum(r, 1), self.max_kappa)
-        elif some.any():
+        else:
             r = np.minimum(lengths[some] / sums.counts[some], 1)
             kappas[some] = kappa_of(d, r, self.max_kappa)
         return Spheres(shares(sums.counts), means, kappas)
