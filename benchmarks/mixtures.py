@@ -136,18 +136,24 @@ def from_own_starts(rows, n_components: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def fits(contenders: dict[str, Callable[[], object]], rows) -> dict[str, dict]:
-    """Return how likely each makes the rows, by its own density in double, and its steps."""
+def timed(contenders: dict[str, Callable[[], object]], rows, rounds: int):
+    """Return the times of all, and how likely each makes the rows by its own density in double."""
+    made: dict[str, object] = {}
+
+    def keeping(name: str, contender: Callable[[], object]) -> Callable[[], object]:
+        return lambda: made.update({name: contender()})
+
+    times = measure({name: keeping(name, one) for name, one in contenders.items()}, rounds)
     double = rows.astype(np.float64)
-    found = {}
-    for name, contender in contenders.items():
-        mixture = contender()
-        found[name] = {
+    found = {
+        name: {
             "mean_log_likelihood": float(mixture.score(double)),
             "steps": getattr(mixture, "n_iter_", None),
             "converged": getattr(mixture, "converged_", None),
         }
-    return found
+        for name, mixture in made.items()
+    }
+    return times, found
 
 
 def check_equal(found: dict[str, dict], tolerance: float = 1e-4) -> None:
@@ -161,13 +167,9 @@ def check_equal(found: dict[str, dict], tolerance: float = 1e-4) -> None:
 
 def compared(rows, n_components: int, steps: int, rounds: int) -> dict[str, object]:
     """Return times and likelihoods of all contenders over some rows."""
-    same = from_one_start(rows, n_components, steps)
-    likely = fits(same, rows)
+    times, likely = timed(from_one_start(rows, n_components, steps), rows, rounds)
     check_equal(likely)
-    times = measure(same, rounds)
-    own = from_own_starts(rows, n_components)
-    own_likely = fits(own, rows)
-    own_times = measure(own, max(1, rounds // 3))
+    own_times, own_likely = timed(from_own_starts(rows, n_components), rows, max(1, rounds // 3))
     return {
         "rows": rows.shape[0],
         "features": rows.shape[1],

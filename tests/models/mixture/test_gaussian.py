@@ -119,6 +119,15 @@ def test_huge_numbers_are_told():
         mixture.predict(np.array([[0.0], [1e300]]))
 
 
+def test_rows_of_hardly_any_weight_that_are_too_far_away_are_told():
+    rows = np.array([[0.0], [1], [1e30]], dtype=np.float32)
+    mixture = GaussianMixture(1, random_state=0)
+    with pytest.raises(ValueError, match="rows of hardly any weight lie too far away"):
+        mixture.fit(rows, sample_weight=[1, 1, 1e-80])
+    mixture.fit(rows.astype(np.float64), sample_weight=[1, 1, 1e-80])
+    assert_allclose(mixture.means_, 0.5)
+
+
 def test_rows_far_away_have_an_answer():
     mixture = GaussianMixture(2, random_state=0).fit([[0.0], [0.1], [9.0], [9.2]])
     parts = mixture.predict_proba([[1e50], [-1e50]])

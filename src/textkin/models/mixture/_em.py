@@ -159,10 +159,11 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
     def work(part: slice, _check: Check) -> int:
         counts, first = np.zeros(len(logits.offset)), np.zeros(logits.linear.shape)
         second = None if logits.quadratic is None else np.zeros(logits.linear.shape)
-        for start in range(part.start, part.stop, ROWS):
-            block = slice(start, start + ROWS)
-            values = rows.values[block].astype(dtype, copy=False)
-            step.add(values, rows.weights[block], logs[block], counts, first, second)
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            for start in range(part.start, part.stop, ROWS):
+                block = slice(start, start + ROWS)
+                values = rows.values[block].astype(dtype, copy=False)
+                step.add(values, rows.weights[block], logs[block], counts, first, second)
         found[part.start // a_part] = counts, first, second
         return 1
 
@@ -176,6 +177,11 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
             second += more_second
     # Row by row in pairs, as NumPy sums; a product with BLAS would depend on its threads.
     mean = float((logs * rows.weights).sum() / rows.n_rows)
+    if not np.isfinite(mean):
+        raise ValueError(
+            "X must have rows whose distances from others have finite squares; rows of hardly any "
+            "weight lie too far away. Leave them out."
+        )
     return Sums(counts, first, second, mean, logs[: rows.n_rows])
 
 

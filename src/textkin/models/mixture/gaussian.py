@@ -84,7 +84,7 @@ class GaussianMixture(RowMixture):
     less than a tenth of a mean row is moved to the row that fits worst, five times at most; after
     that it keeps its place, with a weight near 0. A constant column has the mean variance of the
     others instead of 0 (1 if all are constant), for the floor. Time is in four products of rows,
-    features and components a step; memory for one copy of the rows.
+    features and components a step; memory for two copies of the rows.
 
     References
     ----------

@@ -93,7 +93,7 @@ class VonMisesFisherMixture(RowMixture):
     double, as long as logarithms are good to 1e-3 that way (kappa up to some 16,000); all else is
     in double precision. A component that has less than a tenth of a mean row is moved to the row
     that fits worst, five times at most; after that it keeps its place, with a weight near 0. Time
-    is in two products of rows, features and components a step; memory for one copy of the rows.
+    is in two products of rows, features and components a step; memory for two copies of the rows.
 
     References
     ----------
