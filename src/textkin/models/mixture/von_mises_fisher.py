@@ -40,7 +40,7 @@ class VonMisesFisherMixture(RowMixture):
         give weights and kappas.
     n_init : int, default=1
         Fits from different starts, of which the most likely is kept; given means start once.
-    max_iter : int, default=100
+    max_iter : int, default=200
         Most steps of a fit.
     tol : float, default=1e-4
         Stop when a step gains less than this in the mean log-likelihood of a row.
@@ -127,7 +127,7 @@ class VonMisesFisherMixture(RowMixture):
         max_kappa: float = 1e5,
         init: Init = "k-means++",
         n_init: int = 1,
-        max_iter: int = 100,
+        max_iter: int = 200,
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
