@@ -88,8 +88,13 @@ class GaussianFamily:
     def logits(self, model: Gaussians) -> Logits:
         return logits_of(model, self.scale)
 
-    def means(self, model: Gaussians) -> Float64Array:
-        return model.means
+    def nearest(self, means: NDArray[Any]) -> Logits:
+        means = np.asarray(means, dtype=np.float64)
+        return Logits(-0.5 * (means**2).sum(axis=1), means, None)
+
+    def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
+        counts = sums.counts[:, np.newaxis]
+        return np.where(counts > 0, sums.first / np.maximum(counts, _LEAST_COUNT), before)
 
     def around(self, means: NDArray[Any]) -> Gaussians:
         n_components = len(means)

@@ -35,8 +35,12 @@ class SphereFamily:
     def logits(self, model: Spheres) -> Logits:
         return logits_of(model)
 
-    def means(self, model: Spheres) -> Float64Array:
-        return model.means
+    def nearest(self, means: NDArray[Any]) -> Logits:
+        return Logits(np.zeros(len(means)), np.asarray(means, dtype=np.float64), None)
+
+    def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
+        lengths = np.linalg.norm(sums.first, axis=1, keepdims=True)
+        return np.where(lengths > 0, sums.first / np.maximum(lengths, _LEAST_COUNT), before)
 
     def around(self, means: NDArray[Any]) -> Spheres:
         n_components = len(means)
