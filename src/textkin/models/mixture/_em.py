@@ -20,7 +20,7 @@ __all__ = ["Family", "Fit", "Logits", "Rows", "Sums", "maximise", "pass_over", "
 
 ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
 _TILE = 8  # components of one: products with 15 take longer than those with 16
-_MOST_PARTS = 64  # whose sums are kept apart until all rows are done
+_MOST_PARTS = 16  # whose sums are kept apart until all rows are done; no more threads have work
 _LEAST = -69.0  # logarithms of posteriors below rounding, of which no denormal numbers come
 _ROUGH = 1e-3  # error of a logarithm, by which float32 is too coarse
 _FEW = 0.1  # mean rows, of an empty component

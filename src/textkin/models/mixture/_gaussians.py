@@ -10,7 +10,7 @@ from textkin._typing import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Rows, Sums
 from textkin.models.mixture._starts import reseeded_weights, shares
 
-__all__ = ["GaussianFamily", "Gaussians", "Scale", "logits_of"]
+__all__ = ["GaussianFamily", "Gaussians", "Scale", "as_rows", "logits_of"]
 
 _AT_ONCE = 4096  # rows that are made double at a time
 _LEAST_DEVIATION = 1e-140  # of a column; with less it is constant
