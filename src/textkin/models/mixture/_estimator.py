@@ -110,7 +110,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         ndarray of shape (n_rows,), int64
             As `predict` gives them after `fit`.
         """
-        return self.fit(X, y, sample_weight, progress=progress).predict(X)
+        self._fit(X, sample_weight, progress)
+        return self.predict(X)
 
     def predict(self, X: ArrayLike) -> IntpArray:
         """Return the component of each row that has most of it, the first of equals.
@@ -189,6 +190,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             Larger fits better.
         """
         logs = self.score_samples(X)
+        if not logs.size:
+            raise ValueError("X must have at least one row; got none.")
         weights = _checked_weights(sample_weight, len(logs))
         return float(np.average(logs, weights=weights))
 
