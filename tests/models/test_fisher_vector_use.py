@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from support import interrupted
 
+from support import interrupted
 from textkin import FisherVector, GaussianMixture, VonMisesFisherMixture, WordVectors, _core
 from textkin.models import load_estimator
 
@@ -263,9 +263,9 @@ def test_wrong_documents_are_refused():
         fisher.transform(BAGS[:, 1:])
     with pytest.raises(TypeError, match="must be bags"):
         fisher.transform(["a text"])
-    with pytest.raises(ValueError, match="must have 5 dimensions.*they have 4"):
+    with pytest.raises(ValueError, match=r"must have 5 dimensions.*they have 4"):
         fisher.set_params(vectors=MATRIX[:, :4].copy()).transform(BAGS)
-    with pytest.raises(ValueError, match="must be a VonMisesFisherMixture.*fit again"):
+    with pytest.raises(ValueError, match=r"must be a VonMisesFisherMixture.*fit again"):
         fisher.set_params(vectors=MATRIX, model="vmf").transform(BAGS)
 
 
