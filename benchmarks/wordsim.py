@@ -8,15 +8,13 @@ textkin is installed::
 """
 
 import argparse
-import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 from environment import DATA, RESULTS, describe
-from scipy.stats import spearmanr
 
-from textkin.vectors import WordVectors
+from textkin.vectors import WordVectors, read_word_pairs
 
 RESULT = RESULTS / "wordsim.json"
 COLUMNS = {
@@ -26,38 +24,12 @@ COLUMNS = {
     "int8_unit_without_3": "int8, unit(), without_components(3)",
 }
 
-Pairs = dict[str, list[tuple[float, str, str]]]
-
-
-def read_pairs(data: Path) -> Pairs:
-    """Return the pairs of each set: what people said, and the two words."""
-    sets: Pairs = {}
-    with gzip.open(data / "wordsim" / "wordsim.tsv.gz", "rt", encoding="utf-8") as lines:
-        next(lines)
-        for line in lines:
-            name, gold, first, second = line.rstrip("\n").split("\t")
-            sets.setdefault(name, []).append((float(gold), first, second))
-    return sets
-
 
 def read_unquantised(data: Path, n_words: int) -> WordVectors:
     """Return the source of the built-in vectors as float32, the same words."""
     with np.load(data / "vectors" / "glove6b-100d.npz", allow_pickle=False) as arrays:
         words = arrays["words"].tobytes().decode("utf-8").split("\n")[:n_words]
         return WordVectors(words, arrays["vectors"][:n_words])
-
-
-def covered(vectors: WordVectors, pairs: list[tuple[float, str, str]]):
-    """Return the pairs whose two words have a vector."""
-    return [pair for pair in pairs if pair[1] in vectors and pair[2] in vectors]
-
-
-def correlation(vectors: WordVectors, pairs: list[tuple[float, str, str]]) -> float:
-    """Return Spearman's correlation of the cosines with what people said."""
-    gold, first, second = zip(*pairs, strict=True)
-    left, right = (vectors.align(words).astype(np.float64) for words in (first, second))
-    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    return float(spearmanr(gold, (left * right).sum(axis=1) / lengths).statistic)
 
 
 def measure(data: Path) -> list[dict[str, object]]:
@@ -70,10 +42,11 @@ def measure(data: Path) -> list[dict[str, object]]:
         "int8_unit_without_3": builtin.unit().without_components(3),
     }
     rows: list[dict[str, object]] = []
-    for name, pairs in read_pairs(data).items():
-        kept = covered(builtin, pairs)
-        scores = {key: correlation(vectors, kept) for key, vectors in versions.items()}
-        rows.append({"set": name, "pairs": len(pairs), "covered": len(kept), **scores})
+    for name, pairs in read_word_pairs(data / "wordsim" / "wordsim.tsv.gz").items():
+        scores = {key: vectors.evaluate_pairs(pairs) for key, vectors in versions.items()}
+        covered = scores["int8"].covered
+        found = {key: score.spearman for key, score in scores.items()}
+        rows.append({"set": name, "pairs": len(pairs), "covered": covered, **found})
     return rows
 
 

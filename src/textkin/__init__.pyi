@@ -22,8 +22,10 @@ from textkin.models import (
     GaussianMixture,
     VonMisesFisherMixture,
 )
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
-from textkin.transport import WordMover, compare
+from textkin.transport import TokenIdf, TokenMover, TokenVectors, WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import BM25, SIF, TfIdf
 
@@ -47,7 +49,12 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "Pooling",
+    "ParagraphVector",
     "TfIdf",
+    "TokenIdf",
+    "TokenMover",
+    "TokenVectors",
     "VectorFileWarning",
     "Vocabulary",
     "VocabularyWarning",

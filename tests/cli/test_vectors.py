@@ -192,3 +192,39 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, m
     [line] = captured.err.splitlines()
     assert line.startswith("textkin: ")
     assert message in line
+
+
+def test_pairs(glove, tmp_path, capsys):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(
+        "dataset\tgold\tword1\tword2\na\t3\tcat\tdog\na\t1\tcat\tthe\na\t2\tdog\tthe\n"
+        "a\t1\tdog\temu\nb\t1\tcat\tdog\n",
+        encoding="utf-8",
+    )
+    command = ["vectors", "pairs", str(path), "--vectors", str(glove)]
+    assert main(command) == 0
+    captured = capsys.readouterr().out
+    assert captured == (
+        "set  Spearman  Pearson  pairs\n"
+        "a      1.0000   0.9703  3 of 4\n"
+        "b           -        -  1 of 1\n"
+    )
+    assert main([*command, "--oov", "zero", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["oov"] == "zero"
+    assert found["sets"][0]["total"] == 4
+    assert found["sets"][1] == {
+        "dataset": "b", "spearman": None, "pearson": None, "covered": 1, "total": 1,
+    }  # fmt: skip
+
+
+def test_pairs_that_cannot_be_read(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("word1,word2,gold\n", encoding="utf-8")
+    assert main(["vectors", "pairs", str(path)]) == 2
+    assert "has no word pairs" in capsys.readouterr().err
+    path.write_text("word1,word2\ncat,dog\n", encoding="utf-8")
+    assert main(["vectors", "pairs", str(path)]) == 2
+    assert "pairs.csv:2: there is no 'gold'" in capsys.readouterr().err
+    assert main(["vectors", "pairs", str(tmp_path / "none.csv")]) == 2
+    assert "none.csv" in capsys.readouterr().err

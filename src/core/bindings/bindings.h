@@ -94,6 +94,7 @@ template <class WordOf> nb::list to_list(std::size_t count, WordOf word_of) {
 [[nodiscard]] Cost cost_named(std::string_view name);
 
 void register_documents(nb::module_& module);
+void register_embed(nb::module_& module);
 void register_factors(nb::module_& module);
 void register_fisher(nb::module_& module);
 void register_mover(nb::module_& module);

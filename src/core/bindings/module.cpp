@@ -32,6 +32,7 @@ NB_MODULE(_core, module) {
     register_documents(module);
     register_text(module);
     register_transport(module);
+    register_embed(module);
     register_factors(module);
     register_fisher(module);
     register_mover(module);

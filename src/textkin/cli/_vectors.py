@@ -1,10 +1,13 @@
-"""``textkin vectors``: what is in a vector file, words near to a word, analogies, conversion."""
+"""``textkin vectors``: what is in a vector file, near words, analogies, conversion, training."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from textkin.cli import _train
+from textkin.cli._options import refuse_existing
 from textkin.cli._printing import JsonOption, one_line, print_json, print_lines, size
 
 if TYPE_CHECKING:
@@ -14,10 +17,18 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="vectors",
-    help="Look into word vectors: files of your own, or the built-in ones.",
+    help="Look into word vectors: files of your own, or the built-in ones; train new ones.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
+
+
+class Unknown(StrEnum):
+    """What becomes of word pairs with a word that has no vector."""
+
+    drop = "drop"
+    zero = "zero"
+
 
 _SHOWN = 8  # words of a file, as a taste
 
@@ -113,6 +124,32 @@ def analogy(
     _show({"a": a, "b": b, "c": c}, found, as_json=json)
 
 
+@app.command(epilog="Example: textkin vectors pairs wordsim.tsv.gz --vectors glove.6B.300d.txt")
+def pairs(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A table with the columns word1, word2, gold and, where it has several sets, "
+            "dataset: TSV, CSV or JSON Lines, compressed or not.",
+        ),
+    ],
+    vectors: VectorsOption = None,
+    oov: Annotated[
+        Unknown,
+        typer.Option(help="Leave out pairs with an unknown word, or count them with cosine 0."),
+    ] = Unknown.drop,
+    skip_errors: SkipOption = False,
+    cache: CacheOption = True,
+    json: JsonOption = False,
+) -> None:
+    """Say how well cosines rank word pairs that people have judged."""
+    from textkin.cli._pairs import run_pairs
+
+    table = _table(vectors, skip_errors=skip_errors, cache=cache)
+    run_pairs(file, table, oov=oov.value, as_json=json)
+
+
 @app.command(epilog="Example: textkin vectors convert GoogleNews.bin.gz news-50k --limit 50000")
 def convert(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A vector file or folder.")],
@@ -128,10 +165,7 @@ def convert(
     """Write vectors of any format as a folder of textkin's own."""
     from textkin.run import working
 
-    if target.is_symlink() or (
-        target.exists() and not (target.is_dir() and not any(target.iterdir()))
-    ):
-        raise FileExistsError(f"{str(target)!r} exists already; name another folder.")
+    refuse_existing(target)
     table = _table(source, skip_errors=skip_errors, cache=False, limit=limit)
     with working("Writing"):
         table.save(target)
@@ -147,6 +181,11 @@ def convert(
         )
         return
     typer.echo(f"wrote {len(table):,} words, dimension {table.dimension:,}, to {target}")
+
+
+app.command(epilog="Example: textkin vectors train papers/ -o papers.vectors --epochs 20")(
+    _train.train
+)
 
 
 @app.command(epilog="Example: textkin vectors cache --clear")

@@ -1,4 +1,4 @@
-"""Models over bags: documents become vectors in a space of topics."""
+"""Models: documents, most of them as bags, become vectors."""
 
 from textkin._saving import load_estimator
 from textkin.models.counting_grid import CountingGrid
@@ -8,7 +8,9 @@ from textkin.models.lda import LDA
 from textkin.models.lsi import LSI
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.msda import MSDA
+from textkin.models.paragraph import ParagraphVector
 from textkin.models.plsa import PLSA
+from textkin.models.pooling import Pooling
 from textkin.models.wtmf import WTMF
 
 __all__ = [
@@ -22,5 +24,7 @@ __all__ = [
     "FisherVector",
     "GaussianMixture",
     "VonMisesFisherMixture",
+    "Pooling",
+    "ParagraphVector",
     "load_estimator",
 ]

@@ -246,13 +246,9 @@ class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
         ndarray of shape (n, m), float64
             Distances; the diagonal is 0 if `Y` is None.
         """
-        space, weights = self._setting()
-        rows = self._documents(self._encode(X, "X", space, weights), "X")
-        columns = rows
-        if Y is not None:
-            columns = self._documents(self._encode(Y, "Y", space, weights), "Y")
+        table, rows, columns = self._pairs_of(X, Y)
         return _core.distance_matrix(
-            space.table, rows, columns, self.cost, effective_jobs(self.n_jobs), progress
+            table, rows, columns, self.cost, effective_jobs(self.n_jobs), progress
         )
 
     def paired(

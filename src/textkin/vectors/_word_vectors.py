@@ -21,17 +21,19 @@ from textkin.vectors._builtin import BUILTIN_PATH, read_packed
 from textkin.vectors._cache import Loaded
 from textkin.vectors._cosine import cosines, largest, row_lengths
 from textkin.vectors._lookup import find_row, unknown_word
-from textkin.vectors._making import MadeFromOthers
 from textkin.vectors._names import Names
+from textkin.vectors._pairs import JudgedByPairs
 from textkin.vectors._postprocess import remove_components, unit_rows
 from textkin.vectors._repairs import Repairs
 from textkin.vectors._store import write_folder
 from textkin.vectors._table import checked_matrix, checked_vector, column_names
+from textkin.vectors._train import MadeByTraining
 
 __all__ = ["WordVectors"]
 
 
-class WordVectors(MadeFromOthers):
+class WordVectors(MadeByTraining):
+class WordVectors(MadeFromOthers, JudgedByPairs):
     """A table of words and their vectors, read-only.
 
     A word is found as it is written, else in lower case, else in title case (`str.title`, so
@@ -57,6 +59,7 @@ class WordVectors(MadeFromOthers):
     --------
     WordVectors.builtin : The vectors that come with textkin.
     WordVectors.load : Vectors in the formats that people have.
+    WordVectors.train : Vectors of your own text.
 
     Examples
     --------

@@ -90,10 +90,9 @@ def _debye_sums(p: Float64Array, order: float) -> tuple[Float64Array, Float64Arr
     """Return U = sum u_k(p)/V^k, and W with I'_V/I_V = s/z (1 + z^2 p^2 W/U)."""
     us, ws = _debye_coefficients()
     powers = order ** -np.arange(_TERMS + 1.0)
-    return (
-        np.polynomial.polynomial.polyval(p, powers @ us),
-        np.polynomial.polynomial.polyval(p, powers @ ws),
-    )
+    u = np.polynomial.polynomial.polyval(p, powers @ us)
+    w = np.polynomial.polynomial.polyval(p, powers @ ws)
+    return np.asarray(u, dtype=np.float64), np.asarray(w, dtype=np.float64)
 
 
 @lru_cache(maxsize=1)

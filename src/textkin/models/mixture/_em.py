@@ -19,6 +19,7 @@ from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
 __all__ = ["Family", "Fit", "Logits", "Rows", "Sums", "maximise", "pass_over", "posteriors"]
 
 ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
+_TILE = 8  # components of one: products with 15 take longer than those with 16
 _MOST_PARTS = 64  # whose sums are kept apart until all rows are done
 _LEAST = -69.0  # logarithms of posteriors below rounding, of which no denormal numbers come
 _ROUGH = 1e-3  # error of a logarithm, by which float32 is too coarse
@@ -141,7 +142,10 @@ def maximise(
 
 
 def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
-    """Return the sums over all rows of their posteriors, or of their best components if `hard`."""
+    """Return the sums over all rows of their posteriors, or of their best components if `hard`.
+
+    The caller has BLAS on one thread.
+    """
     dtype: Any = np.float64 if _too_coarse(logits) else rows.values.dtype
     step = _Block(logits, dtype, hard)
     logs = np.empty(len(rows.values))
@@ -162,9 +166,8 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
         found[part.start // a_part] = counts, first, second
         return 1
 
-    with one_thread_of_blas:
-        for _ in run_blocks(parts, work, min(threads, len(parts))):
-            pass
+    for _ in run_blocks(parts, work, min(threads, len(parts))):
+        pass
     counts, first, second = found[0]
     for more_counts, more_first, more_second in found[1:]:
         counts += more_counts
@@ -189,7 +192,7 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
             size = len(block)
             if size < ROWS:
                 block = np.vstack([block, np.zeros((ROWS - size, values.shape[1]))])
-            terms = step.terms(block)[0][:, :size]
+            terms = step.terms(block)[0][: step.size, :size]
             top = terms.max(axis=0)
             np.exp(terms - top, out=terms)
             totals = terms.sum(axis=0)
@@ -204,13 +207,16 @@ class _Block:
     def __init__(self, logits: Logits, dtype: Any, hard: bool) -> None:  # noqa: ANN401
         # Posteriors need differences only, which are smaller than what they differ from.
         self.base = float(logits.offset.max())
-        self.offset = (logits.offset - self.base).astype(dtype)[:, np.newaxis]
-        self.linear = logits.linear.astype(dtype)
-        self.quadratic = None if logits.quadratic is None else logits.quadratic.astype(dtype)
+        self.size = len(logits.offset)
+        self.offset = _padded(logits.offset - self.base, -np.inf, dtype)[:, np.newaxis]
+        self.linear = _padded(logits.linear, 0, dtype)
+        self.quadratic = None
+        if logits.quadratic is not None:
+            self.quadratic = _padded(logits.quadratic, 0, dtype)
         self.hard = hard
 
     def terms(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return logarithms less `base`, (n_components, ROWS), and the squares of the values."""
+        """Return logarithms less `base`, (padded components, ROWS), and the values squared."""
         terms = self.linear @ values.T
         squares = None
         if self.quadratic is not None:
@@ -245,10 +251,18 @@ class _Block:
             logs += np.log(totals)
             terms *= (weights / totals).astype(terms.dtype)
         logs += self.base
-        counts += terms.sum(axis=1, dtype=np.float64)
-        first += terms @ values
+        counts += terms.sum(axis=1, dtype=np.float64)[: self.size]
+        first += (terms @ values)[: self.size]
         if second is not None and squares is not None:
-            second += terms @ squares
+            second += (terms @ squares)[: self.size]
+
+
+def _padded(values: Float64Array, filler: float, dtype: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return values of components, with components to fill the last tile."""
+    size = -(-len(values) // _TILE) * _TILE
+    found = np.full((size, *values.shape[1:]), filler, dtype=dtype)
+    found[: len(values)] = values
+    return found
 
 
 def _too_coarse(logits: Logits) -> bool:

@@ -14,27 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textkin._saving import SavedEstimator
-from textkin._typing import Float64Array, IntpArray
+from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, check_params, integer, one_of, real
+from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._starts import best_of_starts
 from textkin.models.mixture._em import Family, Fit, Logits, Rows, maximise, posteriors
 from textkin.models.mixture._starts import LLOYD_STEPS, far_rows, started
 from textkin.run import ProgressCallback, effective_jobs
 
-__all__ = ["CONSTRAINTS", "Init", "RowMixture", "above"]
+__all__ = ["CONSTRAINTS", "Init", "RowMixture"]
 
 Init: TypeAlias = str | ArrayLike
 
 _ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32]}
-
-
-def above(low: float, high: float) -> Constraint:
-    """Accept numbers above `low`, up to `high`."""
-    return Constraint(
-        lambda value: real(low, high).accepts(value) and value > low,
-        f"a number above {low:g} and at most {high:g}",
-        real().wrong_type,
-    )
 
 
 CONSTRAINTS: dict[str, Constraint] = {
@@ -146,7 +138,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_components), float64
-            Rows sum to 1; soft for hard EM too.
+            Rows sum to 1; soft for hard EM too. Of a row that tells nothing (zeros, where only
+            directions count) they are the weights of the components.
         """
         return self._posteriors(X)[1]
 
@@ -162,8 +155,19 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,), float64
             log p(x); larger fits better.
+
+        Raises
+        ------
+        ValueError
+            If a row tells nothing (zeros, where only directions count).
         """
-        return self._posteriors(X)[0]
+        logs = self._posteriors(X)[0]
+        wrong = np.flatnonzero(np.isnan(logs))
+        if wrong.size:
+            raise ValueError(
+                f"X must have rows with a direction; row {wrong[0]} is zero. Leave such rows out."
+            )
+        return logs
 
     def score(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
@@ -245,7 +249,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             )
 
         starts = self.n_init if means is None else 1
-        best = best_of_starts(fit, n_init=starts, max_iter=self.max_iter, progress=progress)
+        with one_thread_of_blas:
+            best = best_of_starts(fit, n_init=starts, max_iter=self.max_iter, progress=progress)
         self._keep(family, best.model)
         self.log_likelihoods_ = best.log_likelihoods
         self.lower_bound_ = best.log_likelihoods[-1]
@@ -273,8 +278,11 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     def _posteriors(self, X: ArrayLike) -> tuple[Float64Array, Float64Array]:
         check_is_fitted(self)
         values = validate_data(self, X, reset=False, ensure_min_samples=0, **_ROWS)
-        placed, logits = self._logits_for(values.astype(np.float64))
-        return posteriors(placed, logits)
+        placed, logits, known = self._logits_for(values.astype(np.float64))
+        logs, found = posteriors(placed, logits)
+        logs[~known] = np.nan
+        found[~known] = self.weights_
+        return logs, found
 
     def _check_arrays(self, **shapes: tuple[int, ...]) -> None:
         """Refuse loaded arrays of other shapes, or that hold anything but finite numbers."""
@@ -298,8 +306,11 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         """Keep the parameters that were found."""
 
     @abstractmethod
-    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits]:
-        """Return rows and logarithms of densities in the same coordinates, by what was kept."""
+    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits, BoolArray]:
+        """Return rows and logarithms of densities in the same coordinates, by what was kept.
+
+        And which rows tell anything.
+        """
 
     @abstractmethod
     def _drawn(self, components: IntpArray, random: RandomState) -> Float64Array:
@@ -318,7 +329,7 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> Float64Array:
         )
     if not (np.isfinite(checked).all() and (checked >= 0).all() and (checked > 0).any()):
         raise ValueError(
-            "sample_weight must be finite and at least 0, and above 0 for some row; got weights "
+            "sample_weight must be finite and at least 0, and not zero for all rows; got weights "
             f"from {checked.min()} to {checked.max()}."
         )
     return np.asarray(checked / checked.max())

@@ -1,4 +1,4 @@
-"""Gaussians with diagonal matrices of covariance: densities, estimates, and the scale of columns."""
+"""Gaussians with diagonal covariance: densities, estimates, and the scale of columns."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from textkin._typing import Float64Array, IntpArray
+from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, real
 from textkin.models.mixture._em import Logits, Rows
 from textkin.models.mixture._estimator import CONSTRAINTS, Init, RowMixture
@@ -142,7 +142,7 @@ class GaussianMixture(RowMixture):
         self.means_ = kept.means
         self.variances_ = kept.variances
 
-    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits]:
+    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits, BoolArray]:
         model = Gaussians(self.weights_, self.means_, self.variances_)
         scale = Scale.of_mixture(model)
         with np.errstate(over="ignore"):
@@ -153,7 +153,8 @@ class GaussianMixture(RowMixture):
                 f"X must have rows within {_FARTHEST:g} standard deviations of the mixture; row "
                 f"{far[0]} is not."
             )
-        return placed, logits_of(scale.model_to(model), scale)
+        known = np.ones(len(placed), dtype=np.bool_)
+        return placed, logits_of(scale.model_to(model), scale), known
 
     def _drawn(self, components: IntpArray, random: RandomState) -> Float64Array:
         noise = random.standard_normal((len(components), self.means_.shape[1]))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
-from textkin._typing import Float64Array, IntpArray
+from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, integer, one_of, real
 from textkin.models.mixture import _bessel
 from textkin.models.mixture._em import Logits, Rows
@@ -88,12 +88,12 @@ class VonMisesFisherMixture(RowMixture):
     is why the likelihood never falls. In hard EM gamma is 1 for the best component and 0 for
     others; with one kappa, growing without end, that is spherical k-means.
 
-    `fit` leaves rows of zeros out, since they have no direction; other methods refuse them. Rows
-    of float32 are fitted in single precision, with sums in double, as long as logarithms are good
-    to 1e-3 that way (kappa up to some 16,000); all else is in double precision. A component that
-    has less than a tenth of a mean row is moved to the row that fits worst, five times at most;
-    after that it keeps its place, with a weight near 0. Time is in two products of rows, features
-    and components a step; memory for one copy of the rows.
+    `fit` leaves rows of zeros out, since they have no direction; their posteriors are the weights,
+    and the likelihood refuses them. Rows of float32 are fitted in single precision, with sums in
+    double, as long as logarithms are good to 1e-3 that way (kappa up to some 16,000); all else is
+    in double precision. A component that has less than a tenth of a mean row is moved to the row
+    that fits worst, five times at most; after that it keeps its place, with a weight near 0. Time
+    is in two products of rows, features and components a step; memory for one copy of the rows.
 
     References
     ----------
@@ -201,16 +201,20 @@ class VonMisesFisherMixture(RowMixture):
         return SphereFamily(float(self.max_kappa), bool(self.shared_kappa)), Rows(rows, weights)
 
     def _placed(self, means: Float64Array, family: SphereFamily) -> Float64Array:
-        return _directed(means, "init")
+        rows, directed = unit_rows(means)
+        if not directed.all():
+            raise ValueError("init must have means with a direction; some are zero.")
+        return np.asarray(rows)
 
     def _keep(self, family: SphereFamily, model: Spheres) -> None:
         self.weights_ = model.weights
         self.means_ = model.means
         self.kappas_ = model.kappas
 
-    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits]:
+    def _logits_for(self, values: Float64Array) -> tuple[Float64Array, Logits, BoolArray]:
         model = Spheres(self.weights_, self.means_, self.kappas_)
-        return _directed(values, "X"), logits_of(model)
+        rows, directed = unit_rows(values)
+        return rows, logits_of(model), directed
 
     def _drawn(self, components: IntpArray, random: RandomState) -> Float64Array:
         return drawn(self.means_[components], self.kappas_[components], random)
@@ -239,13 +243,3 @@ def _check_features(n_features: int) -> None:
             f"X must have at least 2 columns, since directions in one dimension are but two; got "
             f"n_features = {n_features}."
         )
-
-
-def _directed(values: Float64Array, name: str) -> Float64Array:
-    rows, directed = unit_rows(values)
-    if not directed.all():
-        raise ValueError(
-            f"{name} must have rows with a direction; row {np.flatnonzero(~directed)[0]} is zero. "
-            "Leave such rows out."
-        )
-    return np.asarray(rows)
