@@ -219,7 +219,7 @@ def test_duplicates_and_one_document():
     same = np.repeat(MATRIX[:2], 3, axis=0)
     for model in ("vmf", "gmm"):
         found = FisherVector(same, 2, model=model, random_state=0).fit(np.ones((1, 6)))
-        assert np.isfinite(found.transform(np.eye(6))).all()
+        assert_array_equal(found.transform(np.eye(6)), 0)  # all are means: only rounding is left
 
 
 @pytest.mark.parametrize(

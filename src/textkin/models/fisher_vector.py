@@ -73,7 +73,8 @@ class FisherVector(VectorModel):
     power : float or None, default=None
         Take sign(z) |z|^power of every number; 0.5 is usual with Gaussians.
     norm : {"l2", None}, default="l2"
-        Divide vectors by their lengths in the end. A vector of zeros stays.
+        Divide vectors by their lengths in the end. A vector of zeros stays, and one that is but
+        rounding becomes one: that of words which lie at the means of their components.
     hard : bool, default=False
         Let a word count for its most probable component alone.
     fit_on : {"vocabulary", "tokens"}, default="vocabulary"
