@@ -231,7 +231,11 @@ def test_duplicates_and_one_document():
         ({"parts": "means"}, TypeError, "parts must be a tuple of some of 'means'"),
         ({"parts": ()}, ValueError, "parts must be"),
         ({"parts": ("means", "means")}, ValueError, "parts must be"),
-        ({"parts": ("weights",)}, ValueError, r"\('means',\) for a VonMises.*model='gmm'"),
+        (
+            {"parts": ("variances",)},
+            ValueError,
+            r"'means', 'weights' for a Von.*have variances",
+        ),
         ({"normalisation": "sound"}, ValueError, "normalisation must be one of"),
         (
             {"normalisation": "tangent", "model": "gmm"},
