@@ -121,5 +121,5 @@ def test_the_whole_run_and_its_table(tmp_path, monkeypatch):
     shown = fisher_tables.render(json.loads(result.read_text()))
     assert "| FV-moVMF, built-in | 200 |" in shown
     assert "89.5 / 74.3 / 9.2 / 29.7" in shown
-    assert "Of 2 comparisons of FV-moVMF with FV-GMM" in shown
+    assert "Of 2 comparisons of FV-moVMF and FV-GMM on the same" in shown
     assert "times as long" in shown
