@@ -110,8 +110,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         ndarray of shape (n_rows,), int64
             As `predict` gives them after `fit`.
         """
-        self._fit(X, sample_weight, progress)
-        return self.predict(X)
+        return self.fit(X, y, sample_weight, progress=progress).predict(X)
 
     def predict(self, X: ArrayLike) -> IntpArray:
         """Return the component of each row that has most of it, the first of equals.
