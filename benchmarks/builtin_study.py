@@ -1,0 +1,391 @@
+"""Which word vectors should come with textkin: GloVe, or ones distilled from a sentence encoder.
+
+Tables of vectors (`builtin_recipes`) by what they are for: word pairs that people have judged, the
+sentence pairs of STS 2012 and 2013, and labels by nearest documents on R8 and CLASSIC. Nothing is
+chosen on a test set: the weight a = 1e-3 and the one component that is removed are those of the
+SIF paper, three components those of all-but-the-top, and how encodings become vectors is chosen
+on the training pairs of STS 2012 (``--parts choices``). k of the neighbours is chosen on a fifth of
+the training documents, as in knn_baselines.py.
+
+Needs the encodings that scripts/distil_vectors.py makes. Run in the repository root, where textkin
+is installed; parts may be measured one by one, each replaces its own in the result::
+
+    python benchmarks/builtin_study.py --raw /tmp/distilled/minilm.npz
+    python benchmarks/builtin_study.py --parts words sentences
+"""
+
+import argparse
+import gzip
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from builtin_recipes import Making, Tables
+from environment import DATA, RESULTS, describe
+from knn_baselines import NEIGHBOURS, Products, voted
+from scipy import sparse
+from scipy.stats import rankdata
+from sts_corpora import Pairs, read_pairs
+from sts_measures import agreement
+from sts_models import cosines
+
+from textkin import WordMover
+from textkin.text import BagOfWords
+from textkin.vectors import WordVectors, read_word_pairs
+from textkin.weighting import sif_weights, zipf_probabilities
+
+RESULT = RESULTS / "builtin_study.json"
+RAW = Path("/tmp/distilled/minilm.npz")
+A = 1e-3
+GLOVE = Making()
+DISTILLED = Making(256)
+SHIPPED = Making(256, 60_000, int8=True)
+MAKINGS = (
+    GLOVE,
+    replace(GLOVE, removed=3),
+    Making(100),
+    Making(100, removed=3),
+    DISTILLED,
+    replace(DISTILLED, removed=3),
+    replace(DISTILLED, weighted="rank"),
+    replace(DISTILLED, weighted="sif"),
+    Making(256, 160_000),
+    replace(DISTILLED, lacking=True),
+    Making(100, int8=True),
+    replace(DISTILLED, int8=True),
+    SHIPPED,
+    replace(SHIPPED, words=30_000),
+)
+RESAMPLES = 500
+
+Row = dict[str, object]
+
+
+# ------------------------------------------------------------------ word pairs
+
+
+def word_cosines(table: WordVectors, pairs: Sequence[tuple[str, str, float]]) -> np.ndarray:
+    """Return the cosine of each pair; NaN where a word has no vector."""
+    sides = [table.align([pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1)]
+    sizes = np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1)
+    return np.einsum("ij,ij->i", *sides) / sizes
+
+
+def rows_correlate(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return Pearson's correlation of each row of one with that of the other; 0 for a constant."""
+    one, other = (side - side.mean(axis=-1, keepdims=True) for side in (one, other))
+    norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    products = np.einsum("...i,...i->...", one, other)
+    return np.divide(products, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def resampled(n: int) -> np.ndarray:
+    """Return positions of `n` things drawn with replacement, one row a resample."""
+    return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
+
+
+def words(tables: Tables, data: Path) -> Iterator[Row]:
+    """Yield Spearman's correlation by set: over covered pairs, over all, and beside GloVe."""
+    sets = read_word_pairs(data / "wordsim" / "wordsim.tsv.gz")
+    base = {name: word_cosines(tables(GLOVE), pairs) for name, pairs in sets.items()}
+    for making in MAKINGS:
+        if making.weighted is not None:
+            continue  # lengths do not change a cosine
+        table = tables(making)
+        row: Row = {"vectors": str(making)}
+        for name, pairs in sets.items():
+            own, of_all = table.evaluate_pairs(pairs), table.evaluate_pairs(pairs, oov="zero")
+            found = {
+                "covered": own.covered,
+                "total": own.total,
+                "spearman": round(own.spearman, 4),
+                "all_pairs": round(of_all.spearman, 4),
+            }
+            if making != GLOVE:
+                found |= gain_on_words(pairs, word_cosines(table, pairs), base[name])
+            row[name] = found
+        yield row
+
+
+def gain_on_words(
+    pairs: Sequence[tuple[str, str, float]], own: np.ndarray, base: np.ndarray
+) -> dict[str, float]:
+    """Return Spearman less GloVe's over pairs that both cover, and its standard error."""
+    both = np.isfinite(own) & np.isfinite(base)
+    gold = np.array([pair[2] for pair in pairs])[both]
+    drawn = resampled(int(both.sum()))
+    sides = [rankdata(each[both][drawn], axis=1) for each in (own, base)]
+    wanted = rankdata(gold[drawn], axis=1)
+    apart = rows_correlate(sides[0], wanted) - rows_correlate(sides[1], wanted)
+    true = [rows_correlate(rankdata(each[both]), rankdata(gold)) for each in (own, base)]
+    return {"gain": round(float(true[0] - true[1]), 4), "se": round(float(apart.std()), 4)}
+
+
+# ------------------------------------------------------------------ sentences
+
+SentenceScorer = Callable[[WordVectors, Pairs], np.ndarray]
+
+
+def pooled(
+    table: WordVectors, bags: sparse.csr_array, vocabulary: Sequence[str], *, sif: float | None
+) -> np.ndarray:
+    """Return the mean of the vectors of each bag, by SIF where a weight is given (ranks: Zipf).
+
+    The mean over words that have a vector; zero where there is none.
+    """
+    rows = table.lookup(vocabulary)
+    known = rows >= 0
+    bags = bags[:, np.flatnonzero(known)].astype(np.float64)
+    matrix = table.matrix[rows[known]].astype(np.float64)
+    if sif is not None:
+        weights = sif_weights(zipf_probabilities(len(table)), sif)
+        matrix *= weights[rows[known], np.newaxis]
+    return (bags @ matrix) / np.maximum(bags.sum(axis=1), 1)[:, np.newaxis]
+
+
+def mean_cosine(*, sif: float | None = None, removed: int = 0) -> SentenceScorer:
+    """Cosine of means or SIF means; less their first singular vectors in the file's sentences."""
+
+    def scores(table: WordVectors, pairs: Pairs) -> np.ndarray:
+        counter = BagOfWords(None)
+        bags = counter.fit_transform([*pairs.sentences[0], *pairs.sentences[1]])
+        means = pooled(table, bags, counter.vocabulary_.words, sif=sif)
+        if removed:
+            first = np.linalg.svd(means, full_matrices=False)[2][:removed]
+            means -= (means @ first.T) @ first
+        return cosines(*np.split(means, 2))
+
+    return scores
+
+
+def moved(masses: str, *, relaxed: bool = False) -> SentenceScorer:
+    """Less the distance that words travel, at unit length; an empty sentence is the farthest."""
+
+    def scores(table: WordVectors, pairs: Pairs) -> np.ndarray:
+        mover = WordMover(table, masses=masses, unit=True, stop_words=None, empty="inf")
+        if relaxed:
+            far = np.array(
+                [mover.bounds(*pair).relaxed for pair in zip(*pairs.sentences, strict=True)]
+            )
+        else:
+            far = mover.paired(*pairs.sentences)
+        return -np.where(np.isfinite(far), far, far[np.isfinite(far)].max())
+
+    return scores
+
+
+SCORERS: dict[str, SentenceScorer] = {
+    "mean": mean_cosine(),
+    "SIF": mean_cosine(sif=A, removed=1),
+    "WMD, nBOW": moved("nbow"),
+    "WMD, SIF": moved("sif"),
+}
+
+
+def measures(pairs: Pairs, scores: np.ndarray) -> dict[str, float]:
+    """Return ALL, ALLnrm and Mean."""
+    found = agreement(pairs.sets, pairs.gold, scores)
+    numbers = {"ALL": found.everything, "ALLnrm": found.normalised, "Mean": found.mean}
+    return {name: round(float(number), 4) for name, number in numbers.items()}
+
+
+def mean_gain_error(pairs: Pairs, own: np.ndarray, base: np.ndarray) -> float:
+    """Return the standard error of the difference of two Means, by resampling within sets."""
+    sets = np.array(pairs.sets)
+    total = np.zeros(RESAMPLES)
+    for name in dict.fromkeys(pairs.sets):
+        at = np.flatnonzero(sets == name)
+        drawn = at[resampled(len(at))]
+        each = [rows_correlate(side[drawn], pairs.gold[drawn]) for side in (own, base)]
+        total += (each[0] - each[1]) * len(at) / len(sets)
+    return round(float(total.std()), 4)
+
+
+def sentences(tables: Tables, data: Path) -> Iterator[Row]:
+    """Yield what each table gives with each scorer on both tests."""
+    tests = {year: read_pairs(data, f"sts{year}-test") for year in ("2012", "2013")}
+    base: dict[tuple[str, str], np.ndarray] = {}
+    for making in MAKINGS:
+        table = tables(making)
+        for name, scorer in SCORERS.items():
+            if making.weighted is not None and name != "mean":
+                continue
+            row: Row = {"vectors": str(making), "scores": name}
+            for year, pairs in tests.items():
+                found = scorer(table, pairs)
+                row[year] = measures(pairs, found)
+                if making == GLOVE:
+                    base[name, year] = found
+                else:
+                    row[year]["se"] = mean_gain_error(pairs, found, base[name, year])
+            yield row
+
+
+def choices(tables: Tables, data: Path) -> Iterator[Row]:
+    """Yield what other makings and settings give on the training pairs of STS 2012."""
+    pairs = read_pairs(data, "sts2012-train")
+    makings = [
+        replace(DISTILLED, marks=marks, unit=unit, lacking=lacking)
+        for lacking in (False, True)
+        for marks in (False, True)
+        for unit in (True, False)
+    ]
+    makings += [replace(DISTILLED, removed=n) for n in (1, 2, 3)]
+    makings += [Making(d) for d in (50, 100, 200, 300, 384)]
+    for making in makings:
+        table = tables(making)
+        for name in ("mean", "SIF", "WMD, SIF"):
+            row = {"vectors": str(making), "scores": name}
+            yield {**row, **measures(pairs, SCORERS[name](table, pairs))}
+    for making in (GLOVE, replace(GLOVE, removed=3), DISTILLED):
+        for a in (1e-2, 1e-3, 1e-4):
+            for removed in (0, 1, 2, 3):
+                found = mean_cosine(sif=a, removed=removed)(tables(making), pairs)
+                scores = f"SIF, a = {a:g}, {removed} removed"
+                yield {"vectors": str(making), "scores": scores, **measures(pairs, found)}
+
+
+# ------------------------------------------------------------------ documents
+
+Texts = Sequence[str]
+# Neighbours of queries in a corpus, nearest first.
+Finder = Callable[[WordVectors, Texts, Texts], np.ndarray]
+
+
+def by_cosine(*, sif: float | None = None) -> Finder:
+    """Find by the cosine of means or of SIF means; nothing removed."""
+
+    def nearest(table: WordVectors, queries: Texts, corpus: Texts) -> np.ndarray:
+        counter = BagOfWords("smart")
+        bags = counter.fit_transform([*corpus, *queries])
+        vectors = pooled(table, bags, counter.vocabulary_.words, sif=sif)
+        found = Products.of(vectors[len(corpus) :], vectors[: len(corpus)]).nearest("cosine")
+        return np.where(vectors[len(corpus) :].any(axis=1)[:, np.newaxis], found, -1)
+
+    return nearest
+
+
+def by_relaxed(masses: str) -> Finder:
+    """Find by the Relaxed Word Mover's Distance; vectors as they are."""
+
+    def nearest(table: WordVectors, queries: Texts, corpus: Texts) -> np.ndarray:
+        mover = WordMover(table, masses=masses, stop_words="smart", empty="inf").fit(corpus)
+        return mover.search(queries, max(NEIGHBOURS), algorithm="rwmd").indices
+
+    return nearest
+
+
+FINDERS: dict[str, Finder] = {
+    "mean cosine": by_cosine(),
+    "SIF cosine": by_cosine(sif=A),
+    "RWMD, nBOW": by_relaxed("nbow"),
+    "RWMD, tf-idf": by_relaxed("tfidf"),
+    "RWMD, SIF": by_relaxed("sif"),
+}
+DOCUMENT_MAKINGS = (
+    GLOVE,
+    replace(GLOVE, removed=3),
+    Making(100, int8=True),
+    DISTILLED,
+    SHIPPED,
+    replace(SHIPPED, words=30_000),
+)
+
+
+def read_texts(data: Path, name: str) -> dict[str, tuple[list[str], np.ndarray]]:
+    """Return texts and labels of a set, of its training and of its test documents."""
+    with gzip.open(data / "classification" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    parts = {part: [r for r in records if r["split"] == part] for part in ("train", "test")}
+    return {
+        part: ([r["text"] for r in of_part], np.array([r["label"] for r in of_part]))
+        for part, of_part in parts.items()
+    }
+
+
+def labels_found(nearest: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Return the vote of k neighbours; the most frequent label for a query that finds none."""
+    kinds, counts = np.unique(labels, return_counts=True)
+    usual = kinds[counts.argmax()]
+    return np.array(
+        [usual if row[0] < 0 else voted(labels[row[row >= 0][:k]].tolist()) for row in nearest]
+    )
+
+
+def wrong_labels(
+    finder: Finder, table: WordVectors, texts: dict[str, tuple[list[str], np.ndarray]]
+) -> tuple[int, np.ndarray]:
+    """Return the k that a fifth of the training documents chooses, and which tests are wrong."""
+    (train, labels), (test, own) = texts["train"], texts["test"]
+    order = np.random.default_rng(0).permutation(len(labels))
+    held, rest = np.sort(order[: len(labels) // 5]), np.sort(order[len(labels) // 5 :])
+    nearest = finder(table, [train[at] for at in held], [train[at] for at in rest])
+    errors = {
+        k: np.mean(labels_found(nearest, labels[rest], k) != labels[held]) for k in NEIGHBOURS
+    }
+    k = min(errors, key=lambda k: errors[k])
+    return k, labels_found(finder(table, test, train), labels, k) != own
+
+
+def documents(tables: Tables, data: Path) -> Iterator[Row]:
+    """Yield the error of each table with each finder, and its difference from GloVe's."""
+    for name in ("classic", "r8"):
+        texts = read_texts(data, name)
+        base: dict[str, np.ndarray] = {}
+        for making in DOCUMENT_MAKINGS:
+            table = tables(making)
+            for finder, find in FINDERS.items():
+                started = time.perf_counter()
+                k, wrong = wrong_labels(find, table, texts)
+                error = 100 * wrong.mean()
+                row: Row = {
+                    "set": name,
+                    "vectors": str(making),
+                    "by": finder,
+                    "k": k,
+                    "error": round(float(error), 2),
+                    "se": round(float(np.sqrt(error * (100 - error) / len(wrong))), 2),
+                }
+                if making == GLOVE:
+                    base[finder] = wrong
+                else:
+                    apart = 100 * (wrong.astype(float) - base[finder])
+                    row["less_glove"] = round(float(apart.mean()), 2)
+                    row["less_glove_se"] = round(float(apart.std() / np.sqrt(len(apart))), 2)
+                yield {**row, "seconds": round(time.perf_counter() - started, 1)}
+
+
+PARTS = {"choices": choices, "words": words, "sentences": sentences, "documents": documents}
+
+
+def main() -> None:
+    """Measure the parts; write the numbers, the machine and the versions after each row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--raw", type=Path, default=RAW, help="the encodings of words")
+    parser.add_argument("--result", type=Path, default=RESULT)
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    arguments = parser.parse_args()
+    tables = Tables(arguments.raw)
+    result = json.loads(arguments.result.read_text()) if arguments.result.exists() else {}
+    for part in arguments.parts:
+        head = {
+            "command": shlex.join(["python", "benchmarks/builtin_study.py", *sys.argv[1:]]),
+            **describe("textkin", "numpy", "scipy"),
+        }
+        rows: list[Row] = []
+        for row in PARTS[part](tables, arguments.data):
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+            result[part] = {**head, "rows": rows}
+            text = json.dumps(result, indent=1) + "\n"
+            arguments.result.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
