@@ -15,20 +15,20 @@ is installed; parts may be measured one by one, each replaces its own in the res
 """
 
 import argparse
-import gzip
 import json
 import shlex
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from builtin_recipes import Making, Tables
+from builtin_documents import documents, exact, read_texts
+from builtin_recipes import DISTILLED, GLOVE, SHIPPED, A, Making, Row, Tables, pooled
 from environment import DATA, RESULTS, describe
-from knn_baselines import NEIGHBOURS, Products, voted
-from scipy import sparse
 from scipy.stats import rankdata
 from sts_corpora import Pairs, read_pairs
 from sts_measures import agreement
@@ -37,14 +37,10 @@ from sts_models import cosines
 from textkin import WordMover
 from textkin.text import BagOfWords
 from textkin.vectors import WordVectors, read_word_pairs
-from textkin.weighting import sif_weights, zipf_probabilities
+from textkin.vectors._builtin import BUILTIN_PATHS, read_packed
 
 RESULT = RESULTS / "builtin_study.json"
 RAW = Path("/tmp/distilled/minilm.npz")
-A = 1e-3
-GLOVE = Making()
-DISTILLED = Making(256)
-SHIPPED = Making(256, 60_000, int8=True)
 MAKINGS = (
     GLOVE,
     replace(GLOVE, removed=3),
@@ -62,9 +58,7 @@ MAKINGS = (
     replace(SHIPPED, words=30_000),
 )
 RESAMPLES = 500
-
-Row = dict[str, object]
-
+ROUNDS = 3
 
 # ------------------------------------------------------------------ word pairs
 
@@ -129,23 +123,6 @@ def gain_on_words(
 # ------------------------------------------------------------------ sentences
 
 SentenceScorer = Callable[[WordVectors, Pairs], np.ndarray]
-
-
-def pooled(
-    table: WordVectors, bags: sparse.csr_array, vocabulary: Sequence[str], *, sif: float | None
-) -> np.ndarray:
-    """Return the mean of the vectors of each bag, by SIF where a weight is given (ranks: Zipf).
-
-    The mean over words that have a vector; zero where there is none.
-    """
-    rows = table.lookup(vocabulary)
-    known = rows >= 0
-    bags = bags[:, np.flatnonzero(known)].astype(np.float64)
-    matrix = table.matrix[rows[known]].astype(np.float64)
-    if sif is not None:
-        weights = sif_weights(zipf_probabilities(len(table)), sif)
-        matrix *= weights[rows[known], np.newaxis]
-    return (bags @ matrix) / np.maximum(bags.sum(axis=1), 1)[:, np.newaxis]
 
 
 def mean_cosine(*, sif: float | None = None, removed: int = 0) -> SentenceScorer:
@@ -250,117 +227,54 @@ def choices(tables: Tables, data: Path) -> Iterator[Row]:
                 yield {"vectors": str(making), "scores": scores, **measures(pairs, found)}
 
 
-# ------------------------------------------------------------------ documents
-
-Texts = Sequence[str]
-# Neighbours of queries in a corpus, nearest first.
-Finder = Callable[[WordVectors, Texts, Texts], np.ndarray]
+# ------------------------------------------------------------------ what they cost
 
 
-def by_cosine(*, sif: float | None = None) -> Finder:
-    """Find by the cosine of means or of SIF means; nothing removed."""
+def costs(_: Tables, data: Path) -> Iterator[Row]:
+    """Yield size and speed of the built-in tables, the best of a few rounds on one thread."""
+    pairs = read_pairs(data, "sts2012-test").sentences
+    texts = read_texts(data, "classic")
+    queries, corpus = texts["test"][0][:200], texts["train"][0]
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in BUILTIN_PATHS}
+    for _round in range(ROUNDS):
+        for name, path in BUILTIN_PATHS.items():
+            seconds = found[name]
+            table = timed(seconds, "load", lambda path=path: WordVectors(*read_packed(path)))
+            mover = WordMover(table, masses="sif", stop_words=None, empty="inf", n_jobs=1)
+            timed(seconds, "pairs", lambda mover=mover: mover.paired(*pairs))
+            fitted = WordMover(table, empty="inf", n_jobs=1).fit(corpus)
+            timed(seconds, "search", lambda fitted=fitted: fitted.search(queries, 10))
+            timed(seconds, "relaxed", lambda f=fitted: f.search(queries, 10, algorithm="rwmd"))
+    for name, path in BUILTIN_PATHS.items():
+        best = {what: min(times) for what, times in found[name].items()}
+        yield {
+            "vectors": name,
+            "file_bytes": path.stat().st_size,
+            "in_wheel_bytes": len(zlib.compress(path.read_bytes())),
+            "memory_bytes": WordVectors.builtin(name).matrix.nbytes,
+            "load_seconds": round(best["load"], 3),
+            "wmd_pairs_a_second": round(len(pairs[0]) / best["pairs"]),
+            "wmd_queries_a_second": round(len(queries) / best["search"], 1),
+            "rwmd_queries_a_second": round(len(queries) / best["relaxed"], 1),
+        }
 
-    def nearest(table: WordVectors, queries: Texts, corpus: Texts) -> np.ndarray:
-        counter = BagOfWords("smart")
-        bags = counter.fit_transform([*corpus, *queries])
-        vectors = pooled(table, bags, counter.vocabulary_.words, sif=sif)
-        found = Products.of(vectors[len(corpus) :], vectors[: len(corpus)]).nearest("cosine")
-        return np.where(vectors[len(corpus) :].any(axis=1)[:, np.newaxis], found, -1)
 
-    return nearest
-
-
-def by_relaxed(masses: str) -> Finder:
-    """Find by the Relaxed Word Mover's Distance; vectors as they are."""
-
-    def nearest(table: WordVectors, queries: Texts, corpus: Texts) -> np.ndarray:
-        mover = WordMover(table, masses=masses, stop_words="smart", empty="inf").fit(corpus)
-        return mover.search(queries, max(NEIGHBOURS), algorithm="rwmd").indices
-
-    return nearest
+def timed(seconds: dict[str, list[float]], name: str, call: Callable[[], Any]) -> Any:
+    """Return what a call returns; note how long it took."""
+    started = time.perf_counter()
+    answer = call()
+    seconds.setdefault(name, []).append(time.perf_counter() - started)
+    return answer
 
 
-FINDERS: dict[str, Finder] = {
-    "mean cosine": by_cosine(),
-    "SIF cosine": by_cosine(sif=A),
-    "RWMD, nBOW": by_relaxed("nbow"),
-    "RWMD, tf-idf": by_relaxed("tfidf"),
-    "RWMD, SIF": by_relaxed("sif"),
+PARTS = {
+    "choices": choices,
+    "words": words,
+    "sentences": sentences,
+    "documents": documents,
+    "exact": exact,
+    "costs": costs,
 }
-DOCUMENT_MAKINGS = (
-    GLOVE,
-    replace(GLOVE, removed=3),
-    Making(100, int8=True),
-    DISTILLED,
-    SHIPPED,
-    replace(SHIPPED, words=30_000),
-)
-
-
-def read_texts(data: Path, name: str) -> dict[str, tuple[list[str], np.ndarray]]:
-    """Return texts and labels of a set, of its training and of its test documents."""
-    with gzip.open(data / "classification" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    parts = {part: [r for r in records if r["split"] == part] for part in ("train", "test")}
-    return {
-        part: ([r["text"] for r in of_part], np.array([r["label"] for r in of_part]))
-        for part, of_part in parts.items()
-    }
-
-
-def labels_found(nearest: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """Return the vote of k neighbours; the most frequent label for a query that finds none."""
-    kinds, counts = np.unique(labels, return_counts=True)
-    usual = kinds[counts.argmax()]
-    return np.array(
-        [usual if row[0] < 0 else voted(labels[row[row >= 0][:k]].tolist()) for row in nearest]
-    )
-
-
-def wrong_labels(
-    finder: Finder, table: WordVectors, texts: dict[str, tuple[list[str], np.ndarray]]
-) -> tuple[int, np.ndarray]:
-    """Return the k that a fifth of the training documents chooses, and which tests are wrong."""
-    (train, labels), (test, own) = texts["train"], texts["test"]
-    order = np.random.default_rng(0).permutation(len(labels))
-    held, rest = np.sort(order[: len(labels) // 5]), np.sort(order[len(labels) // 5 :])
-    nearest = finder(table, [train[at] for at in held], [train[at] for at in rest])
-    errors = {
-        k: np.mean(labels_found(nearest, labels[rest], k) != labels[held]) for k in NEIGHBOURS
-    }
-    k = min(errors, key=lambda k: errors[k])
-    return k, labels_found(finder(table, test, train), labels, k) != own
-
-
-def documents(tables: Tables, data: Path) -> Iterator[Row]:
-    """Yield the error of each table with each finder, and its difference from GloVe's."""
-    for name in ("classic", "r8"):
-        texts = read_texts(data, name)
-        base: dict[str, np.ndarray] = {}
-        for making in DOCUMENT_MAKINGS:
-            table = tables(making)
-            for finder, find in FINDERS.items():
-                started = time.perf_counter()
-                k, wrong = wrong_labels(find, table, texts)
-                error = 100 * wrong.mean()
-                row: Row = {
-                    "set": name,
-                    "vectors": str(making),
-                    "by": finder,
-                    "k": k,
-                    "error": round(float(error), 2),
-                    "se": round(float(np.sqrt(error * (100 - error) / len(wrong))), 2),
-                }
-                if making == GLOVE:
-                    base[finder] = wrong
-                else:
-                    apart = 100 * (wrong.astype(float) - base[finder])
-                    row["less_glove"] = round(float(apart.mean()), 2)
-                    row["less_glove_se"] = round(float(apart.std() / np.sqrt(len(apart))), 2)
-                yield {**row, "seconds": round(time.perf_counter() - started, 1)}
-
-
-PARTS = {"choices": choices, "words": words, "sentences": sentences, "documents": documents}
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from support import load_script
 from textkin.vectors import WordVectors
 
 study = load_script("benchmarks/builtin_study.py")
+documents = load_script("benchmarks/builtin_documents.py")
 recipes = load_script("benchmarks/builtin_recipes.py")
 
 WORDS = ["the", "cat", "dog", "car", "bus", "sleeps", "drives", "naps", "loud", "old", "red", "sky"]
@@ -56,7 +57,7 @@ def data(tmp_path):
         for at, text in enumerate(of_label * 10)
     ]
     records.append({"text": "unknown", "label": "cars", "split": "test"})
-    for name in ("classic", "r8"):
+    for name in ("classic", "r8", "twitter"):
         lines = "\n".join(map(json.dumps, records))
         write(tmp_path / "classification" / f"{name}.jsonl.gz", lines)
     return tmp_path
@@ -83,24 +84,27 @@ def test_names_of_makings_differ():
     names = [str(making) for making in study.MAKINGS]
     assert len(set(names)) == len(names)
     assert names[0] == "GloVe"
-    assert str(study.SHIPPED) == "distilled 256, 60k words, int8"
+    assert str(recipes.SHIPPED) == "distilled 256, 60k words, int8"
 
 
 def test_a_mean_is_over_the_words_that_have_a_vector():
     table = WordVectors(["cat", "dog"], [[2, 0], [0, 4]])
     bags = study.BagOfWords(None).fit(["cat dog emu"]).transform(["cat cat dog emu", "emu"])
-    found = study.pooled(table, bags, ["cat", "dog", "emu"], sif=None)
+    found = recipes.pooled(table, bags, ["cat", "dog", "emu"], sif=None)
     assert_allclose(found, [[4 / 3, 4 / 3], [0, 0]])
 
 
 def test_a_query_that_finds_nothing_gets_the_usual_label():
     labels = np.array(["a", "b", "b"])
-    found = study.labels_found(np.array([[0, 1, 2], [-1, -1, -1]]), labels, 1)
+    found = documents.labels_found(np.array([[0, 1, 2], [-1, -1, -1]]), labels, 1)
     assert found.tolist() == ["a", "b"]
 
 
 def test_parts_on_tiny_data(tables, data, monkeypatch):
-    monkeypatch.setattr(study, "NEIGHBOURS", (1, 3))
+    monkeypatch.setattr(documents, "NEIGHBOURS", (1, 3))
+    monkeypatch.setattr(documents, "SOME", 20)
+    monkeypatch.setattr(study, "RESAMPLES", 20)
+    monkeypatch.setattr(study, "ROUNDS", 1)
     rows = {name: list(part(tables, data)) for name, part in study.PARTS.items()}
     weighted = sum(making.weighted is not None for making in study.MAKINGS)
     assert len(rows["words"]) == len(study.MAKINGS) - weighted
@@ -109,8 +113,10 @@ def test_parts_on_tiny_data(tables, data, monkeypatch):
     assert rows["words"][2]["one"]["covered"] == 66
     assert len(rows["sentences"]) == 4 * (len(study.MAKINGS) - weighted) + weighted
     assert all(-1 <= row["2012"]["Mean"] <= 1 for row in rows["sentences"])
-    assert len(rows["documents"]) == 2 * len(study.DOCUMENT_MAKINGS) * len(study.FINDERS)
+    assert len(rows["documents"]) == 2 * len(documents.DOCUMENT_MAKINGS) * len(documents.FINDERS)
     assert all(0 <= row["error"] <= 100 for row in rows["documents"])
+    assert len(rows["exact"]) == 2 * 2 * len(documents.EXACT_FINDERS)
+    assert [row["vectors"] for row in rows["costs"]] == ["glove", "distilled"]
     assert len(rows["choices"]) == 16 * 3 + 3 * 12
     json.dumps(rows)
 
