@@ -251,7 +251,7 @@ def costs(_: Tables, data: Path) -> Iterator[Row]:
             "vectors": name,
             "file_bytes": path.stat().st_size,
             "in_wheel_bytes": len(zlib.compress(path.read_bytes())),
-            "memory_bytes": WordVectors.builtin(name).matrix.nbytes,
+            "memory_bytes": WordVectors(*read_packed(path)).matrix.nbytes,
             "load_seconds": round(best["load"], 3),
             "wmd_pairs_a_second": round(len(pairs[0]) / best["pairs"]),
             "wmd_queries_a_second": round(len(queries) / best["search"], 1),

@@ -101,6 +101,12 @@ def test_a_query_that_finds_nothing_gets_the_usual_label():
 
 
 def test_parts_on_tiny_data(tables, data, monkeypatch):
+    make = load_script("scripts/make_builtin_vectors.py")
+    glove = tables(study.GLOVE)
+    paths = {name: data / f"{name}.npz" for name in study.BUILTIN_PATHS}
+    for path in paths.values():
+        make.write_packed(path, list(glove.words), glove.matrix)
+    monkeypatch.setattr(study, "BUILTIN_PATHS", paths)
     monkeypatch.setattr(documents, "NEIGHBOURS", (1, 3))
     monkeypatch.setattr(documents, "SOME", 20)
     monkeypatch.setattr(study, "RESAMPLES", 20)
