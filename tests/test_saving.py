@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from textkin._saving import SavedEstimator, load_estimator
 from textkin._validation import integer
+from textkin.vectors import WordVectors
 
 
 class Part(SavedEstimator, BaseEstimator):
@@ -100,6 +101,29 @@ def test_round_trip(fitted, saved, load):
     assert_array_equal(pickle.loads(pickle.dumps(again)).doubled_, fitted.doubled_)
 
 
+def test_word_vectors_are_kept_with_it(fitted, tmp_path):
+    fitted.weights = WordVectors(["ß", "b"], [[1, 2], [3, 4]])
+    fitted.save(tmp_path / "it")
+    again = Whole.load(tmp_path / "it").weights
+    assert again.words == ("ß", "b")
+    assert_array_equal(again.matrix, [[1, 2], [3, 4]])
+    # Those of a stranger are held to the same rules as any others.
+    for words, told in (("matrix", "strings"), ({"strings": "name"}, "no strings|means nothing")):
+        rewrite(
+            tmp_path / "it",
+            lambda m, words=words: m["parameters"]["weights"]["parts"].update(words=words),
+        )
+        with pytest.raises(ValueError, match=f"not whole|{told}"):
+            Whole.load(tmp_path / "it")
+
+
+def test_a_failed_fit_changes_nothing(fitted):
+    before = fitted.doubled_
+    with pytest.raises(TypeError):
+        fitted.fit(np.array(["a"]))
+    assert fitted.doubled_ is before
+
+
 def test_saved_again_it_is_the_same_bytes(saved, tmp_path):
     Whole.load(saved).save(tmp_path / "again")
     for file in saved.iterdir():
@@ -173,6 +197,9 @@ for _ in range(20):
         (lambda m: m["fitted"]["counts_"].update(shape=[1, 1]), "is no sparse array"),
         (lambda m: m["fitted"].update(doubled_=[1]), "is not whole"),
         (lambda m: m["fitted"].pop("doubled_"), "is not whole"),
+        (lambda m: m["parameters"].update(name={"value": "Index", "parts": {}}), "no parts"),
+        (lambda m: m["parameters"].update(name={"value": "os", "parts": {}}), "no parts"),
+        (lambda m: m["parameters"].update(name={"value": "WordVectors", "parts": {}}), "not whole"),
         (lambda m: m.update(files={}), "must give bytes and sha256"),
     ],
 )

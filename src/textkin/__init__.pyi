@@ -10,9 +10,22 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel
+from textkin.models import (
+    LDA,
+    LSI,
+    MSDA,
+    PLSA,
+    WTMF,
+    CountingGrid,
+    FisherKernel,
+    FisherVector,
+    GaussianMixture,
+    VonMisesFisherMixture,
+)
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
+from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
-from textkin.transport import WordMover, compare
+from textkin.transport import TokenIdf, TokenMover, TokenVectors, WordMover, compare
 from textkin.vectors import WordVectors
 from textkin.weighting import BM25, SIF, TfIdf
 
@@ -31,13 +44,21 @@ __all__ = [
     "DamagedIndexError",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherVector",
+    "GaussianMixture",
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "Pooling",
+    "ParagraphVector",
     "TfIdf",
+    "TokenIdf",
+    "TokenMover",
+    "TokenVectors",
     "VectorFileWarning",
     "Vocabulary",
     "VocabularyWarning",
+    "VonMisesFisherMixture",
     "WordMover",
     "WordVectors",
     "__version__",

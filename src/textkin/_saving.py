@@ -3,11 +3,12 @@
 The manifest holds the class, its parameters and its fitted attributes as JSON; every array among
 them is a tensor of ``arrays.safetensors``, which the manifest gives the size and hash of. Nothing
 is unpickled, only classes of textkin are made, and only attributes that a fit leaves (their names
-end in an underscore) are set.
+end in an underscore) are set. Word vectors that an estimator was given are kept with it.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -34,8 +35,11 @@ class SavedEstimator:
     """Gives an estimator over numbers `save` and `load`; for scikit-learn's `BaseEstimator`.
 
     Parameters and fitted attributes may be None, booleans, numbers, strings, arrays of numbers,
-    arrays of strings, sparse CSR arrays, lists and tuples of these, and other such estimators. A
-    class whose core code would trust its arrays overrides `_check_loaded`.
+    arrays of strings, sparse CSR arrays, lists and tuples of these, other such estimators, and
+    values that tell their parts (`_saved_parts`) and are made of them (`_of_saved_parts`), as word
+    vectors are. A class whose core code would trust its arrays overrides `_check_loaded`.
+
+    A `fit` that fails, or is interrupted, leaves the estimator as it was before.
     """
 
     _saved_classes: ClassVar[dict[str, type["SavedEstimator"]]] = {}
@@ -44,6 +48,8 @@ class SavedEstimator:
         super().__init_subclass__(**keywords)
         if cls.__module__.split(".")[0] == "textkin":
             SavedEstimator._saved_classes[cls.__name__] = cls
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _whole_or_not_at_all(vars(cls)["fit"]))  # noqa: B010
 
     def save(self, path: str | Path) -> None:
         """Save the fitted estimator to a new folder.
@@ -96,6 +102,11 @@ class SavedEstimator:
         """
         loaded: Self = _load(Path(path), cls)
         return loaded
+
+    @property
+    def _takes_texts(self) -> bool:
+        """Whether documents are given to it as texts (or lists of tokens), not as bags."""
+        return False
 
     def _check_loaded(self) -> None:
         """Raise `ValueError` where fitted attributes do not fit together."""
@@ -173,6 +184,15 @@ def _encode(value: Any, name: str, prefix: str, tensors: dict[str, NDArray[Any]]
                 key: _encode(item, key, f"{start}{key}", tensors) for key, item in fitted.items()
             },
         }
+    if hasattr(value, "_saved_parts"):
+        parts = value._saved_parts()
+        return {
+            "value": type(value).__name__,
+            "parts": {
+                key: _encode(item, f"{name}.{key}", f"{prefix}.{key}", tensors)
+                for key, item in parts.items()
+            },
+        }
     raise TypeError(
         f"{name} cannot be saved: it is of the type {type(value).__name__}. Numbers, strings, "
         "arrays, lists of these and estimators can; set a parameter to one of them first "
@@ -226,6 +246,8 @@ class _Decoder:
                 return self.strings(key, shape)
             case {"csr": str(key), "shape": [int(rows), int(columns)], **rest} if not rest:
                 return self.csr(key, (rows, columns))
+            case {"value": str(name), "parts": dict(parts), **rest} if not rest:
+                return self.made_of_parts(name, parts, depth)
             case {"class": str(name), "parameters": dict(), "fitted": dict(), **rest} if not rest:
                 return self.estimator(self.class_named(name), node, depth)
         raise self.folder.damaged(f"{MANIFEST} has an entry that means nothing")
@@ -268,6 +290,16 @@ class _Decoder:
         except (ValueError, TypeError, OverflowError) as error:
             raise self.folder.damaged(f"{key!r} is no sparse array ({error})") from error
         return matrix
+
+    def made_of_parts(self, name: str, parts: dict[str, Any], depth: int) -> Any:  # noqa: ANN401
+        made = getattr(textkin, name, None) if name in textkin.__all__ else None
+        make = getattr(made, "_of_saved_parts", None)
+        if make is None:
+            raise self.folder.damaged(f"{MANIFEST} names {name!r}, which is made of no parts")
+        try:
+            return make({key: self.value(item, depth + 1) for key, item in parts.items()})
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise self.folder.damaged(f"the {name} in it is not whole ({error})") from error
 
     def class_named(self, name: str) -> type[SavedEstimator]:
         if name in textkin.__all__:
@@ -337,3 +369,19 @@ def _check_columns(made: Any) -> None:  # noqa: ANN401 (an estimator)
 
 def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_") and name.isidentifier()
+
+
+def _whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a fit that fails, or is interrupted, leave the estimator as it was before."""
+
+    @wraps(fit)
+    def fit_or_restore(self: SavedEstimator, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+        before = vars(self).copy()
+        try:
+            return fit(self, *arguments, **keywords)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return fit_or_restore

@@ -71,7 +71,7 @@ class TestRefused:
             filled.attach("own", LSI(2), metric="l2")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="on must be"):
             filled.attach("own", LSI(2), on="words")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="take bags"):
+        with pytest.raises(ValueError, match="takes bags"):
             filled.attach("own", LSI(2), on="texts")
 
     def test_an_empty_index(self, index: Index) -> None:

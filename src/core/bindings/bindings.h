@@ -94,7 +94,9 @@ template <class WordOf> nb::list to_list(std::size_t count, WordOf word_of) {
 [[nodiscard]] Cost cost_named(std::string_view name);
 
 void register_documents(nb::module_& module);
+void register_embed(nb::module_& module);
 void register_factors(nb::module_& module);
+void register_fisher(nb::module_& module);
 void register_mover(nb::module_& module);
 void register_pairwise(nb::module_& module);
 void register_ranking(nb::module_& module);

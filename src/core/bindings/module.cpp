@@ -32,7 +32,9 @@ NB_MODULE(_core, module) {
     register_documents(module);
     register_text(module);
     register_transport(module);
+    register_embed(module);
     register_factors(module);
+    register_fisher(module);
     register_mover(module);
     register_pairwise(module);
     register_ranking(module);

@@ -1,4 +1,5 @@
 // Kernels for AVX2 with FMA. See loops.h for what may be included here.
+#include "kernels/steps_of_vectors.h"
 #include "kernels/tables.h"
 #include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
@@ -147,6 +148,18 @@ inline Piece<double> fused(Piece<double> a, Piece<double> b, Piece<double> sum) 
 #include "kernels/factor_loops.h"
 
 #include "kernels/gibbs_loops.h"
+
+// The sums over the lanes of eight registers.
+inline void store_eight_sums(const Piece<float>* sums, float* out) {
+    const __m256 low =
+        _mm256_hadd_ps(_mm256_hadd_ps(sums[0], sums[1]), _mm256_hadd_ps(sums[2], sums[3]));
+    const __m256 high =
+        _mm256_hadd_ps(_mm256_hadd_ps(sums[4], sums[5]), _mm256_hadd_ps(sums[6], sums[7]));
+    _mm256_storeu_ps(out, _mm256_permute2f128_ps(low, high, 0x20) +
+                              _mm256_permute2f128_ps(low, high, 0x31));
+}
+
+#include "kernels/embed_loops.h"
 
 } // namespace
 

@@ -1,4 +1,5 @@
 // Kernels for AVX-512 (F, BW, DQ, VL). See loops.h for what may be included here.
+#include "kernels/steps_of_vectors.h"
 #include "kernels/tables.h"
 #include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
@@ -141,6 +142,20 @@ inline Piece<double> fused(Piece<double> a, Piece<double> b, Piece<double> sum) 
 #include "kernels/factor_loops.h"
 
 #include "kernels/gibbs_loops.h"
+
+// The sums over the lanes of eight registers.
+inline void store_eight_sums(const Piece<float>* sums, float* out) {
+    __m256 eights[8];
+    for (std::size_t k = 0; k < 8; ++k) eights[k] = low_half(sums[k]) + high_half(sums[k]);
+    const __m256 low = _mm256_hadd_ps(_mm256_hadd_ps(eights[0], eights[1]),
+                                      _mm256_hadd_ps(eights[2], eights[3]));
+    const __m256 high = _mm256_hadd_ps(_mm256_hadd_ps(eights[4], eights[5]),
+                                       _mm256_hadd_ps(eights[6], eights[7]));
+    _mm256_storeu_ps(out, _mm256_permute2f128_ps(low, high, 0x20) +
+                              _mm256_permute2f128_ps(low, high, 0x31));
+}
+
+#include "kernels/embed_loops.h"
 
 } // namespace
 

@@ -1,4 +1,5 @@
 // Kernels in portable vector code: what every x86-64 or arm64 processor runs.
+#include "kernels/steps_of_vectors.h"
 #include "kernels/tables.h"
 #include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
@@ -123,6 +124,21 @@ template <class Vector> inline Vector fused(Vector a, Vector b, Vector sum) { re
 #include "kernels/factor_loops.h"
 
 #include "kernels/gibbs_loops.h"
+
+// The sums over the lanes of eight registers.
+inline void store_eight_sums(const Piece<float>* sums, float* out) {
+    for (std::size_t k = 0; k < 8; k += 4) {
+        const Piece<float> first = __builtin_shufflevector(sums[k], sums[k + 1], 0, 4, 1, 5) +
+                                   __builtin_shufflevector(sums[k], sums[k + 1], 2, 6, 3, 7);
+        const Piece<float> second = __builtin_shufflevector(sums[k + 2], sums[k + 3], 0, 4, 1, 5) +
+                                    __builtin_shufflevector(sums[k + 2], sums[k + 3], 2, 6, 3, 7);
+        store_piece(out + k, 0,
+                    __builtin_shufflevector(first, second, 0, 1, 4, 5) +
+                        __builtin_shufflevector(first, second, 2, 3, 6, 7));
+    }
+}
+
+#include "kernels/embed_loops.h"
 
 } // namespace
 

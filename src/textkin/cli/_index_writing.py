@@ -17,22 +17,27 @@ from textkin.cli._opened import (
     opened_index,
     settings_line,
 )
-from textkin.cli._printing import (
-    JsonOption,
-    note,
-    one_line,
-    print_json,
+from textkin.cli._options import (
+    DelimiterOption,
+    EncodingOption,
+    MaxBytesOption,
+    PatternOption,
+    QuotedOption,
+    SkipErrorsOption,
+    SourcesArgument,
+    TextOption,
+    named_stop_words,
+    tell_skipped,
 )
+from textkin.cli._printing import JsonOption, note, print_json
 from textkin.cli._wording import in_words
 
 if TYPE_CHECKING:
     from textkin.index import Changes
-    from textkin.text import Document, Lemmatizer, Skipped, Stemmer, WordNetLemmas
+    from textkin.text import Document, Lemmatizer, Stemmer, WordNetLemmas
 
 
 __all__ = ["add", "create", "delete"]
-
-_REASONS = 3  # of skipped records, that are told
 
 
 class Normalize(StrEnum):
@@ -83,7 +88,7 @@ def create(
         from textkin.index import Index
 
         settings: dict[str, Any] = {
-            "stop_words": _stop_words(stop_words),
+            "stop_words": named_stop_words(stop_words),
             "normalize": _normaliser(normalize, language),
             "lowercase": not keep_case,
             "ngram_range": _runs(ngrams),
@@ -102,16 +107,8 @@ def create(
 
 def add(
     index: IndexArgument,
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Folders, text files, JSON Lines, JSON, CSV, TSV, Parquet; also with .gz.",
-        ),
-    ],
-    text: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="The field with the text; else 'text'.")
-    ] = None,
+    sources: Annotated[list[Path], SourcesArgument],
+    text: TextOption = None,
     id: Annotated[
         str | None, typer.Option(metavar="FIELD", help="The field with the id; else 'id'.")
     ] = None,
@@ -124,30 +121,13 @@ def add(
     no_label: Annotated[
         bool, typer.Option("--no-label", help="Take no field as the label.")
     ] = False,
-    pattern: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GLOB", help="Which files of a folder ('**/*.csv'); else .txt and .md."
-        ),
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of the files, or 'detect'; else UTF-8."),
-    ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(metavar="CHARACTER", help="Between the fields of CSV and TSV.")
-    ] = None,
-    quoted: Annotated[
-        bool | None,
-        typer.Option("--quoted/--unquoted", help="Whether quotation marks wrap fields."),
-    ] = None,
-    max_bytes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The longest document; else 64 MiB.")
-    ] = None,
+    pattern: PatternOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    quoted: QuotedOption = None,
+    max_bytes: MaxBytesOption = None,
     split: Annotated[Split | None, typer.Option(help="Make a document of each paragraph.")] = None,
-    skip_errors: Annotated[
-        bool, typer.Option("--skip-errors", help="Leave out what cannot be read, and say so.")
-    ] = False,
+    skip_errors: SkipErrorsOption = False,
     mirror: Annotated[
         bool,
         typer.Option("--mirror", help="Then delete all documents that the sources do not have."),
@@ -200,7 +180,7 @@ def add(
             write = opened.mirror if mirror else opened.update
             changes = write(chain(first, documents), n_jobs=jobs, progress=made)
             total = len(opened)
-    _tell_skipped(found.skipped)
+    tell_skipped(found.skipped)
     if json:
         skipped = found.skipped
         print_json(
@@ -243,23 +223,6 @@ def delete(
     typer.echo(f"{changes.deleted:,} deleted; {index} has {documents_told(total)}")
 
 
-def _stop_words(given: str | None) -> str | Path | None:
-    """Return the name of a list, or the path of a file."""
-    from textkin.text import stop_lists
-
-    if given is None:
-        return None
-    names = dict.fromkeys(found.name for found in stop_lists())
-    if given.partition(":")[0] in names:
-        return given
-    if Path(given).is_file():
-        return Path(given)
-    raise ValueError(
-        f"--stop-words must name a list or a file; there is no {given!r}. There are "
-        f"{', '.join(names)}."
-    )
-
-
 def _normaliser(
     name: Normalize | None, language: str | None
 ) -> "str | Stemmer | Lemmatizer | WordNetLemmas | None":
@@ -281,14 +244,6 @@ def _runs(given: str) -> tuple[int, int]:
             f"--ngrams must be a number or two of them, such as 2 or 1-3; got {given!r}."
         )
     return int(found[1]), int(found[2] or found[1])
-
-
-def _tell_skipped(skipped: "Skipped") -> None:
-    if not skipped.count:
-        return
-    told = "; ".join(one_line([reason], 300) for reason in skipped.reasons[:_REASONS])
-    more = f"; and {skipped.count - _REASONS:,} more" if skipped.count > _REASONS else ""
-    note(f"left out {skipped.count:,}: {told}{more}")
 
 
 def _check_alone(*options: tuple[str, object]) -> None:

@@ -29,6 +29,8 @@ class Sources:
         Of the files of folders; none is the default of `textkin.read`.
     progress : callable or None
         Gets (bytes that were read, all of them).
+    distinct : bool, default=True
+        Refuse ids that come twice.
     **options
         For `textkin.read`.
 
@@ -45,6 +47,7 @@ class Sources:
         skip: bool,
         pattern: Sequence[str],
         progress: ProgressCallback | None,
+        distinct: bool = True,
         **options: Any,  # noqa: ANN401 (they are checked by `read`)
     ) -> None:
         self.skipped = Skipped(0, ())
@@ -64,6 +67,7 @@ class Sources:
                 **options,
             )
             self._parts.append((path, documents))
+        self._compared = distinct and len(self._parts) > 1
         self._total = 0
         if progress is not None:
             self._total = sum(part._source.total() or 0 for _, part in self._parts)
@@ -74,7 +78,7 @@ class Sources:
         for path, part in self._parts:
             for document in self._of(part):
                 # Within one source `read` sees to it.
-                if len(self._parts) > 1 and seen.setdefault(document.id, path) is not path:
+                if self._compared and seen.setdefault(document.id, path) is not path:
                     problem = (
                         f"{path}: the id {shortened(document.id)} is taken by a document of "
                         f"{seen[document.id]}; ids must differ"

@@ -1,4 +1,4 @@
-"""``textkin vectors``: what is in a vector file, words near to a word, analogies, conversion."""
+"""``textkin vectors``: what is in a vector file, near words, analogies, conversion, training."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from textkin.cli import _train
+from textkin.cli._options import refuse_existing
 from textkin.cli._printing import JsonOption, one_line, print_json, print_lines, size
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="vectors",
-    help="Look into word vectors: files of your own, or the built-in ones.",
+    help="Look into word vectors: files of your own, or the built-in ones; train new ones.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -168,10 +170,7 @@ def convert(
     """Write vectors of any format as a folder of textkin's own."""
     from textkin.run import working
 
-    if target.is_symlink() or (
-        target.exists() and not (target.is_dir() and not any(target.iterdir()))
-    ):
-        raise FileExistsError(f"{str(target)!r} exists already; name another folder.")
+    refuse_existing(target)
     table = _table(source, skip_errors=skip_errors, cache=False, limit=limit)
     with working("Writing"):
         table.save(target)
@@ -187,6 +186,11 @@ def convert(
         )
         return
     typer.echo(f"wrote {len(table):,} words, dimension {table.dimension:,}, to {target}")
+
+
+app.command(epilog="Example: textkin vectors train papers/ -o papers.vectors --epochs 20")(
+    _train.train
+)
 
 
 @app.command(epilog="Example: textkin vectors cache --clear")

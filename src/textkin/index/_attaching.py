@@ -61,9 +61,10 @@ class AttachingIndex(OpenIndex):
             What to call it: up to 64 letters, digits, ``.``, ``_`` and ``-``. One that is damaged
             in the catalogue is replaced.
         model : estimator, pipeline, or anything that makes vectors
-            A model of textkin over bags (`LSI`, `LDA`, `PLSA`), or a scikit-learn `Pipeline` of
-            estimators of textkin such as ``make_pipeline(TfIdf(), LSI(100))``: it is saved in the
-            folder, and loaded from there. If it is not fitted, it is fitted on `bags`.
+            A model of textkin over bags (`LSI`, `LDA`, `PLSA`) or over texts (`Pooling`,
+            `FisherVector`, `ParagraphVector`), or a scikit-learn `Pipeline` of estimators of
+            textkin such as ``make_pipeline(TfIdf(), LSI(100))``: it is saved in the folder, and
+            loaded from there. If it is not fitted, it is fitted on `bags`, or on the texts.
 
             Or anything else with ``encode`` (of sentence-transformers), with ``transform``, or a
             function of a list of texts: only its vectors are kept, and it must be given again,
@@ -71,8 +72,8 @@ class AttachingIndex(OpenIndex):
         metric : {"cosine", "inner"}, default="cosine"
             How vectors are compared: by their cosine, or by their inner product.
         on : {"auto", "bags", "texts"}, default="auto"
-            What the model takes. "auto": bags for models of textkin and for transformers that
-            were fitted on columns, texts for all else.
+            What the model takes. "auto": what a model of textkin takes, bags for transformers of
+            others that were fitted on columns, texts for all else.
         progress : callable, default=None
             Gets (done, total) documents.
         n_jobs : int or None, default=None
@@ -148,7 +149,11 @@ class AttachingIndex(OpenIndex):
         bags = snapshot.bags() if offer.takes == "bags" else None
         n_words = snapshot.state.words
         if bags is not None:
-            offer.fitted(bags, n_jobs)
+            counted = bags
+            offer.fit_on(lambda: counted, n_jobs)
+            offer.check_words(bags)
+        else:
+            offer.fit_on(lambda: [document.text for document in snapshot.documents()], n_jobs)
         with snapshot.catalogue() as catalogue:
             file = catalogue.file
         record = ModelRecord(

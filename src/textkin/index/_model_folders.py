@@ -61,9 +61,11 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
         if _manifest_hash(parts) != record.sha256:
             raise ValueError("its manifests are not what they were")
         steps: list[Any] = [load_estimator(part) for part in parts]
-        if not all(isinstance(step, TakesBags) for step in steps):
-            raise ValueError("it holds estimators that take no bags")
-        if steps[0].n_features_in_ != record.columns:
+        takes_texts = record.takes == "texts"
+        rest = steps[takes_texts:]
+        if steps[0]._takes_texts != takes_texts or not all(isinstance(s, TakesBags) for s in rest):
+            raise ValueError(f"it holds estimators that do not take {record.takes}")
+        if not takes_texts and steps[0].n_features_in_ != record.columns:
             raise ValueError(f"it does not have {record.columns} columns")
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise damaged_model(record, f"{MODELS}/{record.folder}: {error}".rstrip(".")) from error

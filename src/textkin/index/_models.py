@@ -28,6 +28,7 @@ from textkin.index._model_records import (
     ModelRecord,
     refuse_damaged,
 )
+from textkin.models._model import VectorModel
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["Applied", "Models", "Offer", "On", "applied_steps", "offered", "threads_of"]
@@ -169,11 +170,14 @@ class Offer:
     steps: list[Any]
     description: str
 
-    def fitted(self, bags: Bags, n_jobs: int | None) -> None:
-        """Fit estimators of textkin, unless all are, and check that the words are ours."""
+    def fit_on(self, documents: Callable[[], Bags | list[str]], n_jobs: int | None) -> None:
+        """Fit estimators of textkin on what they take, unless all are fitted."""
         if self.steps and not all(map(_is_fitted, self.steps)):
             with threads_of(self.steps, n_jobs):
-                self.model.fit(bags)
+                self.model.fit(documents())
+
+    def check_words(self, bags: Bags) -> None:
+        """Check that the columns which a model was fitted on are our words."""
         first = self.steps[0] if self.steps else self.model
         columns = self.columns(bags.shape[1])
         if hasattr(first, "feature_names_in_"):
@@ -225,9 +229,17 @@ def offered(name: str, model: object, on: On) -> Offer:
         )
     steps = _steps(model)
     if steps:
-        if on == "texts":
-            raise ValueError("Models of textkin take bags; on must be 'auto' or 'bags'.")
-        return Offer(name, model, "bags", steps, _described(*steps))
+        takes = "texts" if steps[0]._takes_texts else "bags"
+        if on not in ("auto", takes):
+            raise ValueError(
+                f"{type(steps[0]).__name__} takes {takes}; on must be 'auto' or {takes!r}."
+            )
+        return Offer(name, model, takes, steps, _described(*steps))
+    if isinstance(model, VectorModel):
+        raise ValueError(
+            f"{type(model).__name__} has a matrix of vectors, whose rows are not the words of an "
+            "index: give it WordVectors, which find words by themselves."
+        )
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)  # an estimator of others is the user's to fit
     takes = on
@@ -242,9 +254,10 @@ def _steps(model: object) -> list[Any]:
     """Return the estimators of textkin that a model is made of; none if it is something else."""
     parts = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     ours = [
-        isinstance(part, TakesBags)
+        isinstance(part, SavedEstimator)
+        and (isinstance(part, TakesBags) or (at == 0 and part._takes_texts))
         and SavedEstimator._saved_classes.get(type(part).__name__) is type(part)
-        for part in parts
+        for at, part in enumerate(parts)
     ]
     return parts if all(ours) and len(parts) <= MOST_STEPS else []
 
@@ -258,7 +271,9 @@ def _is_fitted(estimator: object) -> bool:
 
 
 def _described(*models: object) -> str:
-    told = [repr(model) if isinstance(model, TakesBags) else _called(model) for model in models]
+    told = [
+        repr(model) if isinstance(model, SavedEstimator) else _called(model) for model in models
+    ]
     whole = " ".join(" > ".join(told).split())
     whole = "".join(sign if sign.isprintable() else "?" for sign in whole)
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
@@ -403,11 +418,11 @@ class Models:
 def applied_steps(record: ModelRecord, steps: Sequence[Any]) -> Applied:
     """Return estimators of textkin as one model; its dimensions may not be known yet."""
 
-    def apply(bags: Any) -> Any:  # noqa: ANN401 (what the steps take and give)
+    def apply(documents: Any) -> Any:  # noqa: ANN401 (what the steps take and give)
         for step in steps:
-            bags = step.transform(bags)
-        return bags
+            documents = step.transform(documents)
+        return documents
 
     weights = _word_weights(steps[-1], record.columns)
     known = record.dimensions or None
-    return Applied(record.name, "bags", apply, record.columns, known, weights, alone=False)
+    return Applied(record.name, record.takes, apply, record.columns, known, weights, alone=False)

@@ -12,7 +12,7 @@ from textkin import _core
 from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.run import ProgressCallback
 from textkin.transport._costs import CostName
-from textkin.transport._space import Space
+from textkin.vectors._space import Space
 
 __all__ = ["ALGORITHMS", "Algorithm", "Block", "Blocks", "Hits", "Mask", "Options"]
 
@@ -154,27 +154,30 @@ class Blocks:
         queries: _core.Documents,
         options: Options,
         *,
+        points: Float32Array | None = None,
         without: Int64Array | None = None,
         from_row: Int64Array | None = None,
         progress: ProgressCallback | None = None,
     ) -> Hits:
         """Find the nearest documents of every query.
 
-        `without` names a document that each query leaves out, `from_row` says from which document
-        on it looks.
+        `points` are vectors of the queries' own, whose words are numbered on from the last vector
+        of the space; `without` names a document that each query leaves out, `from_row` says from
+        which document on it looks.
         """
-        return self._search(queries, options, without, from_row, False, progress)[0]
+        return self._search(queries, points, options, without, from_row, False, progress)[0]
 
     def record(
-        self, query: _core.Documents, options: Options
+        self, query: _core.Documents, options: Options, points: Float32Array | None = None
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
         """Search for one query; give also verdict and value of every document."""
-        hits, verdicts, values = self._search(query, options, None, None, True, None)
+        hits, verdicts, values = self._search(query, points, options, None, None, True, None)
         return hits, verdicts[0], values[0]
 
     def _search(
         self,
         queries: _core.Documents,
+        points: Float32Array | None,
         options: Options,
         without: Int64Array | None,
         from_row: Int64Array | None,
@@ -191,7 +194,7 @@ class Blocks:
             searcher, mask = few.searcher, None
         starts, rows, distances, counts, seconds, verdicts, values = searcher.search(
             queries,
-            None,
+            points,
             self._at_most_all(options.k),
             options.radius,
             options.algorithm,

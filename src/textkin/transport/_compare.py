@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from textkin.text._stop_words import StopWords
 from textkin.transport._comparison import Comparison
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Document
 from textkin.transport._masses import Masses
 from textkin.transport._mover import WordMover
 from textkin.vectors import WordVectors
+from textkin.vectors._encode import Document
 
 __all__ = ["compare"]
 

@@ -9,8 +9,8 @@ from textkin import _core
 from textkin.explain import Flow, Move, flow_html, flow_svg, flow_text
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Coverage, Encoded, listed
-from textkin.transport._space import Space
+from textkin.vectors._encode import Coverage, Encoded, listed
+from textkin.vectors._space import Space
 
 __all__ = ["Bounds", "Comparison", "bounds_of_rows", "compare_rows"]
 

@@ -12,9 +12,10 @@ from textkin import _core
 from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.run import ProgressCallback
 from textkin.transport._blocks import ALGORITHMS, Algorithm, Blocks, Hits, Options
+from textkin.transport._certificate import Certificate
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Encoded, shares
-from textkin.transport._space import Space
+from textkin.vectors._encode import Encoded, shares
+from textkin.vectors._space import Space
 
 __all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 
@@ -32,11 +33,15 @@ class Rows:
         CSR; words ascend in every row.
     counts : ndarray, float32 where that loses nothing, else float64
         Before they are multiplied with the weights of the words.
+    points : ndarray of shape (n_entries, d), float32, or None
+        Vectors of the rows' own, one an entry: the words are then numbered on from the last row
+        of the vector table, in order.
     """
 
     indptr: Int64Array
     words: Int32Array
     counts: Float32Array | Float64Array
+    points: Float32Array | None = None
 
     @classmethod
     def of(cls, encoded: Encoded, name: str) -> "Rows":
@@ -65,7 +70,10 @@ class Rows:
         """Return some of the rows, without copying what is large."""
         indptr = self.indptr[begin : end + 1]
         inside = slice(indptr[0], indptr[-1])
-        return Rows(indptr - indptr[0], self.words[inside], self.counts[inside])
+        counts = self.counts[inside]
+        if self.points is None:
+            return Rows(indptr - indptr[0], self.words[inside], counts)
+        return Rows(indptr - indptr[0], self.words[: len(counts)], counts, self.points[inside])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +115,45 @@ class Corpus:
 
     def documents(self, rows: Rows) -> _core.Documents:
         """Return rows, of this corpus or of queries, as the core compares them."""
-        return _core.Documents(rows.indptr, rows.words, self._weights(rows), len(self.space))
+        beyond = len(self.space) + (0 if rows.points is None else len(rows.points))
+        return _core.Documents(rows.indptr, rows.words, self._weights(rows), beyond)
+
+    def vectors(self, rows: Rows, words: Int32Array) -> Float32Array:
+        """Return the vectors of words that rows, of this corpus or of queries, have."""
+        if rows.points is None:
+            return self.space.table[words]
+        return rows.points[words - len(self.space)]
+
+    def proof(self, query: Rows, row: int) -> Certificate:
+        """Return the exact distance of the only query to a document, with plan and potentials."""
+        document = self.rows.part(row, row + 1)
+        source_words, source_masses = self.masses(query, 0)
+        target_words, target_masses = self.masses(document, 0)
+        x, y = self.vectors(query, source_words), self.vectors(document, target_words)
+        # The words of the two alone, in their order: a word that both have stays one word.
+        words, first = np.unique(np.concatenate([target_words, source_words]), return_index=True)
+        a, b = (self._renumbered(rows, words) for rows in (query, document))
+        found = _core.explain(np.concatenate([y, x])[first], a, 0, b, 0, self.cost)
+        return Certificate(
+            found.distance,
+            source_masses,
+            target_masses,
+            found.source,
+            found.target,
+            found.mass,
+            found.source_potentials,
+            found.target_potentials,
+            self.cost,
+            x,
+            y,
+        )
+
+    def _renumbered(self, rows: Rows, words: Int32Array) -> _core.Documents:
+        weights = self._weights(rows)
+        heavy = weights > 0
+        indptr = np.array([0, np.count_nonzero(heavy)], dtype=np.int64)
+        numbers = np.searchsorted(words, rows.words[heavy]).astype(np.int32)
+        return _core.Documents(indptr, numbers, weights[heavy], len(words))
 
     def are_empty(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which rows, of this corpus or of queries, have nothing to compare."""
@@ -157,11 +203,13 @@ class Corpus:
         total, size = len(queries), size or _BATCH
         for begin in range(0, max(total, 1), size):  # once even if there are no queries
             end = min(begin + size, total)
+            part = queries.part(begin, end)
             yield (
                 begin,
                 self._all.search(
-                    self.documents(queries.part(begin, end)),
+                    self.documents(part),
                     options,
+                    points=part.points,
                     without=None if without is None else without[begin:end],
                     from_row=None if from_row is None else from_row[begin:end],
                     progress=_moved_on(progress, begin, total),
@@ -172,7 +220,8 @@ class Corpus:
         self, queries: Rows, row: int, options: Options
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
         """Search for one query; give also verdict and value of every document."""
-        return self._all.record(self.documents(queries.part(row, row + 1)), options)
+        part = queries.part(row, row + 1)
+        return self._all.record(self.documents(part), options, part.points)
 
 
 def read_only(*arrays: NDArray[Any]) -> None:

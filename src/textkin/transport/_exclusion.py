@@ -14,7 +14,6 @@ from textkin import _core
 from textkin._typing import Float64Array, Int32Array, Int64Array
 from textkin._validation import integer, one_of
 from textkin.exceptions import CertificateError
-from textkin.transport._certificate import Certificate
 from textkin.transport._corpus import Algorithm, Corpus, Options, Rows, read_only
 from textkin.transport._costs import reference_costs
 
@@ -264,14 +263,14 @@ class SearchCertificate:
 
     def _check_distance(self, row: int, value: float) -> float:
         try:
-            found = replace(self._proof(row), distance=value).verify()
+            found = replace(self.corpus.proof(self.query, row), distance=value).verify()
         except CertificateError as error:
             raise CertificateError(f"Document {row}: {error}") from error
         return found.gap / found.plan_cost if found.plan_cost > 0 else 0.0
 
     def _check_refined(self, row: int, value: float) -> float:
         try:
-            found = self._proof(row).verify()
+            found = self.corpus.proof(self.query, row).verify()
         except CertificateError as error:
             raise CertificateError(f"Document {row}: {error}") from error
         if not value <= found.plan_cost * (1 + _TOLERANCE):
@@ -281,32 +280,11 @@ class SearchCertificate:
             )
         return found.gap / found.plan_cost if found.plan_cost > 0 else 0.0
 
-    def _proof(self, row: int) -> Certificate:
-        """Return the distance of a document with plan and potentials."""
-        corpus = self.corpus
-        a = corpus.documents(self.query)
-        b = corpus.documents(corpus.rows.part(row, row + 1))
-        found = _core.explain(corpus.space.table, a, 0, b, 0, corpus.cost)
-        words, masses = corpus.masses(corpus.rows, row)
-        return Certificate(
-            found.distance,
-            self._of_query[1],
-            masses,
-            found.source,
-            found.target,
-            found.mass,
-            found.source_potentials,
-            found.target_potentials,
-            corpus.cost,
-            corpus.space.table[self._words],
-            corpus.space.table[words],
-        )
-
     def _bound(self, row: int, kind: str) -> tuple[float, float]:
         """Return a bound by its formula, and what rounding may add to it."""
         corpus = self.corpus
         words, masses = corpus.masses(corpus.rows, row)
-        x, y = corpus.space.table[self._words], corpus.space.table[words]
+        x, y = corpus.vectors(self.query, self._words), corpus.vectors(corpus.rows, words)
         if kind in ("wcd", "centroid"):
             one, other = self._of_query[1] @ x.astype(np.float64), masses @ y.astype(np.float64)
             rounding = _ROUNDING * (np.linalg.norm(one) + np.linalg.norm(other))

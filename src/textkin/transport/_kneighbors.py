@@ -10,8 +10,8 @@ from scipy import sparse
 from textkin._typing import Float64Array, Int64Array
 from textkin.exceptions import EmptyDocumentError
 from textkin.transport._corpus import Corpus, Hits, Rows
-from textkin.transport._reading import Documents
 from textkin.transport._search import SEARCH_CONSTRAINTS, SearchesDocuments
+from textkin.vectors._documents import Documents
 
 __all__ = ["FindsNeighbors"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textkin._typing import Float64Array, Int64Array
-from textkin.transport._encode import Encoded
-from textkin.transport._space import Space
+from textkin.vectors._encode import Encoded
+from textkin.vectors._space import Space
 from textkin.weighting import inverse_document_frequency, sif_weights, zipf_probabilities
 
 __all__ = [

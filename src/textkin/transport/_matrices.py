@@ -3,20 +3,29 @@
 from typing import Any, Literal
 
 from textkin import _core
-from textkin._typing import Float64Array
+from textkin._typing import Float32Array, Float64Array
 from textkin._validation import one_of
 from textkin.run import effective_jobs
-from textkin.transport._reading import ReadsDocuments
+from textkin.transport._costs import CostName
 
 __all__ = ["MeasuresBounds"]
 
 _MEMORY = 256 << 20  # bytes that tables may take, beside the result
 
 
-class MeasuresBounds(ReadsDocuments):
+class MeasuresBounds:
     """The centroid and the relaxed distances between all documents of two collections."""
 
+    cost: CostName
     n_jobs: int | None
+
+    def _pairs_of(
+        self,
+        X: Any,  # noqa: ANN401 (whatever the estimator reads)
+        Y: Any,  # noqa: ANN401
+    ) -> tuple[Float32Array, _core.Documents, _core.Documents]:
+        """Return vectors, and the documents of `X` and of `Y` (None: `X` again) over them."""
+        raise NotImplementedError
 
     def wcd(
         self,
@@ -27,8 +36,8 @@ class MeasuresBounds(ReadsDocuments):
 
         Parameters
         ----------
-        X : iterable of texts or token lists, or bags
-            n documents.
+        X : iterable of documents
+            n of them, of the kinds that `distance` takes, or bags.
         Y : the same, or None
             m documents; None compares those of `X` with each other.
 
@@ -81,8 +90,8 @@ class MeasuresBounds(ReadsDocuments):
 
         Parameters
         ----------
-        X : iterable of texts or token lists, or bags
-            n documents, the queries.
+        X : iterable of documents
+            n of them, of the kinds that `distance` takes, or bags, the queries.
         Y : the same, or None
             m documents; None compares those of `X` with each other, at half the work.
         side : {"both", "query", "document"}, default="both"
@@ -137,14 +146,3 @@ class MeasuresBounds(ReadsDocuments):
         return _core.relaxed_matrix(
             table, rows, columns, self.cost, side, _MEMORY, effective_jobs(self.n_jobs)
         )
-
-    def _pairs_of(
-        self,
-        X: Any,  # noqa: ANN401
-        Y: Any,  # noqa: ANN401
-    ) -> tuple[Any, _core.Documents, _core.Documents]:
-        space, weights = self._setting()
-        rows = self._documents(self._encode(X, "X", space, weights), "X")
-        if Y is None:
-            return space.table, rows, rows
-        return space.table, rows, self._documents(self._encode(Y, "Y", space, weights), "Y")

@@ -1,27 +1,26 @@
 """The Word Mover's Distance as an estimator."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textkin import _core
 from textkin._typing import Float64Array, Int64Array
-from textkin._validation import Constraint, instance_of, integer, one_of
+from textkin._validation import Constraint, instance_of, one_of
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.text._stop_words import STOP_WORDS, StopWords
+from textkin.text._stop_words import StopWords
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._corpus import Algorithm, Rows
 from textkin.transport._costs import COSTS, CostName
-from textkin.transport._encode import Document, distance_of_bags
 from textkin.transport._kneighbors import FindsNeighbors
 from textkin.transport._masses import MASSES, Masses, learnt_word_weights
 from textkin.transport._matrices import MeasuresBounds
-from textkin.transport._reading import Documents
+from textkin.transport._quick import distance_of_bags
 from textkin.transport._search import SEARCH_CONSTRAINTS
 from textkin.transport._streams import StreamsPairs
-from textkin.vectors import WordVectors
+from textkin.vectors._documents import OVER_VECTORS, Documents, Vectors
+from textkin.vectors._encode import Document
 
 __all__ = ["WordMover"]
 
@@ -121,22 +120,16 @@ class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "vectors": one_of(None)
-        | instance_of(WordVectors, "WordVectors")
-        | instance_of(np.ndarray, "a matrix with one row for each column of the bags"),
+        **OVER_VECTORS,
         "masses": one_of(*MASSES) | instance_of(np.ndarray, "an array with a weight for each word"),
         "cost": one_of(*COSTS),
-        "unit": one_of(True, False),
         "empty": one_of("error", "inf"),
-        "oov": one_of("drop", "error"),
-        "stop_words": STOP_WORDS,
-        "max_words_per_document": one_of(None) | integer(1),
         **SEARCH_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        vectors: WordVectors | NDArray[np.floating[Any]] | None = None,
+        vectors: Vectors = None,
         *,
         masses: Masses = "nbow",
         cost: CostName = "euclidean",
@@ -253,13 +246,9 @@ class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
         ndarray of shape (n, m), float64
             Distances; the diagonal is 0 if `Y` is None.
         """
-        space, weights = self._setting()
-        rows = self._documents(self._encode(X, "X", space, weights), "X")
-        columns = rows
-        if Y is not None:
-            columns = self._documents(self._encode(Y, "Y", space, weights), "Y")
+        table, rows, columns = self._pairs_of(X, Y)
         return _core.distance_matrix(
-            space.table, rows, columns, self.cost, effective_jobs(self.n_jobs), progress
+            table, rows, columns, self.cost, effective_jobs(self.n_jobs), progress
         )
 
     def paired(

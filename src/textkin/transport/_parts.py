@@ -9,8 +9,8 @@ from textkin._typing import Float64Array
 from textkin.explain import Contribution, Contributions, Flow
 from textkin.transport._comparison import bounds_of_rows
 from textkin.transport._costs import CostName, reference_costs
-from textkin.transport._encode import Encoded
-from textkin.transport._space import Space
+from textkin.vectors._encode import Encoded
+from textkin.vectors._space import Space
 
 __all__ = ["Side", "centroid_parts", "relaxed_flow"]
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from textkin import _core
 from textkin._typing import Float64Array, Int32Array
 from textkin.transport._certificate import Certificate, Verification
-from textkin.transport._encode import shares
+from textkin.vectors._encode import shares
 
 __all__ = ["TransportPlan", "optimal_transport"]
 

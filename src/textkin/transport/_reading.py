@@ -1,121 +1,42 @@
 """Documents of any kind, read over word vectors: what `WordMover` does before it measures."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter, is_
-from typing import Any, Literal, TypeAlias
+from operator import attrgetter
+from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from textkin import _core
-from textkin._typing import Float64Array, HasText
+from textkin._typing import Float64Array
+from textkin._typing import Float32Array, Float64Array, HasText
 from textkin._validation import check_params
 from textkin.text._stop_words import StopWords
 from textkin.text._terms import Preparation, prepare
 from textkin.text._tokenise import text_of
 from textkin.transport._costs import CostName
-from textkin.transport._encode import (
-    Coverage,
-    Document,
-    Encoded,
-    is_bag,
-    rows_of_bags,
-    rows_of_texts,
-)
 from textkin.transport._masses import Masses, fixed_word_weights, needs_corpus
-from textkin.transport._refusals import empty_document_error, refuse_unknown
-from textkin.transport._space import Space, space_of_matrix, space_of_words
-from textkin.vectors import WordVectors
+from textkin.transport._refusals import empty_document_error
+from textkin.vectors._documents import OVER_VECTORS, OverVectors
+from textkin.vectors._encode import Encoded
+from textkin.vectors._space import Space
 
-__all__ = ["Documents", "ReadsDocuments", "same_parameters"]
-
-Documents: TypeAlias = Iterable[str | Sequence[str] | HasText] | sparse.sparray | sparse.spmatrix
-
-_what_space_depends_on = attrgetter(
-    "vectors",
-    "masses",
-    "cost",
-    "unit",
-    "empty",
-    "oov",
-    "stop_words",
-    "max_words_per_document",
-)
+__all__ = ["ReadsDocuments"]
 
 
-class ReadsDocuments(BaseEstimator):
+class ReadsDocuments(OverVectors):
     """An estimator that has vectors and masses, and reads texts, tokens or bags over them."""
 
-    vectors: WordVectors | NDArray[np.floating[Any]] | None
     masses: Masses
     cost: CostName
-    unit: bool
     empty: Literal["error", "inf"]
-    oov: Literal["drop", "error"]
-    stop_words: StopWords
-    max_words_per_document: int | None
     n_documents_: int
     word_weights_: Float64Array | None
 
-    def coverage(self, X: Documents) -> list[Coverage]:
-        """Return how much of each document has vectors, and which words have none.
+    _space_depends_on: ClassVar["attrgetter[tuple[object, ...]]"] = attrgetter(
+        *OVER_VECTORS, "masses", "cost", "empty"
+    )
 
-        Parameters
-        ----------
-        X : iterable of texts or token lists, or bags
-            The documents.
-
-        Returns
-        -------
-        list of Coverage
-            One a document.
-
-        Examples
-        --------
-        >>> from textkin import WordMover
-        >>> [found] = WordMover().coverage(["Obama speaks qwertzish"])
-        >>> round(found.share, 2), found.unknown
-        (0.67, {'qwertzish': 1})
-        """
-        encoded = self._encode(X, "X", self._space(), oov="drop")
-        return [encoded.coverage(row) for row in range(len(encoded))]
-
-    def _space(self) -> Space:
-        """Return the vector table, made once for the parameters as they are now."""
-        key = _what_space_depends_on(self)
-        cached = self.__dict__.get("_cached_space")
-        if cached is not None and (
-            all(map(is_, cached[0], key)) or same_parameters(cached[0], key)  # the first is quick
-        ):
-            space: Space = cached[1]
-            return space
-        check_params(self)
-        unit = self.unit or self.cost == "cosine"
-        if isinstance(self.vectors, np.ndarray):
-            space = space_of_matrix(self.vectors, unit=unit)
-        else:
-            named = WordVectors.builtin() if self.vectors is None else self.vectors
-            space = space_of_words(named, unit=unit)
-        self._cached_space = (key, space)
-        return space
-
-    def _preparation(self) -> Preparation:
-        """Return how texts are read, made once for the stop words as they are now."""
-        cached = self.__dict__.get("_cached_preparation")
-        if cached is None or cached[0] is not self.stop_words:
-            prepared = prepare(lowercase=False, stop_words=self.stop_words)
-            cached = self._cached_preparation = (self.stop_words, prepared)
-        found: Preparation = cached[1]
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_cached_space", None)
-        state.pop("_cached_preparation", None)
-        return state
+    def _wants_unit_vectors(self) -> bool:
+        return self.unit or self.cost == "cosine"
 
     def _setting(self) -> tuple[Space, Float64Array | None]:
         """Return the vector table, and what each word's count is multiplied by (None is 1)."""
@@ -195,6 +116,18 @@ class ReadsDocuments(BaseEstimator):
             )
         return self._encode([document], name, space, word_weights)
 
+    def _pairs_of(
+        self,
+        X: Any,  # noqa: ANN401 (texts, tokens or any kind of bags)
+        Y: Any,  # noqa: ANN401
+    ) -> tuple[Float32Array, _core.Documents, _core.Documents]:
+        """Return the vectors, and the documents of `X` and of `Y` (None: `X` again)."""
+        space, weights = self._setting()
+        rows = self._documents(self._encode(X, "X", space, weights), "X")
+        if Y is None:
+            return space.table, rows, rows
+        return space.table, rows, self._documents(self._encode(Y, "Y", space, weights), "Y")
+
     def _documents(self, encoded: Encoded, name: str, empty: str | None = None) -> _core.Documents:
         documents = encoded.documents()
         if (empty or self.empty) == "error":
@@ -202,12 +135,3 @@ class ReadsDocuments(BaseEstimator):
             if rows.size:
                 raise empty_document_error(encoded, rows.tolist(), name, choice=empty is None)
         return documents
-
-
-def same_parameters(then: tuple[object, ...], now: tuple[object, ...]) -> bool:
-    """Tell whether parameters are the same objects, or the same words."""
-    return all(map(_is, then, now))
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b or (isinstance(a, str) and isinstance(b, str) and a == b)

@@ -1,25 +1,15 @@
-"""What is said about documents that cannot be compared, or words that have no vector."""
+"""What is said about documents that cannot be compared."""
 
 import re
 from collections.abc import Iterable
 
 from textkin.exceptions import EmptyDocumentError
-from textkin.transport._encode import Encoded, listed
+from textkin.vectors._encode import Encoded, listed
 
-__all__ = ["empty_document_error", "refuse_unknown"]
+__all__ = ["empty_document_error"]
 
 # Thai, Lao, Burmese, Khmer; kana and Chinese characters.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-
-
-def refuse_unknown(encoded: Encoded, name: str) -> None:
-    """Raise for the first document with a word that has no vector."""
-    for row, unknown in enumerate(encoded.unknown):
-        if unknown:
-            raise ValueError(
-                f"Document {row} of {name} has words without a vector: {listed(unknown)}. Pass "
-                "oov='drop' to leave them out, or load vectors that have them."
-            )
 
 
 def empty_document_error(

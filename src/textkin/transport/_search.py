@@ -14,11 +14,12 @@ from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.text._tokenise import text_of
 from textkin.transport._corpus import ALGORITHMS, Algorithm, Corpus, Options, Rows
 from textkin.transport._neighbors import Neighbors, Question
-from textkin.transport._reading import Documents, ReadsDocuments, same_parameters
+from textkin.transport._reading import ReadsDocuments
 from textkin.transport._refusals import empty_document_error
-from textkin.transport._space import Space
+from textkin.vectors._documents import Documents, same_parameters
+from textkin.vectors._space import Space
 
-__all__ = ["PROGRESS", "SEARCH_CONSTRAINTS", "SearchesDocuments"]
+__all__ = ["PROGRESS", "SEARCH_CONSTRAINTS", "Searches", "SearchesDocuments"]
 
 SEARCH_CONSTRAINTS: dict[str, Constraint] = {
     "n_neighbors": integer(1),
@@ -39,14 +40,63 @@ _READ_WITH = ("vectors", "masses", "cost", "unit", "stop_words", "max_words_per_
 _what_corpus_depends_on = attrgetter(*_READ_WITH)
 
 
-class SearchesDocuments(ReadsDocuments):
+class Searches:
+    """What a search is asked, checked."""
+
+    algorithm: Algorithm
+    memory: str | int
+    n_jobs: int | None
+
+    def _options(
+        self,
+        k: int | None,
+        radius: float = math.inf,
+        algorithm: Algorithm | None = None,
+        m: int | None = None,
+        mask: NDArray[np.uint8] | None = None,
+    ) -> Options:
+        """Return how to search, with the parameters as they are now."""
+        chosen = self.algorithm if algorithm is None else algorithm
+        SEARCH_CONSTRAINTS["algorithm"].check("algorithm", chosen)
+        _check_m(m, k, chosen)
+        return Options(
+            k=k,
+            radius=radius,
+            algorithm=chosen,
+            m=None if m is None else int(m),
+            mask=mask,
+            memory=memory_in_bytes(self.memory),
+            threads=effective_jobs(self.n_jobs),
+        )
+
+    def _asked_for(
+        self,
+        documents: int,
+        k: int | None,
+        radius: float | None,
+        algorithm: Algorithm | None,
+        m: int | None,
+        mask: ArrayLike | None,
+        progress: ProgressCallback | None,
+    ) -> Options:
+        """Check what `search` was given, for so many documents, and return how to search."""
+        _K.check("k", k)
+        _RADIUS.check("radius", radius)
+        PROGRESS.check("progress", progress)
+        return self._options(
+            None if k is None else int(k),
+            math.inf if radius is None else float(radius),
+            algorithm,
+            m,
+            _allowed(mask, documents),
+        )
+
+
+class SearchesDocuments(Searches, ReadsDocuments):
     """A reader of documents that keeps those of `fit`, and finds the nearest of them."""
 
     n_neighbors: int
     radius: float
-    algorithm: Algorithm
-    memory: str | int
-    n_jobs: int | None
 
     # ------------------------------------------------------------------ the corpus
 
@@ -95,28 +145,6 @@ class SearchesDocuments(ReadsDocuments):
         super().__setstate__(state)
         if state.get("_fitted_with") is True:
             self._fitted_with = _what_corpus_depends_on(self)
-
-    def _options(
-        self,
-        k: int | None,
-        radius: float = math.inf,
-        algorithm: Algorithm | None = None,
-        m: int | None = None,
-        mask: NDArray[np.uint8] | None = None,
-    ) -> Options:
-        """Return how to search, with the parameters as they are now."""
-        chosen = self.algorithm if algorithm is None else algorithm
-        SEARCH_CONSTRAINTS["algorithm"].check("algorithm", chosen)
-        _check_m(m, k, chosen)
-        return Options(
-            k=k,
-            radius=radius,
-            algorithm=chosen,
-            m=None if m is None else int(m),
-            mask=mask,
-            memory=memory_in_bytes(self.memory),
-            threads=effective_jobs(self.n_jobs),
-        )
 
     def _read(
         self,
@@ -204,16 +232,7 @@ class SearchesDocuments(ReadsDocuments):
         array([ 0,  1, -1])
         """
         corpus = self._corpus()
-        _K.check("k", k)
-        _RADIUS.check("radius", radius)
-        PROGRESS.check("progress", progress)
-        options = self._options(
-            None if k is None else int(k),
-            math.inf if radius is None else float(radius),
-            algorithm,
-            m,
-            _allowed(mask, len(corpus)),
-        )
+        options = self._asked_for(len(corpus), k, radius, algorithm, m, mask, progress)
         many: Any = [queries] if isinstance(text_of(queries), str) else queries
         asked = self._read(many, "queries", corpus.space, corpus.weights, empty="inf").rows
         hits = corpus.search(asked, options, progress=progress)

@@ -10,8 +10,8 @@ from textkin._typing import Float64Array, Int64Array
 from textkin._validation import integer, real
 from textkin.run import ProgressCallback
 from textkin.transport._corpus import Corpus, Options, Rows
-from textkin.transport._reading import Documents
 from textkin.transport._search import PROGRESS, SearchesDocuments
+from textkin.vectors._documents import Documents
 
 __all__ = ["NeighborBlock", "PairBlock", "StreamsPairs"]
 

@@ -21,17 +21,18 @@ from textkin.vectors._builtin import BUILTIN_PATHS, BuiltinName, read_packed
 from textkin.vectors._cache import Loaded
 from textkin.vectors._cosine import cosines, largest, row_lengths
 from textkin.vectors._lookup import find_row, unknown_word
-from textkin.vectors._making import MadeFromOthers
 from textkin.vectors._names import Names
 from textkin.vectors._pairs import JudgedByPairs
 from textkin.vectors._postprocess import remove_components, unit_rows
 from textkin.vectors._repairs import Repairs
 from textkin.vectors._store import write_folder
 from textkin.vectors._table import checked_matrix, checked_vector, column_names
+from textkin.vectors._train import MadeByTraining
 
 __all__ = ["WordVectors"]
 
 
+class WordVectors(MadeByTraining):
 class WordVectors(MadeFromOthers, JudgedByPairs):
     """A table of words and their vectors, read-only.
 
@@ -58,6 +59,7 @@ class WordVectors(MadeFromOthers, JudgedByPairs):
     --------
     WordVectors.builtin : The vectors that come with textkin.
     WordVectors.load : Vectors in the formats that people have.
+    WordVectors.train : Vectors of your own text.
 
     Examples
     --------
@@ -88,6 +90,14 @@ class WordVectors(MadeFromOthers, JudgedByPairs):
         vectors._matrix.flags.writeable = False
         vectors._repairs = found.repairs
         return vectors
+
+    def _saved_parts(self) -> dict[str, Any]:
+        """Tell what an estimator that has these vectors saves of them."""
+        return {"words": np.array(self.words, dtype=object), "matrix": self._matrix}
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> Self:
+        return cls(parts["words"].tolist(), parts["matrix"])
 
     @classmethod
     def builtin(cls, name: BuiltinName = "glove") -> "WordVectors":

@@ -4,8 +4,6 @@ Values are computed in float64 and rounded once, to the dtype of the bags: that 
 in float64, lists with Python's floats among them, and float32 for all others, whole numbers too.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -46,11 +44,6 @@ class TakesBags(SavedEstimator, TransformerMixin, BaseEstimator):
 
     _takes_negative: ClassVar[bool] = False
     _keeps_zeros: ClassVar[bool] = False  # that a sparse array stores
-
-    def __init_subclass__(cls, **keywords: Any) -> None:  # noqa: ANN401 (scikit-learn's own)
-        super().__init_subclass__(**keywords)
-        if "fit" in vars(cls):
-            setattr(cls, "fit", _whole_or_not_at_all(vars(cls)["fit"]))  # noqa: B010
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         tags = super().__sklearn_tags__()
@@ -185,19 +178,3 @@ def _canonical(
             f"row {rows_of(bags)[first]} has {bags.data[first]}."
         )
     return bags
-
-
-def _whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a fit that fails, or is interrupted, leave the estimator as it was before."""
-
-    @wraps(fit)
-    def fit_or_restore(self: TakesBags, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
-        before = vars(self).copy()
-        try:
-            return fit(self, *arguments, **keywords)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    return fit_or_restore

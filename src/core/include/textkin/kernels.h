@@ -105,6 +105,7 @@ template <class Number> struct FactorKernels {
 };
 
 struct TopicTokens; // kernels/tokens_of_topics.h
+struct VectorSteps; // kernels/steps_of_vectors.h
 
 struct Kernels {
     const char* name;
@@ -226,6 +227,12 @@ struct Kernels {
     // fixed probabilities of the words. The same topics on every processor.
     void (*draw_topics)(TopicTokens& tokens);
     void (*draw_topics_of_fixed_words)(TopicTokens& tokens);
+
+    // Takes the steps in order. The first changes all inputs and outputs, rows padded with zeros to
+    // 64 bytes; other threads may do the same at once. The second changes the first input of each
+    // step, which is padded so, and only reads the other rows, which end with their numbers.
+    void (*train_vectors)(const VectorSteps& steps);
+    void (*train_first_inputs)(const VectorSteps& steps);
 };
 
 // The kernels in use: those of the best instruction set that this processor has, or of the one

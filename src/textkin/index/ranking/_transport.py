@@ -23,11 +23,11 @@ from textkin.transport import Comparison, WordMover
 from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
 from textkin.transport._comparison import compare_rows
 from textkin.transport._costs import CostName
-from textkin.transport._encode import Encoded, shares
 from textkin.transport._masses import Masses, fixed_word_weights, tfidf_word_weights
 from textkin.transport._neighbors import SearchStats
 from textkin.transport._parts import Side, centroid_parts, relaxed_flow
 from textkin.transport._refusals import empty_document_error
+from textkin.vectors._encode import Encoded, shares
 
 __all__ = ["TransportMethod", "TransportQuery", "TransportRanker", "TransportRanking"]
 

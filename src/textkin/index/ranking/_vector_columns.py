@@ -11,8 +11,8 @@ from textkin.index._catalogue import words_checksum
 from textkin.index.ranking._view import View
 from textkin.text._stop_words import StopWords
 from textkin.text._terms import prepare
-from textkin.transport._space import Space, space_of_words
 from textkin.vectors import WordVectors
+from textkin.vectors._space import Space, space_of_words
 
 __all__ = ["NO_VECTOR", "STOP_WORD", "VectorColumns", "space_of_view"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textkin._typing import Float32Array, WordLookup
-from textkin.vectors import WordVectors
+from textkin.vectors._word_vectors import WordVectors
 
 __all__ = ["Space", "space_of_matrix", "space_of_words"]
 

@@ -13,25 +13,24 @@ from textkin._typing import Float64Array, HasText, Int32Array, Int64Array
 from textkin.text._counting import ColumnFinder, counted_rows
 from textkin.text._terms import Preparation, TermReader, batches
 from textkin.text._tokenise import text_of
-from textkin.transport._space import Space
+from textkin.vectors._space import Space
 
 __all__ = [
     "Coverage",
     "Document",
     "Encoded",
-    "distance_of_bags",
     "is_bag",
     "listed",
+    "refuse_unknown",
     "rows_of_bags",
     "rows_of_texts",
+    "shares",
 ]
 
 Document: TypeAlias = (
     str | Sequence[str] | HasText | sparse.sparray | sparse.spmatrix | NDArray[np.floating[Any]]
 )
 """A text (as a str, or a document that was read), a list of tokens, or one row of bags."""
-
-_CSR = (sparse.csr_array, sparse.csr_matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,25 +194,6 @@ def rows_of_bags(
     return Encoded(indptr, indices[kept], weights[kept], len(space), unknown, word_weights)
 
 
-def distance_of_bags(space: Space, a: object, b: object, cost: str) -> float | None:
-    """Return the distance of two one-row bags that are in order, without any detour.
-
-    Whatever is out of the ordinary gives None, and goes the long way, where every case has its
-    check and every mistake its message.
-    """
-    if space.known is not None or space.lookup is not None:
-        return None
-    if not (isinstance(a, _CSR) and isinstance(b, _CSR)):
-        return None
-    table = space.table
-    shape = (1, len(table))
-    if a.shape != shape or b.shape != shape:
-        return None
-    return _core.distance_of_bags(
-        table, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, cost
-    )
-
-
 def rows_of_texts(
     texts: Iterable[str | Sequence[str] | HasText],
     space: Space,
@@ -237,6 +217,16 @@ def rows_of_texts(
         word_weights,
         counted.cut,
     )
+
+
+def refuse_unknown(encoded: Encoded, name: str) -> None:
+    """Raise for the first document with a word that has no vector."""
+    for row, unknown in enumerate(encoded.unknown):
+        if unknown:
+            raise ValueError(
+                f"Document {row} of {name} has words without a vector: {listed(unknown)}. Pass "
+                "oov='drop' to leave them out, or load vectors that have them."
+            )
 
 
 def _terms(batch: Sequence[str | Sequence[str]], reader: TermReader) -> _core.TokenBlock:

@@ -1,0 +1,67 @@
+"""Contextual tokens: MaxSim and exact transport, which tokens meet, and what it all proves.
+
+Needs a sentence encoder; see minilm.py, beside this file, for what to install. Without it the
+example says so and ends.
+"""
+
+from minilm import open_or_leave
+
+import textkin as tk
+from textkin.transport import bert_score, max_sim
+
+model = open_or_leave()
+
+
+def documents(texts: list[str]) -> list[tk.TokenVectors]:
+    """Encode texts: the vector of each token in its context, with the token to show."""
+    kept = (encoded.words() for encoded in model.encode(texts))
+    return [tk.TokenVectors(each.vectors, tokens=each.tokens) for each in kept]
+
+
+texts = [
+    "The bank raised its interest rates again.",
+    "He sat on the bank of the river and fished.",
+    "A kitten sleeps on the sofa.",
+    "The cat is asleep on the couch.",
+    "Shares fell after the central bank spoke.",
+    "The band gave a concert in Tokyo.",
+    "Musicians performed in Japan last night.",
+    "The president greeted the press in Chicago.",
+    "The parliament voted on the new budget.",
+    "Children learn to read at school.",
+]
+queries = ["Borrowing money becomes more expensive", "A cat naps on a settee"]
+corpus, asked = documents(texts), documents(queries)
+
+# Each token of a query meets its nearest token of a document: ColBERT's late interaction.
+mover = tk.TokenMover(n_jobs=-1).fit(corpus)
+indices, scores = mover.search_max_sim(asked, k=3)
+for query, row, values in zip(queries, indices, scores, strict=True):
+    print(f"{query}, by MaxSim:")
+    for i, score in zip(row, values, strict=True):
+        print(f"  {score:.3f}  {texts[i]}")
+
+# Exact transport: the tokens of the document must be met, too. With the proof.
+found = mover.search(asked, k=3)
+for query, (row, distances) in zip(queries, found, strict=True):
+    print(f"{query}, by exact transport:")
+    for i, distance in zip(row, distances, strict=True):
+        print(f"  {distance:.3f}  {texts[i]}")
+print(found.certificate(0).verify())
+
+# Why: which token goes where, and at what cost.
+best = int(found.indices[1, 0])
+why = mover.explain(asked[1], corpus[best])
+print(why)
+print(why.verify())
+
+# Rare tokens may weigh more: the idf of the corpus, for transport, MaxSim and BERTScore alike.
+idf = tk.TokenIdf().fit(corpus)
+weighed, question = idf.transform(corpus), idf.transform(asked)
+print("MaxSim by idf:", max_sim(question, weighed).argmax(axis=1))
+score = bert_score(question[1:], [weighed[best]])
+print(f"BERTScore: P {score.precision[0]:.3f}, R {score.recall[0]:.3f}, F {score.f1[0]:.3f}")
+
+# As MoverScore: pairs of neighbouring tokens, by Euclidean distance.
+pairs = tk.TokenMover("euclidean", unit=True)
+print(f"bigrams: {pairs.distance(question[1].ngrams(2), weighed[best].ngrams(2)):.3f}")

@@ -1,0 +1,30 @@
+// Steps in the training of word and document vectors, one after another. Nothing here has a body:
+// see textkin/kernels.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace textkin {
+
+// A step has inputs v_1 ... v_n, rows of words and documents, and outputs u_1 ... u_m with labels 1
+// (expected) or 0. Their sum h, or with `mean` their mean, predicts the labels: the step climbs
+// the sum over j of log sigmoid(u_j . h) where the label is 1, of log sigmoid(-u_j . h) elsewhere,
+// by `rate` times its slope.
+struct VectorSteps {
+    std::size_t count;
+    float* const* inputs;
+    const std::uint32_t* input_ends; // of each step
+    float* const* outputs;
+    const float* labels; // kLanes more may be read
+    const std::uint32_t* output_ends;
+    std::size_t dimension;
+    float rate;
+    bool mean;
+
+    float* hidden; // so many numbers as a row has, padded
+    float* error;  // the same
+    float* slopes; // as many as the most outputs of a step, padded
+};
+
+} // namespace textkin

@@ -1,0 +1,95 @@
+"""Options that several commands have, and what they share in reading them."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textkin.cli._printing import note, one_line
+
+if TYPE_CHECKING:
+    from textkin.text import Skipped
+
+__all__ = [
+    "DelimiterOption",
+    "EncodingOption",
+    "MaxBytesOption",
+    "PatternOption",
+    "QuotedOption",
+    "SkipErrorsOption",
+    "SourcesArgument",
+    "TextOption",
+    "named_stop_words",
+    "refuse_existing",
+    "tell_skipped",
+]
+
+_REASONS = 3  # of skipped records, that are told
+
+SourcesArgument = typer.Argument(
+    metavar="SOURCE...",
+    help="Folders, text files, JSON Lines, JSON, CSV, TSV, Parquet; also with .gz.",
+)
+TextOption = Annotated[
+    str | None, typer.Option(metavar="FIELD", help="The field with the text; else 'text'.")
+]
+PatternOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Which files of a folder ('**/*.csv'); else .txt and .md."),
+]
+EncodingOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of the files, or 'detect'; else UTF-8.")
+]
+DelimiterOption = Annotated[
+    str | None, typer.Option(metavar="CHARACTER", help="Between the fields of CSV and TSV.")
+]
+QuotedOption = Annotated[
+    bool | None, typer.Option("--quoted/--unquoted", help="Whether quotation marks wrap fields.")
+]
+MaxBytesOption = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="The longest document; else 64 MiB.")
+]
+SkipErrorsOption = Annotated[
+    bool, typer.Option("--skip-errors", help="Leave out what cannot be read, and say so.")
+]
+
+
+def named_stop_words(given: str | None) -> str | Path | None:
+    """Return the name of a list, or the path of a file."""
+    from textkin.text import stop_lists
+
+    if given is None:
+        return None
+    names = dict.fromkeys(found.name for found in stop_lists())
+    if given.partition(":")[0] in names:
+        return given
+    if Path(given).is_file():
+        return Path(given)
+    raise ValueError(
+        f"--stop-words must name a list or a file; there is no {given!r}. There are "
+        f"{', '.join(names)}."
+    )
+
+
+def tell_skipped(skipped: "Skipped") -> None:
+    """Tell what was left out, if anything was."""
+    if not skipped.count:
+        return
+    told = "; ".join(one_line([reason], 300) for reason in skipped.reasons[:_REASONS])
+    more = f"; and {skipped.count - _REASONS:,} more" if skipped.count > _REASONS else ""
+    note(f"left out {skipped.count:,}: {told}{more}")
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise, before any work, where a folder could not be written after it."""
+    if target.is_symlink() or (
+        target.exists() and not (target.is_dir() and not any(target.iterdir()))
+    ):
+        raise FileExistsError(f"{str(target)!r} exists already; name another folder.")
+    above = next(folder for folder in (target.absolute(), *target.absolute().parents)
+                 if folder.exists())  # fmt: skip
+    if not above.is_dir():
+        raise NotADirectoryError(f"{str(target)!r} cannot be made: {str(above)!r} is a file.")
+    if not os.access(above, os.W_OK):
+        raise PermissionError(f"{str(target)!r} cannot be made: {str(above)!r} is read-only.")

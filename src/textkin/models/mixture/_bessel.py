@@ -1,0 +1,121 @@
+"""Modified Bessel functions of a von Mises-Fisher distribution, for all dimensions and kappa.
+
+With v = d/2 - 1, everything rests on three numbers that stay in range wherever kappa does::
+
+    log(I_v(x) / x^v),    I_{v+1}(x) / I_v(x) = A_d(x),    and the inverse of A_d
+
+The uniform (Debye) expansion gives the first two for orders of at least 64, with an error below
+1e-15; small orders are reached from there by the recurrence of the ratios, which is stable
+downwards.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from textkin._typing import Float64Array
+
+__all__ = ["LEAST_KAPPA", "bessel_ratio", "kappa_of", "log_normalizer"]
+
+LEAST_KAPPA = 1e-6  # below which a distribution is uniform for all purposes
+_ORDER = 64  # from which on the expansion is as good as float64
+_TERMS = 10
+_LOG_2_PI = float(np.log(2 * np.pi))
+_MOST_STEPS = 100  # that no root has needed yet; halving an interval would need fewer
+
+
+def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
+    """Return log C_d(kappa)."""
+    scaled, _ = _scaled_bessel(d, np.asarray(kappa, dtype=np.float64))
+    return np.asarray(-0.5 * d * _LOG_2_PI - scaled)
+
+
+def bessel_ratio(d: int, kappa: ArrayLike) -> Float64Array:
+    """Return A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean."""
+    kappa = np.asarray(kappa, dtype=np.float64)
+    _, quotient = _scaled_bessel(d, kappa)
+    return np.asarray(kappa * quotient)
+
+
+def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
+    """Return the roots of A_d(kappa) = r, which are the most likely kappa, from 1e-6 to `most`.
+
+    Newton's method from the approximation of Banerjee et al., kept between bounds that close in
+    on the root.
+    """
+    r = np.atleast_1d(np.asarray(lengths, dtype=np.float64))
+    low, high = np.full(r.shape, LEAST_KAPPA), np.full(r.shape, float(most))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa = np.clip(np.nan_to_num(r * (d - r * r) / (1 - r * r), nan=most), low, high)
+    for _ in range(_MOST_STEPS):
+        a = bessel_ratio(d, kappa)
+        above = a > r
+        low, high = np.where(above, low, kappa), np.where(above, kappa, high)
+        slope = np.maximum(1 - a * a - (d - 1) * a / kappa, np.finfo(np.float64).tiny)
+        step = kappa - (a - r) / slope
+        # Beyond its bounds a step says less than they do; from their ends it may go back to them.
+        outside = (step < low) | (step > high)
+        step = np.where(outside, np.sqrt(low) * np.sqrt(high), step)
+        done = np.abs(step - kappa) <= 1e-14 * kappa
+        kappa = np.where(done, kappa, step)
+        if done.all():
+            break
+    return kappa
+
+
+def _scaled_bessel(d: int, x: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return log(I_v(x) / x^v) and I_{v+1}(x) / (x I_v(x)) for v = d/2 - 1."""
+    v = 0.5 * d - 1
+    steps = max(0, int(np.ceil(_ORDER - v)))
+    order = v + steps
+    # With z = x/V, s = sqrt(1 + z^2) and p = 1/s, where nothing is subtracted from what is near:
+    #   log(I_V/x^V) = V (s - log(1 + s) - log V) - log(2 pi V s) / 2 + log U
+    #   I_{V+1}/(x I_V) = [1/(1 + s) + p W/U] / V
+    s = np.hypot(1.0, x / order)
+    p = 1 / s
+    u, w = _debye_sums(p, order)
+    scaled = order * (s - np.log1p(s) - np.log(order)) - 0.5 * (_LOG_2_PI + np.log(order * s))
+    scaled = scaled + np.log(u)
+    quotient = (1 / (1 + s) + p * w / u) / order
+    square = x * x
+    for below in range(1, steps + 1):
+        quotient = 1 / (2 * (order - below + 1) + square * quotient)
+        scaled = scaled - np.log(quotient)
+    return scaled, quotient
+
+
+def _debye_sums(p: Float64Array, order: float) -> tuple[Float64Array, Float64Array]:
+    """Return U = sum u_k(p)/V^k, and W with I'_V/I_V = s/z (1 + z^2 p^2 W/U)."""
+    us, ws = _debye_coefficients()
+    powers = order ** -np.arange(_TERMS + 1.0)
+    u = np.polynomial.polynomial.polyval(p, powers @ us)
+    w = np.polynomial.polynomial.polyval(p, powers @ ws)
+    return np.asarray(u, dtype=np.float64), np.asarray(w, dtype=np.float64)
+
+
+@lru_cache(maxsize=1)
+def _debye_coefficients() -> tuple[Float64Array, Float64Array]:
+    """Return the polynomials u_k and w_k by powers of p (Abramowitz and Stegun, 9.3.9 to 9.3.14).
+
+    u_{k+1} = p^2 (1 - p^2) u_k' / 2 + int_0^p (1 - 5 t^2) u_k(t) dt / 8, and the polynomials
+    v_k = u_k + (1 - p^2) w_k of the derivative have w_{k+1} = -p u_k / 2 - p^2 u_k'.
+    """
+    size = 3 * _TERMS + 3
+    us, ws = np.zeros((_TERMS + 1, size)), np.zeros((_TERMS + 1, size))
+    u = {0: Fraction(1)}
+    us[0, 0] = 1
+    for k in range(_TERMS):
+        after: dict[int, Fraction] = {}
+        for power, value in u.items():
+            for shift, factor in (
+                (1, Fraction(power, 2) + Fraction(1, 8 * (power + 1))),
+                (3, -Fraction(power, 2) - Fraction(5, 8 * (power + 3))),
+            ):
+                after[power + shift] = after.get(power + shift, Fraction(0)) + factor * value
+            ws[k + 1, power + 1] = float(-value * (Fraction(1, 2) + power))
+        u = after
+        for power, value in u.items():
+            us[k + 1, power] = float(value)
+    return us, ws

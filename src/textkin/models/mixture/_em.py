@@ -1,0 +1,279 @@
+"""Expectation maximisation for mixtures whose densities are products with x and x^2.
+
+Of a Gaussian with a diagonal matrix and of a von Mises-Fisher distribution alike, the logarithm
+of weight times density is ``offset + linear . x + quadratic . x^2`` (`Logits`), and the next
+parameters follow from three sums over rows (`Sums`). Both steps are matrix products over blocks of
+rows of one shape; how rows are cut never depends on the number of threads, nor do sums.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textkin._typing import Float64Array, IntpArray
+from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
+
+__all__ = ["Family", "Fit", "Logits", "Rows", "Sums", "maximise", "pass_over", "posteriors"]
+
+ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
+_TILE = 8  # components of one: products with 15 take longer than those with 16
+_MOST_PARTS = 64  # whose sums are kept apart until all rows are done
+_LEAST = -69.0  # logarithms of posteriors below rounding, of which no denormal numbers come
+_ROUGH = 1e-3  # error of a logarithm, by which float32 is too coarse
+_FEW = 0.1  # mean rows, of an empty component
+_RESEEDS = 5  # of one component; after that many it stays as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """The logarithm of weight times density, for all components."""
+
+    offset: Float64Array  # (n_components,)
+    linear: Float64Array  # (n_components, n_features)
+    quadratic: Float64Array | None  # likewise, or None where there is no such part
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What the next parameters follow from, and how well the ones before fitted."""
+
+    counts: Float64Array  # (n_components,): sum w gamma
+    first: Float64Array  # (n_components, n_features): sum w gamma x
+    second: Float64Array | None  # sum w gamma x^2
+    mean: float  # of the logarithms of the rows, by weights
+    logs: Float64Array  # (n_rows,): log p(x), or the largest term of it in hard EM
+
+
+class Rows:
+    """Rows and their weights above 0, whose mean is made 1; padded to whole blocks by no weight."""
+
+    def __init__(self, rows: NDArray[Any], weights: Float64Array) -> None:
+        n_rows, n_features = rows.shape
+        size = -(-n_rows // ROWS) * ROWS
+        self.n_rows = n_rows
+        self.values = np.zeros((size, n_features), dtype=rows.dtype)
+        self.values[:n_rows] = rows
+        self.weights = np.zeros(size)
+        self.weights[:n_rows] = weights / weights.mean()
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self.values[: self.n_rows]
+
+
+_Model = TypeVar("_Model")
+
+
+class Family(Protocol[_Model]):
+    """What a kind of mixture knows: its densities, and the parameters of most likelihood."""
+
+    def logits(self, model: _Model) -> Logits:
+        """Return what the densities of a model are products with."""
+        ...
+
+    def estimate(self, sums: Sums, before: _Model) -> _Model:
+        """Return the most likely parameters; of an empty component those before."""
+        ...
+
+    def means(self, model: _Model) -> Float64Array:
+        """Return the means of the components."""
+        ...
+
+    def around(self, means: NDArray[Any]) -> _Model:
+        """Return components of one weight and one width, for which the nearest mean is the best."""
+        ...
+
+    def with_seeds(self, model: _Model, components: IntpArray, rows: NDArray[Any]) -> _Model:
+        """Return the model with components moved to rows, as wide as others are in the mean."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A fitted model, and how it was found."""
+
+    model: Any
+    log_likelihoods: list[float]
+    n_reseeded: int
+    n_iter: int
+    converged: bool
+
+    @property
+    def score(self) -> float:
+        """What the best of several fits has the most of."""
+        return self.log_likelihoods[-1]
+
+
+def maximise(
+    family: Family[_Model],
+    model: _Model,
+    rows: Rows,
+    *,
+    hard: bool,
+    max_iter: int,
+    tol: float,
+    threads: int,
+    report: Callable[[], object],
+) -> Fit:
+    """Take steps of EM until the mean log-likelihood rises by less than `tol`.
+
+    A component of less than a tenth of a mean row goes to the row that fits worst; the step after
+    which that happens may lower the likelihood, and never counts as converged.
+    """
+    sums = pass_over(rows, family.logits(model), hard=hard, threads=threads)
+    found = [sums.mean]
+    reseeded = np.zeros(len(sums.counts), dtype=np.intp)
+    converged = False
+    while not converged and len(found) <= max_iter:
+        model = family.estimate(sums, model)
+        few = sums.counts < _FEW
+        empty = np.flatnonzero(few & (reseeded < _RESEEDS))
+        if empty.size:
+            reseeded[empty] += 1
+            model = family.with_seeds(model, empty, _worst(rows, sums.logs, empty.size))
+        sums = pass_over(rows, family.logits(model), hard=hard, threads=threads)
+        found.append(sums.mean)
+        converged = not empty.size and found[-1] - found[-2] < tol
+        report()
+    return Fit(model, found, int(reseeded.sum()), len(found) - 1, converged)
+
+
+def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
+    """Return the sums over all rows of their posteriors, or of their best components if `hard`.
+
+    The caller has BLAS on one thread.
+    """
+    dtype: Any = np.float64 if _too_coarse(logits) else rows.values.dtype
+    step = _Block(logits, dtype, hard)
+    logs = np.empty(len(rows.values))
+    a_part = -(-len(rows.values) // (ROWS * _MOST_PARTS)) * ROWS
+    parts = [
+        slice(start, min(start + a_part, len(rows.values)))
+        for start in range(0, len(rows.values), a_part)
+    ]
+    found: list[Any] = [None] * len(parts)
+
+    def work(part: slice, _check: Check) -> int:
+        counts, first = np.zeros(len(logits.offset)), np.zeros(logits.linear.shape)
+        second = None if logits.quadratic is None else np.zeros(logits.linear.shape)
+        for start in range(part.start, part.stop, ROWS):
+            block = slice(start, start + ROWS)
+            values = rows.values[block].astype(dtype, copy=False)
+            step.add(values, rows.weights[block], logs[block], counts, first, second)
+        found[part.start // a_part] = counts, first, second
+        return 1
+
+    for _ in run_blocks(parts, work, min(threads, len(parts))):
+        pass
+    counts, first, second = found[0]
+    for more_counts, more_first, more_second in found[1:]:
+        counts += more_counts
+        first += more_first
+        if second is not None:
+            second += more_second
+    # Row by row in pairs, as NumPy sums; a product with BLAS would depend on its threads.
+    mean = float((logs * rows.weights).sum() / rows.n_rows)
+    return Sums(counts, first, second, mean, logs[: rows.n_rows])
+
+
+def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Float64Array]:
+    """Return log p(x) of rows, and the posteriors of the components, (n_rows, n_components).
+
+    In float64, and in blocks of one shape: a row alone has the bits that it has among others.
+    """
+    step = _Block(logits, np.float64, False)
+    logs, found = np.empty(len(values)), np.empty((len(values), len(logits.offset)))
+    with one_thread_of_blas:
+        for start in range(0, len(values), ROWS):
+            block = values[start : start + ROWS]
+            size = len(block)
+            if size < ROWS:
+                block = np.vstack([block, np.zeros((ROWS - size, values.shape[1]))])
+            terms = step.terms(block)[0][: step.size, :size]
+            top = terms.max(axis=0)
+            np.exp(terms - top, out=terms)
+            totals = terms.sum(axis=0)
+            logs[start : start + size] = step.base + top + np.log(totals)
+            found[start : start + size] = (terms / totals).T
+    return logs, found
+
+
+class _Block:
+    """Both steps of EM for a block of `ROWS` rows."""
+
+    def __init__(self, logits: Logits, dtype: Any, hard: bool) -> None:  # noqa: ANN401
+        # Posteriors need differences only, which are smaller than what they differ from.
+        self.base = float(logits.offset.max())
+        self.size = len(logits.offset)
+        self.offset = _padded(logits.offset - self.base, -np.inf, dtype)[:, np.newaxis]
+        self.linear = _padded(logits.linear, 0, dtype)
+        self.quadratic = None
+        if logits.quadratic is not None:
+            self.quadratic = _padded(logits.quadratic, 0, dtype)
+        self.hard = hard
+
+    def terms(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return logarithms less `base`, (padded components, ROWS), and the values squared."""
+        terms = self.linear @ values.T
+        squares = None
+        if self.quadratic is not None:
+            squares = values * values
+            terms += self.quadratic @ squares.T
+        terms += self.offset
+        return terms, squares
+
+    def add(
+        self,
+        values: NDArray[Any],
+        weights: Float64Array,
+        logs: Float64Array,
+        counts: Float64Array,
+        first: Float64Array,
+        second: Float64Array | None,
+    ) -> None:
+        """Write the logarithms of the rows, and add their parts to the sums."""
+        terms, squares = self.terms(values)
+        if self.hard:
+            best = terms.argmax(axis=0)
+            logs[:] = terms[best, np.arange(len(values))]
+            terms.fill(0)
+            terms[best, np.arange(len(values))] = weights
+        else:
+            top = terms.max(axis=0)
+            terms -= top
+            np.maximum(terms, _LEAST, out=terms)
+            np.exp(terms, out=terms)
+            totals = terms.sum(axis=0)
+            logs[:] = top
+            logs += np.log(totals)
+            terms *= (weights / totals).astype(terms.dtype)
+        logs += self.base
+        counts += terms.sum(axis=1, dtype=np.float64)[: self.size]
+        first += (terms @ values)[: self.size]
+        if second is not None and squares is not None:
+            second += (terms @ squares)[: self.size]
+
+
+def _padded(values: Float64Array, filler: float, dtype: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Return values of components, with components to fill the last tile."""
+    size = -(-len(values) // _TILE) * _TILE
+    found = np.full((size, *values.shape[1:]), filler, dtype=dtype)
+    found[: len(values)] = values
+    return found
+
+
+def _too_coarse(logits: Logits) -> bool:
+    """Tell whether products in float32, with values of about 1 or of unit rows, would be rough."""
+    if logits.quadratic is None:
+        sizes = np.linalg.norm(logits.linear, axis=1)
+    else:
+        sizes = np.abs(logits.linear).sum(axis=1) + np.abs(logits.quadratic).sum(axis=1)
+    return bool(np.finfo(np.float32).eps / 2 * sizes.max() > _ROUGH)
+
+
+def _worst(rows: Rows, logs: Float64Array, size: int) -> NDArray[Any]:
+    """Return the rows that fit worst."""
+    return rows.rows[np.argsort(logs, kind="stable")[:size]]

@@ -1,0 +1,132 @@
+"""Gaussians with diagonal covariance: densities, estimates, and the scale of columns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textkin._typing import Float64Array, IntpArray
+from textkin.models.mixture._em import Logits, Rows, Sums
+from textkin.models.mixture._starts import reseeded_weights, shares
+
+__all__ = ["GaussianFamily", "Gaussians", "Scale", "logits_of"]
+
+_AT_ONCE = 4096  # rows that are made double at a time
+_LEAST_VARIANCE = 1e-280  # of a column; with less it is constant
+_LEAST_COUNT = 1e-9  # rows, below which there is no mean to speak of
+_LOG_2_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussians:
+    """The parameters of a mixture."""
+
+    weights: Float64Array  # (n_components,)
+    means: Float64Array  # (n_components, n_features)
+    variances: Float64Array  # likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where columns have their mean, and how far they go from there.
+
+    Sums of squares, and float32, are good for columns about 0 that are about 1 in size.
+    """
+
+    shift: Float64Array
+    size: Float64Array
+
+    @classmethod
+    def of_rows(cls, values: NDArray[Any], weights: Float64Array) -> "Scale":
+        """Return mean and standard deviation; a constant column takes the mean one of others."""
+        total = weights.sum()
+        shift, variance = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            for block in _blocks(len(values)):
+                shift += weights[block] / total @ values[block].astype(np.float64)
+            for block in _blocks(len(values)):
+                variance += weights[block] / total @ (values[block] - shift) ** 2
+        if not np.isfinite(variance).all():
+            raise ValueError("X must have values whose squares have a finite sum; scale them down.")
+        varies = variance > _LEAST_VARIANCE
+        variance[~varies] = variance[varies].mean() if varies.any() else 1.0
+        return cls(shift, np.sqrt(variance))
+
+    @classmethod
+    def of_mixture(cls, model: Gaussians) -> "Scale":
+        """Return mean and standard deviation of what a mixture describes."""
+        shift = model.weights @ model.means
+        variance = model.weights @ (model.variances + (model.means - shift) ** 2)
+        return cls(shift, np.sqrt(variance))
+
+    def to(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return rows in units of this scale, in their own dtype."""
+        scaled = np.empty_like(values)
+        for block in _blocks(len(values)):
+            scaled[block] = (values[block] - self.shift) / self.size
+        return scaled
+
+    def model_to(self, model: Gaussians) -> Gaussians:
+        """Return a mixture in units of this scale."""
+        means = (model.means - self.shift) / self.size
+        return Gaussians(model.weights, means, model.variances / self.size / self.size)
+
+    def model_from(self, model: Gaussians) -> Gaussians:
+        """Return a mixture in units of this scale as it is without."""
+        means = self.shift + self.size * model.means
+        return Gaussians(model.weights, means, model.variances * self.size * self.size)
+
+
+class GaussianFamily:
+    """Diagonal Gaussians over rows in units of a scale."""
+
+    def __init__(self, scale: Scale, variance_floor: float) -> None:
+        self.scale, self.floor = scale, variance_floor
+
+    def logits(self, model: Gaussians) -> Logits:
+        return logits_of(model, self.scale)
+
+    def means(self, model: Gaussians) -> Float64Array:
+        return model.means
+
+    def around(self, means: NDArray[Any]) -> Gaussians:
+        n_components = len(means)
+        means = np.asarray(means, dtype=np.float64)
+        return Gaussians(np.full(n_components, 1 / n_components), means, np.ones(means.shape))
+
+    def estimate(self, sums: Sums, before: Gaussians) -> Gaussians:
+        # A variance is most likely at the floor where it would be below, so likelihood still rises.
+        assert sums.second is not None
+        some = sums.counts > _LEAST_COUNT
+        counts = sums.counts[some, np.newaxis]
+        means, variances = before.means.copy(), before.variances.copy()
+        means[some] = sums.first[some] / counts
+        variances[some] = np.maximum(sums.second[some] / counts - means[some] ** 2, self.floor)
+        return Gaussians(shares(sums.counts), means, variances)
+
+    def with_seeds(self, model: Gaussians, components: IntpArray, rows: NDArray[Any]) -> Gaussians:
+        means, variances = model.means.copy(), model.variances.copy()
+        variances[components] = model.weights @ model.variances
+        means[components] = rows
+        return Gaussians(reseeded_weights(model.weights, components), means, variances)
+
+
+def logits_of(model: Gaussians, scale: Scale) -> Logits:
+    """Return log w_i N(x; mu_i, sigma_i^2) of rows in units of a scale, as products with them."""
+    precisions = 1 / model.variances
+    constant = np.log(model.variances) + model.means**2 * precisions + _LOG_2_PI
+    offset = np.log(model.weights) - 0.5 * constant.sum(axis=1) - np.log(scale.size).sum()
+    return Logits(offset, model.means * precisions, -0.5 * precisions)
+
+
+def as_rows(values: NDArray[Any], weights: Float64Array) -> tuple[Scale, Rows]:
+    """Return rows with weight in units of their own scale."""
+    if not (weights > 0).all():
+        values, weights = values[weights > 0], weights[weights > 0]
+    scale = Scale.of_rows(values, weights)
+    return scale, Rows(scale.to(values), weights)
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, n_rows, _AT_ONCE)]

@@ -1,0 +1,145 @@
+"""``textkin vectors train`` as a person types it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from textkin.cli import main
+from textkin.vectors import WordVectors
+
+LINES = ["The cat and the kitten purr.", "Stocks and shares fell; a cat slept."] * 20
+QUICK = ["--dimension", "8", "--seed", "0"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same.txt").write_text("\n".join(LINES))
+    rows = [json.dumps({"id": "x", "body": line}) for line in LINES]
+    (tmp_path / "records.jsonl").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def test_a_folder(here, capsys):
+    assert main(["vectors", "train", "a", "-o", "own", *QUICK]) == 0
+    said = capsys.readouterr()
+    assert said.out == (
+        "wrote 10 words, dimension 8, to own; trained on 260 tokens of 1 document\n"
+        "Try: textkin vectors nearest cat --vectors own\n"
+    )
+    assert said.err == ""
+    vectors = WordVectors.load("own")
+    assert vectors.words[:4] == ("and", "cat", "the", "a")
+    again = WordVectors.train(["\n".join(LINES)], 8, random_state=0)
+    np.testing.assert_array_equal(vectors.matrix, again.matrix)
+    assert main(["vectors", "nearest", "cat", "--vectors", "own", "-n", "1"]) == 0
+
+
+def test_several_sources_whose_ids_are_the_same(here, capsys):
+    arguments = ["vectors", "train", "a", "b", "records.jsonl", "--text", "body", "-o", "own"]
+    assert main([*arguments, "--json", *QUICK]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {
+        "output": "own",
+        "words": 10,
+        "dimension": 8,
+        "documents": 42,
+        "tokens": 780,
+        "epochs": 5,
+        "most_frequent": ["and", "cat", "the", "a", "fell", "kitten", "purr", "shares"],
+        "skipped": {"count": 0, "reasons": [], "hidden": 0},
+        "next": "textkin vectors nearest cat --vectors own",
+    }
+
+
+def test_every_option(here, capsys):
+    arguments = (
+        "vectors train a -o own --dimension 4 --model cbow --loss hierarchical --negative 3 "
+        "--window 2 --subsample 0.01 --min-count 2 --max-words 6 --epochs 2 --learning-rate 0.1 "
+        "--min-learning-rate 0.01 --stop-words smart --keep-case --seed 3 --jobs 1"
+    )
+    assert main(arguments.split()) == 0
+    assert "wrote 6 words, dimension 4" in capsys.readouterr().out
+    again = WordVectors.train(
+        ["\n".join(LINES)],
+        4,
+        model="cbow",
+        loss="hierarchical",
+        window=2,
+        subsample=0.01,
+        min_count=2,
+        max_words=6,
+        epochs=2,
+        learning_rate=0.1,
+        min_learning_rate=0.01,
+        stop_words="smart",
+        lowercase=False,
+        random_state=3,
+    )
+    assert WordVectors.load("own").words == again.words
+    np.testing.assert_array_equal(WordVectors.load("own").matrix, again.matrix)
+
+
+def test_what_cannot_be_read_may_be_skipped(here, capsys):
+    (here / "bad.jsonl").write_text('{"text": 3}\n' + json.dumps({"text": LINES[0] * 6}) + "\n")
+    arguments = ["vectors", "train", "bad.jsonl", "-o", "own", *QUICK]
+    assert main(arguments) == 2
+    assert "bad.jsonl, line 1" in capsys.readouterr().err
+    assert not (here / "own").exists()
+    assert main([*arguments, "--skip-errors"]) == 0
+    assert "note: left out 1: bad.jsonl, line 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "-o", "own"], "nowhere"),
+        (["a"], "Missing option '-o'"),
+        (["a", "-o", "b"], "'b' exists already; name another folder."),
+        (["a", "-o", "a/same.txt/own"], "'a/same.txt' is a file"),
+        (["a", "-o", "own", "--jobs", "0"], "--jobs must be"),
+        (["a", "-o", "own", "--dimension", "0"], "--dimension must be"),
+        (["a", "-o", "own", "--window", "0"], "--window must be"),
+        (["a", "-o", "own", "--negative", "0"], "--negative must be"),
+        (["a", "-o", "own", "--model", "glove"], "'glove' is not one of"),
+        (["a", "-o", "own", "--stop-words", "none-such"], "--stop-words must name a list"),
+        (["a", "-o", "own", "--min-count", "90"], "at least --min-count 90 times"),
+        (["a", "-o", "own", "--min-count", "90"], "Pass a smaller --min-count, or more text"),
+        (["a", "-o", "own", "--learning-rate", "1000"], "Pass a smaller --learning-rate; got 1000"),
+        (["a", "-o", "own", "--learning-rate", "1e-9"], "--min-learning-rate must be at most"),
+    ],
+)
+def test_bad_input_is_one_clear_line(here, capsys, arguments, said):
+    assert main(["vectors", "train", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("textkin: ")
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+    assert not (here / "own").exists()
+
+
+def test_ctrl_c_leaves_nothing(here):
+    (here / "long.txt").write_text(" ".join(LINES * 50))
+    command = [sys.executable, "-m", "textkin", "vectors", "train", "long.txt", "-o", "own"]
+    process = subprocess.Popen(
+        [*command, "--epochs", "100000"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    before = set(os.listdir(here))
+    time.sleep(4)  # it is reading, or trains by now; both end the same
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted. Nothing was written." in said
+    assert set(os.listdir(here)) == before

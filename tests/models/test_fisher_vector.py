@@ -1,0 +1,352 @@
+"""Fisher vectors: the numbers of the papers, a slow version, and what scores must be."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from textkin import BagOfWords, FisherVector, GaussianMixture, VonMisesFisherMixture, WordVectors
+from textkin.models import LSI
+
+BOTH = ["vmf", "gmm"]
+ALL_PARTS = ("means", "variances", "weights")
+ROOTS = "tangent", "diagonal", "isotropic"  # which have the root of the length
+SPHERE = ["tangent", "diagonal", "isotropic", "paper", "none"]
+
+
+def gaussians(weights, means, variances):
+    """Return a mixture as if it were fitted."""
+    mixture = GaussianMixture(len(weights))
+    mixture.weights_ = np.asarray(weights, dtype=np.float64)
+    mixture.means_ = np.asarray(means, dtype=np.float64)
+    mixture.variances_ = np.asarray(variances, dtype=np.float64)
+    return _fitted(mixture)
+
+
+def spheres(weights, means, kappas):
+    mixture = VonMisesFisherMixture(len(weights))
+    mixture.weights_ = np.asarray(weights, dtype=np.float64)
+    mixture.means_ = np.asarray(means, dtype=np.float64)
+    mixture.kappas_ = np.asarray(kappas, dtype=np.float64)
+    return _fitted(mixture)
+
+
+def _fitted(mixture):
+    mixture.n_iter_, mixture.converged_ = 1, True
+    mixture.n_features_in_ = mixture.means_.shape[1]
+    return mixture
+
+
+def vectors_of(bags, vectors, mixture, **parameters):
+    parameters = {"norm": None, **parameters}
+    fisher = FisherVector(np.asarray(vectors, dtype=np.float64), mixture=mixture, **parameters)
+    return fisher.fit(bags).transform(bags)
+
+
+def slow(counts, vectors, mixture, normalisation, parts=("means",)):
+    """Return the vector of one document, token by token, as the formulas are written."""
+    length = counts.sum()
+    d = vectors.shape[1]
+    posteriors = mixture.predict_proba(vectors)
+    found = {part: [] for part in parts}
+    for i, w in enumerate(mixture.weights_):
+        gamma = counts * posteriors[:, i]
+        mu = mixture.means_[i]
+        if isinstance(mixture, GaussianMixture):
+            sigma = np.sqrt(mixture.variances_[i])
+            z = (vectors - mu) / sigma
+            mean, variance, weight = gamma @ z, gamma @ (z**2 - 1), gamma.sum() - length * w
+            if normalisation == "none":
+                mean, variance = mean / sigma, variance / sigma
+            else:
+                root = np.sqrt(length * w)
+                mean, variance, weight = mean / root, variance / root / np.sqrt(2), weight / root
+            for part, value in zip(ALL_PARTS, (mean, variance, weight), strict=True):
+                found.get(part, []).append(np.atleast_1d(value))
+            continue
+        kappa = mixture.kappas_[i]
+        a = float(mixture.mean_length(d, kappa))
+        s = gamma @ (vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+        information = w * kappa * (a + (kappa - d * a) * mu**2)
+        found["means"].append(
+            {
+                "tangent": np.sqrt(kappa / (length * w * a)) * (s - (mu @ s) * mu),
+                "diagonal": kappa * s / np.sqrt(length * information),
+                "isotropic": np.sqrt(d / (length * w)) * s,
+                "paper": d / (w * kappa) * s,
+                "none": kappa * s,
+            }[normalisation]
+        )
+    return np.concatenate([np.concatenate(found[part]) for part in ALL_PARTS if part in found])
+
+
+# ---------------------------------------------------------------------- the numbers of METHODS
+
+
+def test_one_gaussian():
+    """METHODS 14, test A."""
+    mixture = gaussians([1], [[0]], [[4]])
+    bags, words = [[1, 1]], [[1], [3]]
+
+    def found(**parameters):
+        return vectors_of(np.array(bags), words, mixture, **parameters)
+
+    assert_allclose(found(parts=ALL_PARTS), [[1, 0.1767767, 0]], atol=1e-7)
+    both = ("means", "variances")
+    assert_allclose(found(parts=both, power=0.5), [[1, 0.4204482]], atol=1e-7)
+    assert_allclose(found(parts=both, power=0.5, norm="l2"), [[0.9218345, 0.3875837]], atol=1e-7)
+
+
+def test_two_gaussians():
+    """METHODS 14, test B."""
+    mixture = gaussians([0.5, 0.5], [[-1], [1]], [[1], [1]])
+    found = vectors_of(np.array([[1, 1]]), [[1], [1e-30]], mixture, parts=ALL_PARTS)
+    wanted = [0.5221318, -0.3535534, 0.1788044, -0.4403985, -0.2692642, 0.2692642]
+    assert_allclose(found, [wanted], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("normalisation", "wanted"),
+    [
+        ("paper", [3.3647535, 0.9631496, 0, 1.4352466, 1.4368504, 0]),
+        ("diagonal", [1.6488804, 0.6194028, 0, 0.9230089, 0.7041213, 0]),
+        ("tangent", [0, 0.6194028, 0, 0.9230089, 0, 0]),
+    ],
+)
+def test_two_spheres(normalisation, wanted):
+    """METHODS 16.6."""
+    mixture = spheres([0.5, 0.5], np.eye(3)[:2], [2, 2])
+    words = [[0.6, 0.8, 0], [5, 0, 0]]  # lengths mean nothing
+    found = vectors_of(
+        np.array([[1, 1]]),
+        words,
+        mixture,
+        normalisation=normalisation,
+        divide_by_length=False,
+    )
+    assert_allclose(found, [wanted], atol=2e-7)
+
+
+# By scikit-image 0.26, fisher_vector of the documents below: weights, means and variances, whose
+# sign is the other way round there.
+OF_SCIKIT_IMAGE = [
+    [-0.528803, 0.346183]
+    + [-0.028179, 0.041153, -0.160937, 1.013317]
+    + [-0.018167, -0.050063, 0.489754, -1.719019]
+]
+
+
+def scikit_image_case():
+    random = np.random.default_rng(3)
+    mixture = gaussians(
+        [0.3, 0.7], random.normal(size=(2, 2)).round(2), random.uniform(0.5, 2, (2, 2)).round(2)
+    )
+    return mixture, random.normal(size=(6, 2)).round(2), np.array([[1, 0, 2, 0, 1, 3.0]])
+
+
+def as_scikit_image(found):
+    means, variances, weights = np.split(found, [4, 8], axis=1)
+    return np.hstack([weights, means, -variances])
+
+
+def test_the_numbers_of_scikit_image():
+    mixture, words, bags = scikit_image_case()
+    found = vectors_of(bags, words, mixture, parts=ALL_PARTS)
+    assert_allclose(as_scikit_image(found), OF_SCIKIT_IMAGE, atol=1e-6)
+
+
+def test_scikit_image_itself():
+    feature = pytest.importorskip("skimage.feature")
+    from sklearn.mixture import GaussianMixture as Theirs
+
+    mixture, words, bags = scikit_image_case()
+    theirs = Theirs(2, covariance_type="diag")
+    theirs.weights_, theirs.means_ = mixture.weights_, mixture.means_
+    theirs.covariances_ = mixture.variances_
+    theirs.precisions_cholesky_ = 1 / np.sqrt(mixture.variances_)
+    tokens = np.repeat(words, bags[0].astype(int), axis=0)
+    wanted = feature.fisher_vector(tokens, theirs)
+    found = vectors_of(bags, words, mixture, parts=ALL_PARTS)
+    assert_allclose(as_scikit_image(found)[0], wanted, atol=1e-6)
+    improved = feature.fisher_vector(tokens, theirs, improved=True)
+    found = vectors_of(bags, words, mixture, parts=ALL_PARTS, power=0.5, norm="l2")
+    assert_allclose(as_scikit_image(found)[0], improved, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- beside a slow version
+
+
+@st.composite
+def cases(draw):
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    d, k, n_words = draw(st.integers(2, 20)), draw(st.integers(1, 6)), draw(st.integers(1, 30))
+    weights = random.dirichlet(np.ones(k)) * 0.9 + 0.1 / k
+    means = random.normal(size=(k, d)) * draw(st.sampled_from([0.1, 1, 3]))
+    words = random.normal(size=(n_words, d))
+    counts = random.integers(0, 3, size=(3, n_words)) * draw(st.sampled_from([1, 0.5, 1000]))
+    if draw(st.booleans()):
+        mixture = gaussians(weights, means, random.uniform(0.2, 3, size=(k, d)))
+        normalisation = draw(st.sampled_from(["diagonal", "none"]))
+        parts = draw(st.sampled_from([ALL_PARTS, ("means",), ("variances",), ("weights",)]))
+        return mixture, words, counts, normalisation, parts
+    directions = means / np.linalg.norm(means, axis=1, keepdims=True)
+    mixture = spheres(weights, directions, random.uniform(0.01, 60, size=k))
+    return mixture, words, counts, draw(st.sampled_from(SPHERE)), ("means",)
+
+
+@given(cases())
+@settings(max_examples=80)
+def test_beside_a_slow_version(case):
+    mixture, words, counts, normalisation, parts = case
+    words = words.astype(np.float32).astype(np.float64)
+    found = vectors_of(
+        counts,
+        words,
+        mixture,
+        normalisation=normalisation,
+        parts=parts,
+        divide_by_length=False,
+    )
+    for row, own in zip(found, counts, strict=True):
+        wanted = slow(own, words, mixture, normalisation, parts) if own.any() else 0 * row
+        # What numbers of this size would be if nothing cancelled, in single precision.
+        size = abs(wanted).max() + own.sum() ** (0.5 if normalisation in ROOTS else 1)
+        assert_allclose(row, wanted, rtol=0, atol=1e-5 * size)
+
+
+def test_lengths_and_powers():
+    mixture, words, bags = scikit_image_case()
+    total = bags.sum()
+    for normalisation, power in (("diagonal", 0.5), ("none", 1)):
+        mean = vectors_of(bags, words, mixture, normalisation=normalisation)
+        whole = vectors_of(
+            bags, words, mixture, normalisation=normalisation, divide_by_length=False
+        )
+        assert_allclose(whole, mean * total**power, rtol=1e-6)
+        assert_array_equal(
+            vectors_of(bags, words, mixture, normalisation=normalisation, norm="l2"),
+            vectors_of(
+                bags,
+                words,
+                mixture,
+                normalisation=normalisation,
+                norm="l2",
+                divide_by_length=False,
+            ),
+        )
+    mean = vectors_of(bags, words, mixture)
+    assert_allclose(
+        vectors_of(bags, words, mixture, power=0.3), np.sign(mean) * abs(mean) ** 0.3, rtol=1e-6
+    )
+    assert_allclose(vectors_of(7 * bags, words, mixture), mean, rtol=1e-6)
+
+
+def test_hard_shares():
+    mixture, words, bags = scikit_image_case()
+    found = vectors_of(bags, words, mixture, parts=("weights",), hard=True, normalisation="none")
+    best = mixture.predict(words)
+    shares = np.bincount(best, bags[0], 2) / bags.sum()
+    assert_allclose(found[0], shares - mixture.weights_, atol=1e-7)
+
+
+# ---------------------------------------------------------------------- what scores must be
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_tokens_of_the_model_have_mean_zero(model):
+    """The property of METHODS 16.6; the others of "vmf" have a common offset."""
+    random = np.random.default_rng(5)
+    if model == "vmf":
+        means = random.normal(size=(3, 8))
+        means /= np.linalg.norm(means, axis=1, keepdims=True)
+        mixture = spheres([0.2, 0.5, 0.3], means, [30, 5, 12])
+    else:
+        mixture = gaussians([0.2, 0.5, 0.3], random.normal(size=(3, 8)), np.full((3, 8), 0.4))
+    n = 40_000
+    tokens = mixture.sample(n, random_state=0)[0]
+    each = vectors_of(sparse.eye_array(n, format="csr"), tokens, mixture)
+    # As many standard errors as a normal number has once in a billion cases.
+    errors = each.std(axis=0) / np.sqrt(n)
+    assert (abs(each.mean(axis=0)) < 6 * errors).all()
+    if model == "vmf":
+        offset = vectors_of(np.ones((1, n)), tokens, mixture, normalisation="isotropic")
+        assert np.abs(offset).max() > 0.5
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_the_information_of_hard_components_is_one(model):
+    """Where posteriors are all but hard, F^(-1/2) makes every coordinate have variance 1."""
+    apart = 1000 * np.eye(4)[:2]
+    if model == "vmf":
+        mixture = spheres([0.4, 0.6], np.eye(4)[:2], [400, 700])
+    else:
+        mixture = gaussians([0.4, 0.6], apart, np.full((2, 4), 2.0))
+    n = 40_000
+    tokens = mixture.sample(n, random_state=1)[0]
+    each = vectors_of(sparse.eye_array(n, format="csr"), tokens, mixture)
+    variances = (each.astype(np.float64) ** 2).mean(axis=0).reshape(2, 4)
+    if model == "vmf":  # nothing is along the mean
+        assert_allclose(np.diag(variances[:, :2]), 0, atol=1e-6)
+        np.fill_diagonal(variances[:, :2], 1)
+    assert_allclose(variances, 1, atol=0.05)
+
+
+# ---------------------------------------------------------------------- fitting
+
+
+def collection(n_words=60, n_documents=40):
+    random = np.random.default_rng(11)
+    words = random.normal(size=(n_words, 6)) + 3 * np.repeat(np.eye(6)[:3], n_words // 3, axis=0)
+    return random.poisson(0.3, size=(n_documents, n_words)).astype(float), words
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_it_fits_a_mixture_to_the_words_that_occur(model):
+    bags, words = collection()
+    bags[:, 5] = 0
+    kind = {"vmf": VonMisesFisherMixture, "gmm": GaussianMixture}[model]
+    table = words.astype(np.float32)
+    if model == "vmf":
+        lengths = np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
+        table = (table / lengths[:, None]).astype(np.float32)
+    used = np.flatnonzero(bags.sum(axis=0))
+    for fit_on, weights in (("vocabulary", None), ("tokens", bags.sum(axis=0)[used])):
+        fisher = FisherVector(words, 3, model=model, fit_on=fit_on, random_state=0).fit(bags)
+        alone = kind(3, random_state=0).fit(table[used], sample_weight=weights)
+        assert_array_equal(fisher.mixture_.means_, alone.means_)
+        assert (fisher.n_iter_, fisher.converged_) == (alone.n_iter_, alone.converged_)
+    given_one = FisherVector(words, mixture=kind(3, random_state=0), fit_on="tokens").fit(bags)
+    assert_array_equal(given_one.mixture_.means_, alone.means_)
+    assert not hasattr(given_one.mixture, "means_")
+
+
+def test_word_vectors_of_lsi():
+    texts = ["cats and dogs", "dogs chase cats", "cars need roads", "buses and cars on roads"] * 3
+    counter = BagOfWords("smart")
+    lsi = LSI(3, random_state=0).fit(counter.fit_transform(texts))
+    named = lsi.word_vectors(counter.vocabulary_)
+    for model in BOTH:
+        found = FisherVector(named, 2, model=model, random_state=0).fit_transform(texts)
+        assert found.shape == (12, 6)
+        near, far = found[0] @ found[1], found[0] @ found[2]
+        assert near > far
+
+
+def test_a_fit_that_did_not_converge_warns_at_the_line_that_fits():
+    bags, words = collection()
+    mixture = GaussianMixture(5, max_iter=1, tol=0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps") as told:
+        FisherVector(words, mixture=mixture).fit(bags)
+    assert [warning.filename for warning in told] == [__file__]
+
+
+def test_named_vectors_and_the_matrix_agree():
+    bags, words = collection()
+    names = [f"w{column}" for column in range(len(words))]
+    documents = [np.repeat(names, row.astype(int)).tolist() for row in bags]
+    by_name = FisherVector(WordVectors(names, words), 4, random_state=0).fit_transform(documents)
+    by_row = FisherVector(words, 4, random_state=0).fit_transform(bags)
+    assert_array_equal(by_name, by_row)

@@ -1,0 +1,280 @@
+"""Fisher vectors in use: what every estimator over word vectors promises, and the edges."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from support import interrupted
+
+from textkin import FisherVector, GaussianMixture, VonMisesFisherMixture, WordVectors, _core
+from textkin.models import load_estimator
+
+WORDS = [f"w{number}" for number in range(30)]
+RANDOM = np.random.default_rng(2)
+MATRIX = (RANDOM.normal(size=(30, 5)) + 2 * np.repeat(np.eye(5)[:3], 10, axis=0)).astype(np.float32)
+BAGS = RANDOM.poisson(0.5, size=(20, 30)).astype(np.float64)
+BAGS[3] = 0
+TOKENS = [np.repeat(WORDS, row.astype(int)).tolist() for row in BAGS]
+TEXTS = ["cats and dogs", "a dog and a cat", "cars on roads", "buses and cars", "my dog"] * 4
+LABELS = [0, 0, 1, 1, 0] * 4
+
+MAKERS = {
+    "vmf": lambda vectors: FisherVector(vectors, 3, random_state=0),
+    "paper": lambda vectors: FisherVector(vectors, 3, normalisation="paper", norm=None),
+    "gmm": lambda vectors: FisherVector(vectors, 3, model="gmm", power=0.5, random_state=0),
+    "all": lambda vectors: FisherVector(
+        vectors, 3, model="gmm", parts=("means", "variances", "weights"), random_state=0
+    ),
+    "given": lambda vectors: FisherVector(
+        vectors, mixture=VonMisesFisherMixture(2, random_state=0), hard=True
+    ),
+}
+
+
+@pytest.fixture(params=MAKERS)
+def fitted(request):
+    return MAKERS[request.param](MATRIX).set_params(random_state=0).fit(BAGS)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        sparse.csr_array,
+        sparse.csr_matrix,
+        sparse.coo_array,
+        lambda bags: sparse.csr_array(bags.astype(np.int64)),
+        lambda bags: bags.astype(np.float32),
+    ],
+)
+def test_every_form_of_bags_gives_the_same(fitted, form):
+    assert_array_equal(fitted.transform(form(BAGS)), fitted.transform(BAGS))
+
+
+def test_a_batch_equals_its_rows_on_any_threads(fitted):
+    batch = fitted.transform(BAGS)
+    assert batch.dtype == np.float32
+    for jobs in (2, 3):
+        assert_array_equal(clone(fitted).set_params(n_jobs=jobs).fit(BAGS).transform(BAGS), batch)
+    for position in range(len(BAGS)):  # by a copy that has seen no other document
+        alone = pickle.loads(pickle.dumps(fitted)).transform(BAGS[[position]])
+        assert_array_equal(alone, batch[[position]])
+
+
+def test_every_instruction_set_gives_the_same(fitted):
+    wanted = fitted.transform(BAGS)
+    try:
+        for name in _core.instruction_sets():
+            _core.use_instruction_set(name)
+            assert_array_equal(fitted.transform(BAGS), wanted)
+    finally:
+        _core.use_instruction_set(_core.instruction_sets()[-1])
+
+
+def test_documents_without_words_have_zeros(fitted):
+    found = fitted.transform(BAGS)
+    assert_array_equal(found[3], 0)
+    assert np.abs(np.delete(found, 3, axis=0)).max(axis=1).min() > 0
+    assert fitted.transform(sparse.csr_array((0, 30))).shape == (0, found.shape[1])
+    named = MAKERS["vmf"](WordVectors(WORDS, MATRIX)).fit(TOKENS)
+    assert_array_equal(named.transform(["", "qwertzish asdfish", []]), 0)
+    assert [c.share for c in named.coverage(["w1 qwertzish"])] == [0.5]
+
+
+def test_clone_refit_and_names(fitted):
+    again = clone(fitted)
+    with pytest.raises(NotFittedError):
+        again.transform(BAGS)
+    again.fit(BAGS[::-1] + 1).fit(BAGS)
+    assert_array_equal(again.transform(BAGS), fitted.transform(BAGS))
+    names = fitted.get_feature_names_out()
+    assert len(names) == fitted.transform(BAGS).shape[1]
+    assert names[0] == "fishervector0"
+
+
+def test_a_fitted_mixture_is_taken_as_it_is():
+    mixture = GaussianMixture(2, random_state=0).fit(MATRIX)
+    fisher = FisherVector(MATRIX, mixture=mixture).fit(BAGS[:1])
+    assert fisher.mixture_ is mixture
+    assert fisher.transform(BAGS).shape == (20, 10)
+    assert not hasattr(clone(fisher).mixture, "means_")  # by scikit-learn's rules, as documented
+
+
+def test_what_the_posteriors_are_kept_for():
+    """They must not outlive the parameters that they were computed with."""
+    fisher = MAKERS["vmf"](MATRIX).fit(BAGS)
+    soft = fisher.transform(BAGS)
+    hard = fisher.set_params(hard=True).transform(BAGS)
+    assert not np.array_equal(soft, hard)
+    other = fisher.set_params(hard=False, vectors=MATRIX[::-1].copy()).transform(BAGS[:, ::-1])
+    assert_allclose(other, soft, atol=1e-6)
+    fisher.set_params(vectors=MATRIX).fit(BAGS[:2])
+    assert not np.array_equal(fisher.transform(BAGS), soft)
+
+
+def test_pickle_and_save(fitted, tmp_path):
+    expected = fitted.transform(BAGS)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(BAGS), expected)
+    fitted.save(tmp_path / "model")
+    for loaded in (FisherVector.load(tmp_path / "model"), load_estimator(tmp_path / "model")):
+        assert type(loaded) is FisherVector
+        assert_array_equal(loaded.transform(BAGS), expected)
+
+
+def test_saved_with_named_vectors_it_is_whole(tmp_path):
+    fisher = MAKERS["gmm"](WordVectors(WORDS, MATRIX)).fit(TOKENS)
+    fisher.save(tmp_path / "model")
+    loaded = FisherVector.load(tmp_path / "model")
+    assert_array_equal(loaded.transform(TOKENS), fisher.transform(TOKENS))
+
+
+def test_the_builtin_vectors_are_not_saved(tmp_path):
+    fisher = FisherVector(n_components=2, random_state=0).fit(TEXTS)
+    fisher.save(tmp_path / "model")
+    assert sum(file.stat().st_size for file in (tmp_path / "model").iterdir()) < 50_000
+    loaded = FisherVector.load(tmp_path / "model")
+    assert_array_equal(loaded.transform(TEXTS), fisher.transform(TEXTS))
+
+
+def test_a_saved_one_that_does_not_fit_together_is_refused(tmp_path):
+    fisher = MAKERS["vmf"](MATRIX).fit(BAGS)
+    fisher.mixture_ = GaussianMixture(2, random_state=0).fit(MATRIX)
+    fisher.save(tmp_path / "kind")
+    with pytest.raises(ValueError, match=r"not whole.*mixture_ must be a VonMisesFisherMixture"):
+        FisherVector.load(tmp_path / "kind")
+    fisher.mixture_ = VonMisesFisherMixture(2, random_state=0).fit(MATRIX[:, :4])
+    fisher.save(tmp_path / "dimension")
+    with pytest.raises(ValueError, match=r"not whole.*must have 4 dimensions.*they have 5"):
+        FisherVector.load(tmp_path / "dimension")
+    manifest = tmp_path / "kind" / "manifest.json"
+    described = json.loads(manifest.read_text())
+    described["fitted"]["mixture_"] = None
+    manifest.write_text(json.dumps(described))
+    with pytest.raises(ValueError, match="not whole"):
+        FisherVector.load(tmp_path / "kind")
+
+
+def test_in_a_pipeline_and_a_grid():
+    pipeline = make_pipeline(FisherVector(random_state=0), LogisticRegression(C=100))
+    grid = {"fishervector__n_components": [1, 2], "fishervector__model": ["vmf", "gmm"]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(TEXTS, LABELS)
+    assert search.best_score_ == 1
+
+
+def test_a_failed_fit_leaves_everything_as_it_was():
+    fisher = MAKERS["vmf"](MATRIX).fit(BAGS)
+    expected = fisher.transform(BAGS)
+
+    def stop(_done, _total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fisher.fit(BAGS[:5], progress=stop)
+    with pytest.raises(RuntimeError, match="enough"):
+        fisher.transform(BAGS, progress=stop)
+    with pytest.raises(ValueError, match="it has none"):
+        fisher.fit(0 * BAGS)
+    assert_array_equal(fisher.transform(BAGS), expected)
+
+
+def test_progress_and_interruption():
+    fisher = MAKERS["vmf"](MATRIX)
+    told = []
+    fisher.fit(BAGS, progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] <= told[-1][1]
+    told.clear()
+    fisher.transform(BAGS, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (20, 20)
+    many = sparse.csr_array(np.tile(BAGS, (2000, 1)))
+    assert interrupted(lambda: [fisher.transform(many) for _ in range(100)])
+
+
+def test_weights_of_any_size():
+    fisher = MAKERS["vmf"](MATRIX).fit(BAGS)
+    wanted = fisher.transform(BAGS)
+    for factor in (1e-300, 1e-30, 1e30, 1e300):
+        assert_allclose(fisher.transform(BAGS * factor), wanted, atol=1e-6)
+    plain = fisher.set_params(norm=None, divide_by_length=False, normalisation="paper")
+    assert_allclose(plain.transform(BAGS * 1e20), plain.transform(BAGS) * np.float32(1e20), 1e-6)
+    with pytest.raises(ValueError, match=r"too large for float32.*norm='l2'"):
+        plain.transform(BAGS * 1e100)
+
+
+@pytest.mark.parametrize("factor", [1e-15, 1e15])
+def test_vectors_of_any_size(factor):
+    for name in ("vmf", "all"):
+        wanted = MAKERS[name](MATRIX).fit(BAGS).transform(BAGS)
+        found = MAKERS[name](MATRIX * np.float32(factor)).fit(BAGS).transform(BAGS)
+        assert_allclose(found, wanted, atol=1e-3)
+
+
+def test_duplicates_and_one_document():
+    same = np.repeat(MATRIX[:2], 3, axis=0)
+    for model in ("vmf", "gmm"):
+        found = FisherVector(same, 2, model=model, random_state=0).fit(np.ones((1, 6)))
+        assert np.isfinite(found.transform(np.eye(6))).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_components": 0}, ValueError, "n_components must be a whole number at least 1"),
+        ({"n_components": 31}, ValueError, "at most 30, the number of different words.*got 31"),
+        ({"model": "vMF"}, ValueError, "model must be one of 'vmf', 'gmm'; got 'vMF'"),
+        ({"parts": "means"}, TypeError, "parts must be a tuple of some of 'means'"),
+        ({"parts": ()}, ValueError, "parts must be"),
+        ({"parts": ("means", "means")}, ValueError, "parts must be"),
+        ({"parts": ("weights",)}, ValueError, r"\('means',\) for a VonMises.*model='gmm'"),
+        ({"normalisation": "sound"}, ValueError, "normalisation must be one of"),
+        (
+            {"normalisation": "tangent", "model": "gmm"},
+            ValueError,
+            "'diagonal', 'none' or None for a GaussianMixture; got 'tangent'",
+        ),
+        ({"power": 0}, ValueError, "power must be None or a number above 0 and at most 1"),
+        ({"norm": "l1"}, ValueError, "norm must be one of 'l2', None"),
+        ({"mixture": 3}, ValueError, "mixture must be None or a VonMisesFisherMixture or a"),
+        ({"fit_on": "types"}, ValueError, "fit_on must be one of"),
+        ({"vectors": MATRIX[:, :1]}, ValueError, "at least 2 columns"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, error, message):
+    fisher = FisherVector(MATRIX, 3, random_state=0).set_params(**parameters)
+    with pytest.raises(error, match=message):
+        fisher.fit(BAGS)
+
+
+def test_wrong_documents_are_refused():
+    fisher = MAKERS["gmm"](MATRIX).fit(BAGS)
+    for wrong in (np.nan, np.inf, -1):
+        bags = BAGS.copy()
+        bags[2, 4] = wrong
+        for call in (fisher.fit, fisher.transform):
+            with pytest.raises(ValueError, match="finite and at least 0; row 2 has"):
+                call(bags)
+    with pytest.raises(ValueError, match="X must have 30 columns"):
+        fisher.transform(BAGS[:, 1:])
+    with pytest.raises(TypeError, match="must be bags"):
+        fisher.transform(["a text"])
+    with pytest.raises(ValueError, match="must have 5 dimensions.*they have 4"):
+        fisher.set_params(vectors=MATRIX[:, :4].copy()).transform(BAGS)
+    with pytest.raises(ValueError, match="must be a VonMisesFisherMixture.*fit again"):
+        fisher.set_params(vectors=MATRIX, model="vmf").transform(BAGS)
+
+
+def test_words_without_a_vector():
+    matrix = MATRIX.copy()
+    matrix[[1, 7]] = np.nan
+    fisher = MAKERS["gmm"](matrix).fit(BAGS)
+    without = BAGS.copy()
+    without[:, [1, 7]] = 0
+    assert_array_equal(fisher.transform(BAGS), fisher.transform(without))
+    with pytest.raises(ValueError, match="words without a vector"):
+        fisher.set_params(oov="error").transform(BAGS)

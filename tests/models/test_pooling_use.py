@@ -1,0 +1,157 @@
+"""How Pooling is used: copied, saved, in pipelines, in an index; the same bits in all of these."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from textkin import Index, Pooling, WordVectors
+from textkin.models import load_estimator
+
+RNG = np.random.default_rng(0)
+WORDS = tuple(f"w{i}" for i in range(40))
+VECTORS = WordVectors(WORDS, RNG.standard_normal((40, 7)))
+TEXTS = [" ".join(WORDS[i] for i in RNG.integers(0, 40, RNG.integers(0, 30))) for _ in range(2500)]
+RECIPES = [
+    {},
+    {"combine": "max"},
+    {"weights": "tfidf", "combine": "sum"},
+    {"weights": "sif", "remove_components": 1},
+    {"weights": "usif", "remove_components": 5},
+    {"weights": np.linspace(0, 1, 40), "whiten": 3},
+    {"weights": "sif", "probabilities": "corpus", "remove_components": 2, "whiten": True},
+]
+
+
+@pytest.fixture(params=RECIPES, ids=lambda options: " ".join(options) or "mean")
+def model(request):
+    return Pooling(VECTORS, **request.param).fit(TEXTS)
+
+
+def test_a_batch_equals_its_documents_on_any_number_of_threads(model):
+    expected = model.transform(TEXTS)
+    for row in (0, 7, 47, 1023, 1024, 2499):
+        assert_array_equal(model.transform([TEXTS[row]])[0], expected[row])
+    assert_array_equal(model.transform(TEXTS[5:60]), expected[5:60])
+    threads = clone(model).set_params(n_jobs=3).fit(TEXTS)
+    assert_array_equal(threads.transform(TEXTS), expected)
+
+
+def test_fit_transform_is_fit_and_transform(model):
+    assert_array_equal(clone(model).fit_transform(TEXTS), model.transform(TEXTS))
+
+
+def test_a_refit_forgets(model):
+    again = clone(model).fit(TEXTS[:50]).fit(TEXTS)
+    assert_array_equal(again.transform(TEXTS), model.transform(TEXTS))
+
+
+def test_copies_and_files(model, tmp_path):
+    expected = model.transform(TEXTS[:50])
+    assert_array_equal(pickle.loads(pickle.dumps(model)).transform(TEXTS[:50]), expected)
+    model.save(tmp_path / "model")
+    for loaded in (Pooling.load(tmp_path / "model"), load_estimator(tmp_path / "model")):
+        assert_array_equal(loaded.transform(TEXTS[:50]), expected)
+        assert_array_equal(loaded.explain(TEXTS[0], TEXTS[1]).score,
+                           model.explain(TEXTS[0], TEXTS[1]).score)  # fmt: skip
+
+
+def test_what_learns_nothing_needs_no_fit(tmp_path):
+    for options in ({}, {"combine": "max"}, {"weights": "sif"}, {"weights": np.ones(40)}):
+        model = Pooling(VECTORS, **options)
+        check_is_fitted(model)
+        assert_array_equal(model.transform(TEXTS[:9]), clone(model).fit_transform(TEXTS[:9]))
+    model.save(tmp_path / "model")
+    assert_array_equal(Pooling.load(tmp_path / "model").transform(TEXTS[:9]),
+                       model.transform(TEXTS[:9]))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["components_", "word_weights_", "whitening_", "mean_"])
+def test_a_saved_model_that_does_not_fit_together_is_refused(name, tmp_path):
+    model = Pooling(VECTORS, weights="usif", remove_components=2, whiten=True).fit(TEXTS)
+    setattr(model, name, getattr(model, name)[:-1].copy())
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=rf"not whole.*{name} must hold"):
+        Pooling.load(tmp_path / "model")
+
+
+def test_a_fit_that_fails_changes_nothing():
+    model = Pooling(VECTORS, weights="tfidf", remove_components=1).fit(TEXTS)
+    expected = model.transform(TEXTS[:9])
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    for fit in (model.fit, model.fit_transform):
+        with pytest.raises(KeyboardInterrupt):
+            fit(TEXTS[:100], progress=stop)
+        assert_array_equal(model.transform(TEXTS[:9]), expected)
+    fresh = Pooling(VECTORS, remove_components=1)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.fit(TEXTS, progress=stop)
+    assert not hasattr(fresh, "components_")
+
+
+def test_progress_ends_with_all_documents():
+    told = []
+    model = Pooling(VECTORS, whiten=True).fit(TEXTS, progress=lambda *done: told.append(done))
+    assert told[-1] == (2500, 2500)
+    told.clear()
+    model.transform(TEXTS, progress=lambda *done: told.append(done))
+    assert told == [(1024, 2500), (2048, 2500), (2500, 2500)]
+
+
+def test_names_of_the_dimensions():
+    names = Pooling(VECTORS, whiten=2).fit(TEXTS).get_feature_names_out()
+    assert list(names) == ["pooling0", "pooling1"]
+    assert len(Pooling(VECTORS).get_feature_names_out()) == 7
+
+
+def test_in_a_pipeline_and_a_grid():
+    texts = ["w0 w1 w2", "w1 w2", "w30 w31", "w31 w30 w32", "w0 w2", "w32"] * 6
+    labels = [0, 0, 1, 1, 0, 1] * 6
+    pipeline = make_pipeline(Pooling(VECTORS), LogisticRegression(C=100))
+    grid = {
+        "pooling__weights": ["mean", "tfidf", "usif"],
+        "pooling__remove_components": [0, 1],
+        "pooling__whiten": [False, 2],
+    }
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, labels)
+    assert search.best_score_ == 1
+
+
+def test_parameters():
+    model = Pooling(VECTORS, weights="sif", whiten=3)
+    assert clone(model).get_params() == model.get_params()
+    assert "fitted" not in repr(model)
+
+
+def test_in_an_index(tmp_path):
+    texts = {"cats": "a cat purrs", "dogs": "the dog barks", "law": "the court ruled", "none": ""}
+    models = {
+        "plain": Pooling(weights="sif"),  # learns nothing, so needs no fit
+        "less": Pooling(weights="sif", remove_components=1).fit(list(texts.values())),
+    }
+    with Index.create(tmp_path / "index") as index:
+        index.add([{"id": name, "text": text} for name, text in texts.items()])
+        for name, model in models.items():
+            index.attach(name, model)
+            [hit] = index.search("kitten", 1, by=name)
+            assert hit.id == "cats"
+    with Index.open(tmp_path / "index", models=models) as index:
+        assert index.similar("dogs", 1, by="plain")[0].id == "cats"
+
+
+def test_bags_of_an_index_with_vectors_of_its_words(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        index.add([{"id": "cats", "text": "cat purrs"}, {"id": "law", "text": "court ruled"}])
+        matrix = WordVectors.builtin().align(index.vocabulary)
+        index.attach("pooled", Pooling(matrix, weights="sif").fit(index.bags()))
+        index.add([{"id": "kits", "text": "cat kitten"}])  # one word more than the model knows
+        assert index.similar("kits", 1, by="pooled")[0].id == "cats"

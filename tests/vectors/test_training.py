@@ -1,0 +1,147 @@
+"""`WordVectors.train`: what it learns, what it refuses, and the numbers beside a plain version."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from support import interrupted
+from textkin.vectors import WordVectors
+from textkin.vectors._training import keep_probabilities, mixed, random_rows
+
+ANIMALS = ["the cat and the kitten purr", "a kitten and a cat sleep", "the cat and a kitten play"]
+MONEY = ["the stocks and the shares fell", "a share and a stock rose", "shares and stocks trade"]
+TEXTS = ANIMALS * 30 + MONEY * 30
+MODELS = ["skipgram", "cbow"]
+LOSSES = ["negative", "hierarchical"]
+QUICK = {"epochs": 20, "min_count": 1, "random_state": 0, "subsample": 0}
+
+
+def cosine(vectors, first, second):
+    return float(vectors.unit()[first] @ vectors.unit()[second])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("model", MODELS)
+def test_words_of_one_topic_are_near(model, loss):
+    vectors = WordVectors.train(TEXTS, 16, model=model, loss=loss, **QUICK)
+    assert cosine(vectors, "cat", "kitten") > cosine(vectors, "cat", "shares") + 0.2
+    assert cosine(vectors, "stocks", "shares") > cosine(vectors, "stocks", "kitten") + 0.2
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_same_seed_gives_the_same_bits(model, loss):
+    options = {"model": model, "loss": loss, **QUICK, "epochs": 2}
+    first = WordVectors.train(TEXTS, 8, **options)
+    again = WordVectors.train(iter(TEXTS), 8, **options, n_jobs=1)
+    assert first.words == again.words
+    assert_array_equal(first.matrix, again.matrix)
+    other = WordVectors.train(TEXTS, 8, **{**options, "random_state": 1})
+    assert not np.array_equal(first.matrix, other.matrix)
+
+
+def test_several_threads_learn_the_same_things():
+    vectors = WordVectors.train(TEXTS, 16, **QUICK, n_jobs=3)
+    assert cosine(vectors, "cat", "kitten") > cosine(vectors, "cat", "shares") + 0.2
+
+
+def test_the_two_formulas_of_subsampling():
+    counts = np.array([99, 1])  # f = 0.99 and 0.01
+    assert_allclose(keep_probabilities(counts, 1e-3, "paper")[1], 0.3162278, atol=5e-8)
+    assert_allclose(keep_probabilities(counts, 1e-3, "released")[1], 0.4162278, atol=5e-8)
+    assert keep_probabilities(counts, 0.5, "paper").tolist() == [np.float32(np.sqrt(0.5 / 0.99)), 1]
+    assert keep_probabilities(counts, 0).tolist() == [1, 1]
+    trained = [
+        WordVectors.train(
+            TEXTS, 4, subsample=0.01, subsample_rule=rule, min_count=1, random_state=0
+        )
+        for rule in ("released", "paper")
+    ]
+    assert not np.array_equal(trained[0].matrix, trained[1].matrix)
+
+
+def test_where_vectors_start():
+    rows = random_rows(mixed(7, 0, 2000), 4)
+    assert rows.dtype == np.float32
+    assert np.abs(rows).max() < 0.5 / 4
+    assert rows.all()
+    assert_allclose(rows.mean(axis=0), 0, atol=0.01)
+    assert_allclose(rows.var(), (1 / 4) ** 2 / 12, rtol=0.05)
+    assert len(np.unique(rows)) > 7900
+    # Each row rests on its own seed, and these on their place alone.
+    assert_array_equal(random_rows(mixed(7, 5, 3), 4), rows[5:8])
+    # splitmix64 by its authors: the first numbers of the state 1234567.
+    assert mixed(1234567, 0, 2).tolist() == [6457827717110365317, 3203168211198807973]
+
+
+def test_progress_in_tokens_and_an_end_to_the_work():
+    told = []
+    WordVectors.train(TEXTS, 4, **QUICK, progress=lambda done, total: told.append((done, total)))
+    n_tokens = sum(len(text.split()) for text in TEXTS)
+    assert told[-1] == (20 * n_tokens, 20 * n_tokens)
+    assert sorted(told) == told
+
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        WordVectors.train(TEXTS, 4, **QUICK, progress=stop)
+
+
+def test_ctrl_c():
+    assert interrupted(lambda: WordVectors.train(TEXTS, 100, **{**QUICK, "epochs": 2000}))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"dimension": 0}, ValueError, "dimension must be a whole number at least 1"),
+        ({"model": "glove"}, ValueError, "model must be one of 'skipgram', 'cbow'"),
+        ({"loss": "softmax"}, ValueError, "loss must be one of"),
+        ({"n_negative": 0}, ValueError, "n_negative must be"),
+        ({"window": 0}, ValueError, "window must be"),
+        ({"window": 2.5}, TypeError, "window must be a whole number"),
+        ({"subsample": -1}, ValueError, "subsample must be"),
+        ({"subsample_rule": "x"}, ValueError, "subsample_rule must be"),
+        ({"min_count": 0}, ValueError, "min_count must be"),
+        ({"max_words": 1}, ValueError, "max_words must be None or a whole number at least 2"),
+        ({"epochs": 0}, ValueError, "epochs must be"),
+        (
+            {"learning_rate": 0},
+            ValueError,
+            "must be a number above 0 and at most 1000",
+        ),
+        ({"learning_rate": float("nan")}, ValueError, "learning_rate must be"),
+        ({"learning_rate": 1e-5}, ValueError, r"min_learning_rate must be at most .* \(1e-05\)"),
+        ({"lowercase": "yes"}, ValueError, "lowercase must be"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"random_state": "x"}, ValueError, "cannot be used to seed"),
+        ({"stop_words": "nowhere"}, ValueError, "nowhere"),
+    ],
+)
+def test_wrong_options_are_refused(options, error, said):
+    with pytest.raises(error, match=said):
+        WordVectors.train(TEXTS, **options)
+
+
+def test_a_corpus_that_teaches_nothing():
+    with pytest.raises(ValueError, match=r"min_count=5 .* smaller min_count, or more text"):
+        WordVectors.train(["a small corpus"])
+    with pytest.raises(ValueError, match="no text with two words"):
+        WordVectors.train(["one", "two", "one two"], 4, min_count=2, max_words=None)
+    with pytest.raises(ValueError, match="Bags do not do"):
+        WordVectors.train(np.eye(3))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_learning_rate_out_of_all_bounds(model, loss):
+    with pytest.raises(ValueError, match=r"diverged.*smaller learning_rate; got 1000"):
+        WordVectors.train(TEXTS, 4, model=model, loss=loss, **QUICK, learning_rate=1000)
+
+
+def test_what_was_trained_is_like_all_vectors(tmp_path):
+    vectors = WordVectors.train(TEXTS, 4, **QUICK)
+    vectors.save(tmp_path / "own")
+    assert_array_equal(WordVectors.load(tmp_path / "own").matrix, vectors.matrix)
+    assert type(vectors) is WordVectors
