@@ -20,10 +20,10 @@ from textkin.models import (
     FisherKernel,
     FisherVector,
     GaussianMixture,
+    ParagraphVector,
+    Pooling,
     VonMisesFisherMixture,
 )
-from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, Pooling
-from textkin.models import LDA, LSI, MSDA, PLSA, WTMF, CountingGrid, FisherKernel, ParagraphVector
 from textkin.text import BagOfWords, Vocabulary, read
 from textkin.transport import TokenIdf, TokenMover, TokenVectors, WordMover, compare
 from textkin.vectors import WordVectors
@@ -49,8 +49,8 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
-    "Pooling",
     "ParagraphVector",
+    "Pooling",
     "TfIdf",
     "TokenIdf",
     "TokenMover",

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from support import interrupted
 
+from support import interrupted
 from textkin import FisherVector, GaussianMixture, VonMisesFisherMixture, WordVectors, _core
 from textkin.models import load_estimator
 

@@ -23,8 +23,8 @@ __all__ = [
     "FisherKernel",
     "FisherVector",
     "GaussianMixture",
-    "VonMisesFisherMixture",
-    "Pooling",
     "ParagraphVector",
+    "Pooling",
+    "VonMisesFisherMixture",
     "load_estimator",
 ]

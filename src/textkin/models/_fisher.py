@@ -6,7 +6,7 @@ makes vectors of these by the tables below.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -152,7 +152,9 @@ def _sphere_scores(mixture: VonMisesFisherMixture, normalisation: str) -> Scores
 
 
 def _of_directions(d: int, **tables: Float64Array) -> Scores:
-    return Scores(np.zeros(d), np.ones(d), **{k: np.ascontiguousarray(v) for k, v in tables.items()})
+    return Scores(
+        np.zeros(d), np.ones(d), **{k: np.ascontiguousarray(v) for k, v in tables.items()}
+    )
 
 
 class WordShares:

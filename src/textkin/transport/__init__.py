@@ -9,11 +9,11 @@ from textkin.transport._mover import WordMover
 from textkin.transport._neighbors import Neighbors, SearchStats
 from textkin.transport._plan import TransportPlan, optimal_transport
 from textkin.transport._streams import NeighborBlock, PairBlock
-from textkin.vectors._encode import Coverage
 from textkin.transport._token_idf import TokenIdf
 from textkin.transport._token_mover import TokenMover
 from textkin.transport._token_scores import BertScore, bert_score, max_sim
 from textkin.transport._token_vectors import TokenVectors
+from textkin.vectors._encode import Coverage
 
 __all__ = [
     "BertScore",

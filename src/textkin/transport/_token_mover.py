@@ -14,7 +14,6 @@ from textkin.transport._corpus import Algorithm
 from textkin.transport._costs import COSTS, CostName
 from textkin.transport._matrices import MeasuresBounds
 from textkin.transport._search import SEARCH_CONSTRAINTS
-from textkin.transport._space import Space
 from textkin.transport._token_search import SearchesTokens
 from textkin.transport._token_stack import Stack, refuse_empty
 from textkin.transport._token_vectors import (
@@ -23,6 +22,7 @@ from textkin.transport._token_vectors import (
     TokenVectors,
     one_document,
 )
+from textkin.vectors._space import Space
 
 __all__ = ["TokenMover"]
 

@@ -14,9 +14,9 @@ from textkin.transport._corpus import Algorithm, Corpus, Rows
 from textkin.transport._costs import CostName
 from textkin.transport._neighbors import Neighbors, Question
 from textkin.transport._search import Searches
-from textkin.transport._space import Space
 from textkin.transport._token_stack import Stack, stacked, totals_of
 from textkin.transport._token_vectors import TokenDocument, TokenDocuments, TokenVectors
+from textkin.vectors._space import Space
 
 __all__ = ["SearchesTokens"]
 

@@ -11,8 +11,8 @@ from textkin._typing import Float32Array, Float64Array, Int64Array
 from textkin.exceptions import EmptyDocumentError
 from textkin.run._memory import size_in_words
 from textkin.transport._corpus import Rows
-from textkin.transport._encode import Encoded
 from textkin.transport._token_vectors import TokenDocuments, many_documents
+from textkin.vectors._encode import Encoded
 
 __all__ = ["Stack", "physical_memory", "refuse_empty", "refuse_too_many", "stacked", "totals_of"]
 

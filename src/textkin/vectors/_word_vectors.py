@@ -32,8 +32,7 @@ from textkin.vectors._train import MadeByTraining
 __all__ = ["WordVectors"]
 
 
-class WordVectors(MadeByTraining):
-class WordVectors(MadeFromOthers, JudgedByPairs):
+class WordVectors(MadeByTraining, JudgedByPairs):
     """A table of words and their vectors, read-only.
 
     A word is found as it is written, else in lower case, else in title case (`str.title`, so

@@ -4,6 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textkin import GaussianMixture, VonMisesFisherMixture
 
+
 @parametrize_with_checks(
     [
         GaussianMixture(2, random_state=0),
