@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from builtin_recipes import DISTILLED, GLOVE, SHIPPED, A, Making, Row, Tables, pooled
+from builtin_recipes import DISTILLED, GLOVE, SHIPPED, Making, Row, Tables
 from knn_baselines import NEIGHBOURS, Products, voted
 
 from textkin import WordMover
-from textkin.text import BagOfWords
+from textkin.models import Pooling
 from textkin.vectors import WordVectors
 
 SOME = 1000  # documents of CLASSIC for the exact distance
@@ -28,17 +28,16 @@ Finder = Callable[[WordVectors, Texts, Texts, str | None], np.ndarray]
 Labelled = dict[str, tuple[list[str], np.ndarray]]
 
 
-def by_cosine(*, sif: float | None = None) -> Finder:
-    """Find by the cosine of means or of SIF means; nothing removed."""
+def by_cosine(weights: str) -> Finder:
+    """Find by the cosine of pooled vectors; nothing removed."""
 
     def nearest(
         table: WordVectors, queries: Texts, corpus: Texts, stop_words: str | None
     ) -> np.ndarray:
-        counter = BagOfWords(stop_words)
-        bags = counter.fit_transform([*corpus, *queries])
-        vectors = pooled(table, bags, counter.vocabulary_.words, sif=sif)
-        found = Products.of(vectors[len(corpus) :], vectors[: len(corpus)]).nearest("cosine")
-        return np.where(vectors[len(corpus) :].any(axis=1)[:, np.newaxis], found, -1)
+        pooling = Pooling(table, weights=weights, stop_words=stop_words).fit(corpus)
+        vectors = pooling.transform(queries)
+        found = Products.of(vectors, pooling.transform(corpus)).nearest("cosine")
+        return np.where(vectors.any(axis=1)[:, np.newaxis], found, -1)
 
     return nearest
 
@@ -56,8 +55,8 @@ def by_moving(masses: str, algorithm: str) -> Finder:
 
 
 FINDERS: dict[str, Finder] = {
-    "mean cosine": by_cosine(),
-    "SIF cosine": by_cosine(sif=A),
+    "mean cosine": by_cosine("mean"),
+    "SIF cosine": by_cosine("sif"),
     "RWMD, nBOW": by_moving("nbow", "rwmd"),
     "RWMD, tf-idf": by_moving("tfidf", "rwmd"),
     "RWMD, SIF": by_moving("sif", "rwmd"),

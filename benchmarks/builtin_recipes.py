@@ -5,14 +5,12 @@ the encodings of words that ``scripts/distil_vectors.py`` keeps, each once.
 """
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from environment import ROOT
-from scipy import sparse
 
 from textkin.vectors import WordVectors
 from textkin.vectors._quantise import dequantise, quantise
@@ -24,7 +22,6 @@ from distil_vectors import listed_rows, raw_vectors, reduced
 
 # Words that are in the list for their frequency alone; behind them come those of the test sets.
 MOST = 95_000
-A = 1e-3  # of SIF, as in the paper
 MODEL2VEC_A = 1e-4  # the default of model2vec's later versions; the first had log(1 + rank)
 
 Row = dict[str, object]
@@ -113,20 +110,3 @@ def lengths(kind: str, n: int) -> np.ndarray:
     if kind == "rank":
         return np.log(1 + np.arange(1, n + 1))
     return sif_weights(zipf_probabilities(n), MODEL2VEC_A)
-
-
-def pooled(
-    table: WordVectors, bags: sparse.csr_array, vocabulary: Sequence[str], *, sif: float | None
-) -> np.ndarray:
-    """Return the mean of the vectors of each bag, by SIF where a weight is given (ranks: Zipf).
-
-    The mean over words that have a vector; zero where there is none.
-    """
-    rows = table.lookup(vocabulary)
-    known = rows >= 0
-    bags = bags[:, np.flatnonzero(known)].astype(np.float64)
-    matrix = table.matrix[rows[known]].astype(np.float64)
-    if sif is not None:
-        weights = sif_weights(zipf_probabilities(len(table)), sif)
-        matrix *= weights[rows[known], np.newaxis]
-    return (bags @ matrix) / np.maximum(bags.sum(axis=1), 1)[:, np.newaxis]
