@@ -14,6 +14,7 @@ from textkin.vectors import WordVectors
 study = load_script("benchmarks/builtin_study.py")
 documents = load_script("benchmarks/builtin_documents.py")
 recipes = load_script("benchmarks/builtin_recipes.py")
+shown = load_script("benchmarks/builtin_tables.py")
 
 WORDS = ["the", "cat", "dog", "car", "bus", "sleeps", "drives", "naps", "loud", "old", "red", "sky"]
 
@@ -118,6 +119,10 @@ def test_parts_on_tiny_data(tables, data, monkeypatch):
     assert [row["vectors"] for row in rows["costs"]] == ["glove", "distilled"]
     assert len(rows["choices"]) == 16 * 3 + 3 * 12
     json.dumps(rows)
+    facts = {"machine": "m", "numpy": "1", "commit": "c", "command": "python"}
+    text = shown.render({part: {**facts, "rows": found} for part, found in rows.items()})
+    assert text.count("## ") == len(study.PARTS)
+    assert text.count("\n| GloVe |") == 1 + 2 + 2, "of words, and of each set"
 
 
 def test_a_gain_over_itself_is_nothing(tables, data):
