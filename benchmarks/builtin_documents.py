@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from builtin_recipes import DISTILLED, GLOVE, SHIPPED, Making, Row, Tables
+from builtin_recipes import GLOVE, SHIPPED, Making, Row, Tables
 from knn_baselines import NEIGHBOURS, Products, voted
 
 from textkin import WordMover
@@ -70,7 +70,6 @@ DOCUMENT_MAKINGS = (
     GLOVE,
     replace(GLOVE, removed=3),
     Making(100, int8=True),
-    DISTILLED,
     SHIPPED,
     replace(SHIPPED, words=30_000),
 )
