@@ -12,7 +12,7 @@ import numpy as np
 from textkin._typing import Float32Array
 from textkin.vectors._quantise import dequantise
 
-__all__ = ["BUILTIN_PATHS", "BuiltinName", "read_packed"]
+__all__ = ["BUILTIN_PATH", "BUILTIN_PATHS", "BuiltinName", "read_packed"]
 
 BuiltinName: TypeAlias = Literal["glove", "distilled"]
 
@@ -21,6 +21,7 @@ BUILTIN_PATHS: dict[BuiltinName, Path] = {
     "glove": _DATA / "glove6b-100d-int8.npz",
     "distilled": _DATA / "minilm-256d-int8.npz",
 }
+BUILTIN_PATH = BUILTIN_PATHS["glove"]  # those that are meant where no name is given
 
 
 def read_packed(path: Path) -> tuple[list[str], Float32Array]:
