@@ -52,18 +52,34 @@ def of_word_gains(part) -> list[str]:
 def of_sentences(part) -> list[str]:
     """Return ALL / ALLnrm / Mean of both tests, and what the Mean gains over GloVe's."""
     base = {row["scores"]: row for row in part["rows"] if row["vectors"] == "GloVe"}
-    heads = ["scores", "vectors", "STS 2012", "gain of Mean", "STS 2013", "gain of Mean"]
+    heads = ["scores, vectors", "STS 2012", "gain of Mean", "STS 2013", "gain of Mean"]
     rows = []
     for scores in base:
         for row in (row for row in part["rows"] if row["scores"] == scores):
+            if not row["vectors"].startswith("GloVe") and "int8" not in row["vectors"]:
+                continue
             cells = []
             for year in ("2012", "2013"):
                 found = row[year]
                 cells.append(" / ".join(number(found[m]) for m in ("ALL", "ALLnrm", "Mean")))
                 apart = found["Mean"] - base[scores][year]["Mean"]
                 cells.append(gain(apart, found["se"]) if "se" in found else "")
-            rows.append([scores, row["vectors"], *cells])
+            rows.append([f"{scores}: {row['vectors']}", *cells])
     return lines(heads, rows)
+
+
+def of_means(part) -> list[str]:
+    """Return the Means of 2012 / 2013 of all tables, one column a scorer."""
+    found = {
+        (row["vectors"], row["scores"]): " / ".join(
+            number(row[year]["Mean"]) for year in ("2012", "2013")
+        )
+        for row in part["rows"]
+    }
+    scorers = list(dict.fromkeys(scores for _, scores in found))
+    makings = dict.fromkeys(making for making, _ in found)
+    rows = [[making, *(found.get((making, s), "–") for s in scorers)] for making in makings]
+    return lines(["Mean, 2012 / 2013", *scorers], rows)
 
 
 def of_choices(part) -> list[str]:
@@ -125,7 +141,7 @@ def of_costs(part) -> list[str]:
 TABLES = {
     "choices": (of_choices,),
     "words": (of_words, of_word_gains),
-    "sentences": (of_sentences,),
+    "sentences": (of_means, of_sentences),
     "documents": (of_documents,),
     "exact": (of_documents,),
     "costs": (of_costs,),

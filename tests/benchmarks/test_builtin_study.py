@@ -122,7 +122,7 @@ def test_parts_on_tiny_data(tables, data, monkeypatch):
     facts = {"machine": "m", "numpy": "1", "commit": "c", "command": "python"}
     text = shown.render({part: {**facts, "rows": found} for part, found in rows.items()})
     assert text.count("## ") == len(study.PARTS)
-    assert text.count("\n| GloVe |") == 1 + 2 + 2, "of words, and of each set"
+    assert text.count("\n| GloVe |") == 1 + 1 + 2 + 2, "of words, of sentences, of each set"
 
 
 def test_a_gain_over_itself_is_nothing(tables, data):
