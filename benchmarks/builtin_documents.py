@@ -71,7 +71,6 @@ DOCUMENT_MAKINGS = (
     replace(GLOVE, removed=3),
     Making(100, int8=True),
     SHIPPED,
-    replace(SHIPPED, words=30_000),
 )
 
 
