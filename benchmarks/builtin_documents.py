@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -68,9 +69,9 @@ EXACT_FINDERS: dict[str, Finder] = {
 }
 DOCUMENT_MAKINGS = (
     GLOVE,
-    replace(GLOVE, removed=3),
-    Making(100, int8=True),
     SHIPPED,
+    Making(100, int8=True),
+    replace(GLOVE, removed=3),
 )
 
 
@@ -120,47 +121,42 @@ def wrong_labels(
 
 def neighbours(
     tables: Tables,
-    name: str,
-    texts: Labelled,
+    sets: dict[str, Labelled],
     makings: Sequence[Making],
     finders: dict[str, Finder],
 ) -> Iterator[Row]:
     """Yield the error of each table with each finder, and its difference from GloVe's."""
-    stop_words = None if name.startswith("twitter") else "smart"
-    base: dict[str, np.ndarray] = {}
-    for making in makings:
-        table = tables(making)
-        for finder, find in finders.items():
-            started = time.perf_counter()
-            k, wrong = wrong_labels(find, table, texts, stop_words)
-            error = 100 * wrong.mean()
-            row: Row = {
-                "set": name,
-                "vectors": str(making),
-                "by": finder,
-                "k": k,
-                "error": round(float(error), 2),
-                "se": round(float(np.sqrt(error * (100 - error) / len(wrong))), 2),
-            }
-            if making == GLOVE:
-                base[finder] = wrong
-            else:
-                apart = 100 * (wrong.astype(float) - base[finder])
-                row["less_glove"] = round(float(apart.mean()), 2)
-                row["less_glove_se"] = round(float(apart.std() / np.sqrt(len(apart))), 2)
-            yield {**row, "seconds": round(time.perf_counter() - started, 1)}
+    base: dict[tuple[str, str], np.ndarray] = {}
+    for making, (name, texts), finder in product(makings, sets.items(), finders):
+        started = time.perf_counter()
+        stop_words = None if name == "twitter" else "smart"
+        k, wrong = wrong_labels(finders[finder], tables(making), texts, stop_words)
+        error = 100 * wrong.mean()
+        row: Row = {
+            "set": name,
+            "vectors": str(making),
+            "by": finder,
+            "k": k,
+            "error": round(float(error), 2),
+            "se": round(float(np.sqrt(error * (100 - error) / len(wrong))), 2),
+        }
+        if making == GLOVE:
+            base[name, finder] = wrong
+        else:
+            apart = 100 * (wrong.astype(float) - base[name, finder])
+            row["less_glove"] = round(float(apart.mean()), 2)
+            row["less_glove_se"] = round(float(apart.std() / np.sqrt(len(apart))), 2)
+        yield {**row, "seconds": round(time.perf_counter() - started, 1)}
 
 
 def documents(tables: Tables, data: Path) -> Iterator[Row]:
     """Yield errors on all of CLASSIC and R8."""
-    for name in ("classic", "r8"):
-        yield from neighbours(tables, name, read_texts(data, name), DOCUMENT_MAKINGS, FINDERS)
+    sets = {name: read_texts(data, name) for name in ("classic", "r8")}
+    yield from neighbours(tables, sets, DOCUMENT_MAKINGS, FINDERS)
 
 
 def exact(tables: Tables, data: Path) -> Iterator[Row]:
     """Yield errors by exact and relaxed distances: TWITTER, and some of CLASSIC."""
-    makings = (GLOVE, SHIPPED)
     twitter, classic = (read_texts(data, name) for name in ("twitter", "classic"))
-    yield from neighbours(tables, "twitter", twitter, makings, EXACT_FINDERS)
-    name = f"classic, {SOME} documents"
-    yield from neighbours(tables, name, some(classic, SOME), makings, EXACT_FINDERS)
+    sets = {"twitter": twitter, f"classic, {SOME} documents": some(classic, SOME)}
+    yield from neighbours(tables, sets, (GLOVE, SHIPPED), EXACT_FINDERS)

@@ -91,6 +91,7 @@ class Tables:
         rows = (np.arange(len(known)) if lacking else listed_rows(known))[:words]
         return [known[row] for row in rows], reduced(matrix[rows], matrix.shape[1], unit=unit)
 
+    @cache  # noqa: B019
     def __call__(self, making: Making) -> WordVectors:
         """Return the vectors of one making."""
         if making.dimension is None:
