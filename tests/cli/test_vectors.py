@@ -228,3 +228,19 @@ def test_pairs_that_cannot_be_read(tmp_path, capsys):
     assert "pairs.csv:2: there is no 'gold'" in capsys.readouterr().err
     assert main(["vectors", "pairs", str(tmp_path / "none.csv")]) == 2
     assert "none.csv" in capsys.readouterr().err
+
+
+def test_builtin_vectors_by_name(tmp_path, monkeypatch, capsys):
+    assert main(["vectors", "info", "builtin:distilled"]) == 0
+    captured = capsys.readouterr().out
+    assert "vectors   builtin:distilled\nformat    built-in, int8\nwords     60,000\n" in captured
+    assert main(["vectors", "nearest", "cat", "--vectors", "builtin:glove", "-n", "1"]) == 0
+    assert "dog" in capsys.readouterr().out
+    assert main(["vectors", "info", "builtin:none"]) == 2
+    assert "'glove', 'distilled'; got 'none'" in capsys.readouterr().err
+    target = tmp_path / "few"
+    assert main(["vectors", "convert", "builtin:distilled", str(target), "--limit", "3"]) == 0
+    assert WordVectors.load(target).words == ("the", "of", "to")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "builtin:none").write_text("up 1\ndown -1\n")
+    assert main(["vectors", "info", "builtin:none"]) == 0, "a file of that name is read"

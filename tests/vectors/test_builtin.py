@@ -11,11 +11,13 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from support import load_script
+from textkin.text import tokenize
 from textkin.vectors import WordVectors
-from textkin.vectors._builtin import BUILTIN_PATH, read_packed
+from textkin.vectors._builtin import BUILTIN_PATHS, read_packed
 from textkin.vectors._quantise import dequantise, quantise
 
 MAKE = "scripts/make_builtin_vectors.py"
+GLOVE = BUILTIN_PATHS["glove"]
 
 sound_rows = arrays(
     np.float32,
@@ -73,11 +75,33 @@ def test_words_mean_something():
     assert vectors.analogy("man", "king", "woman", 1)[0][0] == "queen"
 
 
-def test_file_is_the_one_the_readme_describes():
-    data = BUILTIN_PATH.read_bytes()
-    readme = (BUILTIN_PATH.parent / "README.md").read_text(encoding="utf-8")
-    assert f"sha256: `{hashlib.sha256(data).hexdigest()}`" in readme
-    assert f"Size: {len(data):,} bytes" in readme
+@pytest.mark.parametrize("name", BUILTIN_PATHS)
+def test_file_is_the_one_the_readme_describes(name):
+    path = BUILTIN_PATHS[name]
+    data = path.read_bytes()
+    readme = (path.parent / "README.md").read_text(encoding="utf-8")
+    described = readme.split(f"# {path.name}\n")[1].split("\n# ")[0]
+    assert f"sha256: `{hashlib.sha256(data).hexdigest()}`" in described
+    assert f"Size: {len(data):,} bytes" in described
+    assert "**Licence.**" in described
+
+
+def test_builtin_by_name():
+    assert WordVectors.builtin("glove") is WordVectors.builtin()
+    distilled = WordVectors.builtin("distilled")
+    assert distilled is WordVectors.builtin("distilled")
+    assert (len(distilled), distilled.dimension) == (60_000, 256)
+    assert distilled.words[:4] == ("the", "of", "to", "and"), "most frequent first"
+    known = set(WordVectors.builtin().words)
+    assert all(word in known and tokenize(word) == [word] for word in distilled.words)
+    assert np.abs(distilled.matrix.mean(axis=0, dtype=float)).max() < 1e-3, "PCA centres"
+    assert "cats" in dict(distilled.nearest("cat", 5))
+
+
+@pytest.mark.parametrize("name", ["GloVe", "", None, ["glove"]])
+def test_a_name_that_is_none_lists_those_that_are(name):
+    with pytest.raises(ValueError, match="name must be one of 'glove', 'distilled'; got"):
+        WordVectors.builtin(name)
 
 
 def test_script_makes_the_same_members_again(shared_data, tmp_path):
@@ -85,7 +109,7 @@ def test_script_makes_the_same_members_again(shared_data, tmp_path):
     make = load_script(MAKE)
     words, matrix = make.read_source(shared_data / "vectors" / "glove6b-100d.npz")
     make.write_packed(tmp_path / "again.npz", words, matrix)
-    with ZipFile(tmp_path / "again.npz") as again, ZipFile(BUILTIN_PATH) as builtin:
+    with ZipFile(tmp_path / "again.npz") as again, ZipFile(GLOVE) as builtin:
         assert again.namelist() == builtin.namelist()
         for name in builtin.namelist():
             assert again.read(name) == builtin.read(name)

@@ -128,5 +128,5 @@ def test_columns_may_have_other_names(tmp_path):
 def test_a_judgement_that_is_no_number_is_named_with_its_line(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("word1,word2,gold\ncat,dog,1\ncat,car,much\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="pairs.csv:3: gold must be a finite number; got 'much'"):
+    with pytest.raises(ValueError, match=r"pairs\.csv:3: gold must be a finite number; got 'much'"):
         read_word_pairs(path)

@@ -3,7 +3,7 @@
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -12,7 +12,15 @@ from textkin.run import progress_bar, working
 if TYPE_CHECKING:
     from textkin.vectors import WordVectors
 
-__all__ = ["named_vectors"]
+__all__ = ["is_builtin", "named_vectors"]
+
+
+_BUILTIN = "builtin:"
+
+
+def is_builtin(path: Path) -> bool:
+    """Tell whether a path is the name of built-in vectors, and of no file."""
+    return str(path).startswith(_BUILTIN) and not os.path.lexists(path)
 
 
 def named_vectors(
@@ -22,13 +30,17 @@ def named_vectors(
     errors: Literal["raise", "skip"] = "raise",
     cache: bool = True,
 ) -> "WordVectors":
-    """Return the vectors at a path, or the built-in ones."""
+    """Return the vectors at a path, or built-in ones: by name, or GloVe without a path."""
     with working("Loading"):
         from textkin.exceptions import VectorFileWarning
         from textkin.vectors import WordVectors
 
-        if path is None:
-            return WordVectors.builtin()
+        if path is None or is_builtin(path):
+            name: Any = "glove" if path is None else str(path).removeprefix(_BUILTIN)
+            vectors = WordVectors.builtin(name)
+            if limit is None or limit >= len(vectors):
+                return vectors
+            return WordVectors(vectors.words[:limit], vectors.matrix[:limit])
     if not os.path.lexists(path):
         raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
     with progress_bar(f"Reading {path.name}") as progress, warnings.catch_warnings():

@@ -35,7 +35,10 @@ _SHOWN = 8  # words of a file, as a taste
 VectorsOption = Annotated[
     Path | None,
     typer.Option(
-        "--vectors", metavar="PATH", help="A vector file or folder; without it, the built-in ones."
+        "--vectors",
+        metavar="PATH",
+        help="A vector file or folder, or built-in ones: builtin:glove, builtin:distilled; "
+        "without it, GloVe.",
     ),
 ]
 NumberOption = Annotated[int, typer.Option("-n", "--number", min=1, help="How many words.")]
@@ -57,7 +60,9 @@ def _vectors(context: typer.Context) -> None:
 def info(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="PATH", help="A vector file or folder; or the built-in ones."),
+        typer.Argument(
+            metavar="PATH", help="A vector file or folder; or built-in ones, such as builtin:glove."
+        ),
     ] = None,
     skip_errors: SkipOption = False,
     cache: CacheOption = True,
@@ -223,12 +228,14 @@ def cache(
 def _facts(path: Path | None, vectors: "WordVectors") -> dict[str, Any]:
     import numpy as np
 
+    from textkin.cli._loading import is_builtin
     from textkin.vectors import cache_of, format_of
 
-    kept = cache_of(path) if path is not None else None
+    file = None if path is None or is_builtin(path) else path
+    kept = cache_of(file) if file is not None else None
     return {
         "path": str(path) if path is not None else "built-in",
-        "format": format_of(path) if path is not None else "built-in, int8",
+        "format": format_of(file) if file is not None else "built-in, int8",
         "words": len(vectors),
         "dimension": vectors.dimension,
         "lengths": [float(x) for x in np.percentile(vectors.lengths, [0, 50, 100])],

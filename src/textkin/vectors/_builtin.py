@@ -1,18 +1,27 @@
-"""The built-in vectors: the file in ``data/``, unpacked.
+"""The built-in vectors: the files in ``data/``, unpacked.
 
-``scripts/make_builtin_vectors.py`` makes the file; ``data/README.md`` says what is in it.
+``scripts/make_builtin_vectors.py`` and ``scripts/distil_vectors.py`` make the files;
+``data/README.md`` says what is in them.
 """
 
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from textkin._typing import Float32Array
 from textkin.vectors._quantise import dequantise
 
-__all__ = ["BUILTIN_PATH", "read_packed"]
+__all__ = ["BUILTIN_PATH", "BUILTIN_PATHS", "BuiltinName", "read_packed"]
 
-BUILTIN_PATH = Path(__file__).parent / "data" / "glove6b-100d-int8.npz"
+BuiltinName: TypeAlias = Literal["glove", "distilled"]
+
+_DATA = Path(__file__).parent / "data"
+BUILTIN_PATHS: dict[BuiltinName, Path] = {
+    "glove": _DATA / "glove6b-100d-int8.npz",
+    "distilled": _DATA / "minilm-256d-int8.npz",
+}
+BUILTIN_PATH = BUILTIN_PATHS["glove"]  # those that are meant where no name is given
 
 
 def read_packed(path: Path) -> tuple[list[str], Float32Array]:

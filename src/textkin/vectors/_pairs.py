@@ -86,8 +86,12 @@ class JudgedByPairs:
         --------
         >>> from textkin.vectors import WordVectors
         >>> vectors = WordVectors(["cat", "dog", "car"], [[3, 4], [4, 3], [5, 0]])
-        >>> vectors.evaluate_pairs([("cat", "dog", 8), ("cat", "car", 1), ("dog", "car", 2)])
-        PairScores(spearman=1.0, pearson=0.9078412990032037, covered=3, total=3)
+        >>> pairs = [("cat", "dog", 8), ("cat", "car", 1), ("dog", "car", 2), ("dog", "emu", 0)]
+        >>> scores = vectors.evaluate_pairs(pairs)
+        >>> scores.covered, scores.total
+        (3, 4)
+        >>> round(scores.spearman, 3), round(scores.pearson, 3)
+        (1.0, 0.898)
         """
         one_of("drop", "zero").check("oov", oov)
         first, second, gold = _columns(pairs)

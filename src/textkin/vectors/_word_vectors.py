@@ -16,8 +16,8 @@ from textkin._typing import (
     Int32Array,
     WordLookup,
 )
-from textkin._validation import integer
-from textkin.vectors._builtin import BUILTIN_PATH, read_packed
+from textkin._validation import integer, one_of
+from textkin.vectors._builtin import BUILTIN_PATHS, BuiltinName, read_packed
 from textkin.vectors._cache import Loaded
 from textkin.vectors._cosine import cosines, largest, row_lengths
 from textkin.vectors._lookup import find_row, unknown_word
@@ -99,30 +99,50 @@ class WordVectors(MadeByTraining, JudgedByPairs):
         return cls(parts["words"].tolist(), parts["matrix"])
 
     @classmethod
-    def builtin(cls) -> "WordVectors":
-        """Return the built-in vectors: GloVe, 100,000 English words, 100 dimensions.
+    def builtin(cls, name: BuiltinName = "glove") -> "WordVectors":
+        """Return vectors that come with textkin, by name.
 
-        Read once in a process and then shared. They were trained on Wikipedia and Gigaword,
-        are in lower case and in order of frequency, and are kept in one byte a number; numbers
-        and single letters are absent.
+        Read once in a process and then shared. Both are of English words in lower case, in order
+        of frequency, and are kept in one byte a number; numbers and single letters are absent.
+
+        Parameters
+        ----------
+        name : {"glove", "distilled"}, default="glove"
+            "glove": 100,000 words, 100 dimensions, trained on Wikipedia and Gigaword.
+            "distilled": 60,000 words, 256 dimensions, each word put through the sentence encoder
+            all-MiniLM-L6-v2.
 
         Returns
         -------
         WordVectors
-            40 MB in memory.
+            40 MB in memory, 61 MB the distilled ones.
+
+        Raises
+        ------
+        ValueError
+            If there are none of that name.
 
         References
         ----------
         J. Pennington, R. Socher, C. D. Manning. GloVe: Global Vectors for Word Representation.
         EMNLP 2014.
 
+        W. Wang et al. MiniLM: Deep Self-Attention Distillation for Task-Agnostic Compression of
+        Pre-Trained Transformers. NeurIPS 2020.
+
+        N. Reimers, I. Gurevych. Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks.
+        EMNLP 2019.
+
         Examples
         --------
         >>> from textkin.vectors import WordVectors
         >>> WordVectors.builtin()
         WordVectors(100000 words, dimension 100)
+        >>> WordVectors.builtin("distilled")
+        WordVectors(60000 words, dimension 256)
         """
-        return _builtin()
+        one_of(*BUILTIN_PATHS).check("name", name)
+        return _builtin(name)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -433,5 +453,5 @@ class WordVectors(MadeByTraining, JudgedByPairs):
 
 
 @cache
-def _builtin() -> WordVectors:
-    return WordVectors(*read_packed(BUILTIN_PATH))
+def _builtin(name: BuiltinName) -> WordVectors:
+    return WordVectors(*read_packed(BUILTIN_PATHS[name]))
