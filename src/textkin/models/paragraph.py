@@ -369,6 +369,10 @@ class ParagraphVector(
         return WordVectors(self.words_.tolist(), self.word_vectors_)
 
     @property
+    def _takes_texts(self) -> bool:
+        return True
+
+    @property
     def _n_features_out(self) -> int:
         return int(self.document_vectors_.shape[1])
 
