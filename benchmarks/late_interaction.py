@@ -26,7 +26,7 @@ from sts_tables import lines, number
 from textkin import TokenMover, TokenVectors
 from textkin.transport import TokenIdf, bert_score
 
-sys.path.insert(0, str(ROOT / "examples"))
+sys.path.append(str(ROOT / "examples"))
 from minilm import Encoded, MiniLM
 
 RESULT = RESULTS / "late_interaction.json"

@@ -6,6 +6,7 @@ In the repository root::
     python benchmarks/table.py --write README.md
     python benchmarks/table.py --write docs/pruning.md
     python benchmarks/table.py --write docs/sentences.md
+    python benchmarks/table.py --write docs/fisher-vectors.md
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import sys
 from pathlib import Path
 
+import fisher_tables
 import pruning_figures
 import search_table
 import sts_tables
@@ -165,6 +167,7 @@ TABLES = {
     "search": ("search", search_table.render),
     "pruning": ("pruning", pruning_figures.render),
     "sts": ("sts", sts_tables.render),
+    "fisher_vectors": ("fisher", fisher_tables.render),
 }
 
 

@@ -14,10 +14,13 @@ from textkin.text import standard_library_docstrings
 documents = {found.name: found.text for found in standard_library_docstrings()}
 names, texts = list(documents), list(documents.values())
 
-# A small corpus: rare words are learnt too, and every text is read many times.
-vectors = tk.WordVectors.train(texts, 50, min_count=3, epochs=30, random_state=0)
+# A small corpus: rare words are learnt too, nothing is thinned out, and every text is read many
+# times; a tree is good for words that occur seldom.
+vectors = tk.WordVectors.train(
+    texts, 50, loss="hierarchical", min_count=3, subsample=0, epochs=50, random_state=0
+)
 print(vectors)
-for word in ("file", "thread", "integer"):
+for word in ("file", "thread", "remove"):
     print(f"  near {word!r}:", ", ".join(near for near, _ in vectors.nearest(word, 5)))
 
 # Trained vectors are like any others: saved, loaded, used for distances.

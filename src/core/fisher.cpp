@@ -18,6 +18,8 @@ constexpr std::size_t kDocuments = 16; // that a thread takes at once
 // Words whose vectors are summed up in float; such sums are added in double, so that long documents
 // are as exact as short ones.
 constexpr std::size_t kChunk = 512;
+// A vector that is shorter than this part of the terms that it is the difference of is rounding.
+constexpr double kLeastPart = 1e-6;
 
 // Memory of one thread.
 struct Scratch {
@@ -93,34 +95,45 @@ void sum_up(const MixtureWords& words, const std::int32_t* rows, const float* we
     }
 }
 
-// The parts of one component, each to its place in the vector.
-void write_parts(const FisherParts& parts, std::size_t component, double share,
-                 const double* totals, double* vector) {
+// The parts of one component, each to its place in the vector; returns the square of their length
+// before centres are taken away.
+double write_parts(const FisherParts& parts, std::size_t component, double share,
+                   const double* totals, double* vector) {
     const std::size_t d = parts.dimension;
     const std::size_t at = component * d;
+    double square = 0;
     if (!parts.mean_scale.empty()) {
         const double along =
             parts.directions.empty() ? share : product_of(parts.directions.data() + at, totals, d);
-        for (std::size_t k = 0; k < d; ++k)
-            vector[at + k] =
-                parts.mean_scale[at + k] * totals[k] - parts.mean_centre[at + k] * along;
+        double* own = vector + at;
+        for (std::size_t k = 0; k < d; ++k) own[k] = parts.mean_scale[at + k] * totals[k];
+        square += product_of(own, own, d);
+        for (std::size_t k = 0; k < d; ++k) own[k] -= parts.mean_centre[at + k] * along;
         vector += parts.mean_scale.size();
     }
     if (!parts.square_scale.empty()) {
+        double* own = vector + at;
+        for (std::size_t k = 0; k < d; ++k) own[k] = parts.square_scale[at + k] * totals[d + k];
+        square += product_of(own, own, d);
         for (std::size_t k = 0; k < d; ++k)
-            vector[at + k] = parts.square_scale[at + k] * totals[d + k] -
-                             parts.square_slope[at + k] * totals[k] +
-                             parts.square_centre[at + k] * share;
+            own[k] += parts.square_centre[at + k] * share - parts.square_slope[at + k] * totals[k];
         vector += parts.square_scale.size();
     }
-    if (!parts.weight_scale.empty())
-        vector[component] = parts.weight_scale[component] * share - parts.weight_centre[component];
+    if (!parts.weight_scale.empty()) {
+        const double term = parts.weight_scale[component] * share;
+        square += term * term;
+        vector[component] = term - parts.weight_centre[component];
+    }
+    return square;
 }
 
 // False if a number leaves the range of float.
-bool finish_vector(std::vector<double>& vector, double length, const FisherFinish& finish,
-                   float* out) {
+bool finish_vector(std::vector<double>& vector, double length, double square,
+                   const FisherFinish& finish, float* out) {
     double scale = 1;
+    if (finish.unit &&
+        product_of(vector.data(), vector.data(), vector.size()) <= kLeastPart * kLeastPart * square)
+        std::fill(vector.begin(), vector.end(), 0.0); // or its direction would be anything
     if (!finish.unit && finish.length_power != 0) scale = std::pow(length, finish.length_power);
     if (finish.power == 0.5) {
         scale = std::sqrt(scale);
@@ -161,12 +174,14 @@ bool fisher_vectors(const Counts<double>& documents, const MixtureWords& words,
         }
         sort_by_component(documents.words.subspan(begin, count), words, scratch);
         scratch.vector.resize(parts.size());
+        double square = 0;
         for (std::size_t i = 0; i < words.n_components; ++i) {
             sum_up(words, scratch.rows.data() + i * count, scratch.weights.data() + i * count,
                    scratch.counts[i], scratch);
-            write_parts(parts, i, scratch.shares[i], scratch.totals.data(), scratch.vector.data());
+            square += write_parts(parts, i, scratch.shares[i], scratch.totals.data(),
+                                  scratch.vector.data());
         }
-        if (!finish_vector(scratch.vector, length, finish, own)) fits = false;
+        if (!finish_vector(scratch.vector, length, square, finish, own)) fits = false;
     };
     parallel_for((documents.size() + kDocuments - 1) / kDocuments, threads, stop,
                  [&](std::size_t block) {

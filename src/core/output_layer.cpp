@@ -60,13 +60,13 @@ Paths huffman_paths(std::span<const std::int64_t> counts) {
     std::size_t next_word = 0;
     std::size_t next_inner = 0;
     for (std::size_t made = 0; made < inner; ++made) {
-        for (const std::uint8_t side : {0, 1}) {
+        for (const bool side : {false, true}) {
             const bool word = next_inner == made ||
                               (next_word < n && counts[order[next_word]] <= sums[next_inner]);
             const std::size_t node = word ? order[next_word] : n + next_inner;
             sums[made] += word ? counts[order[next_word++]] : sums[next_inner++];
             parents[node] = made;
-            right[node] = side;
+            right[node] = side ? 1 : 0;
         }
     }
     std::vector<std::int64_t> depths(inner);

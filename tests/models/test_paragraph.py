@@ -1,5 +1,7 @@
 """Paragraph vectors: what they promise as an estimator, and that documents find themselves."""
 
+import gzip
+import json
 import pickle
 
 import numpy as np
@@ -40,6 +42,20 @@ def fitted(request):
     return clone(request.param).fit(TEXTS)
 
 
+@pytest.fixture(scope="module")
+def docstrings():
+    texts = dict.fromkeys(found.text for found in standard_library_docstrings())
+    return [text for text in texts if len(text.split()) >= 10][:600]
+
+
+@pytest.fixture
+def two_topics():
+    """Texts of animals and of vehicles, in turns."""
+    random = np.random.default_rng(0)
+    topics = ["cat", "dog", "cow", "pig", "hen"], ["car", "bus", "van", "cab", "jet"]
+    return [" ".join(random.choice(topics[number % 2], 8)) for number in range(80)]
+
+
 def near(vectors, others):
     """Return for each row the other one with the largest cosine."""
     return tk.similarities(vectors, others).argmax(axis=1)
@@ -51,7 +67,7 @@ def test_shapes(fitted):
     assert fitted.transform(NEW).dtype == np.float32
     assert fitted.transform([]).shape == (0, 8)
     assert fitted.get_feature_names_out()[-1] == "paragraphvector7"
-    assert fitted.words_[0] == "a"
+    assert fitted.words_[0] == "and"
     assert fitted.counts_.tolist() == sorted(fitted.counts_, reverse=True)
 
 
@@ -78,6 +94,12 @@ def test_inference_is_seeded_even_where_fit_is_not():
     assert_array_equal(model.transform(NEW), model.transform(NEW))
     other = clone(model).fit(TEXTS)
     assert not np.array_equal(model.transform(NEW), other.transform(NEW))
+
+
+def test_several_threads_learn_as_well(two_topics):
+    vectors = ParagraphVector(8, subsample=0, epochs=50, n_jobs=3)
+    cosines = tk.similarities(vectors.fit_transform(two_topics))
+    assert cosines[0, 2::2].mean() > cosines[0, 1::2].mean() + 0.3
 
 
 def test_no_known_word_is_the_zero_vector_and_can_be_seen(fitted):
@@ -134,12 +156,12 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, value, tmp_pa
         ParagraphVector.load(tmp_path / "model")
 
 
-def test_in_a_pipeline_and_a_grid():
+def test_in_a_pipeline_and_a_grid(two_topics):
     pipeline = make_pipeline(
-        ParagraphVector(4, epochs=40, random_state=0), LogisticRegression(C=100)
+        ParagraphVector(4, subsample=0, random_state=0), LogisticRegression(C=100)
     )
-    search = GridSearchCV(pipeline, {"paragraphvector__n_components": [4, 8]}, cv=2)
-    assert search.fit(TEXTS, LABELS).best_score_ > 0.9
+    search = GridSearchCV(pipeline, {"paragraphvector__n_components": [2, 4]}, cv=2)
+    assert search.fit(two_topics, [number % 2 for number in range(80)]).best_score_ > 0.9
 
 
 def test_a_fit_that_fails_leaves_the_estimator_as_it_was(fitted):
@@ -218,12 +240,26 @@ def test_in_an_index(tmp_path):
         assert len(index.search("shares rose", k=3, by="pv").ids) == 3
 
 
-@pytest.mark.parametrize(("model", "share"), [("dbow", 0.8), ("dm", 0.8)])
-def test_documents_find_themselves(model, share):
-    """METHODS 13: the inferred vector of a document is nearest to its trained one."""
-    texts = dict.fromkeys(found.text for found in standard_library_docstrings())
-    texts = [text for text in texts if len(text.split()) >= 10][:600]
-    vectors = ParagraphVector(50, model=model, random_state=0)
-    trained = vectors.fit_transform(texts)
-    found = near(vectors.transform(texts), trained)
-    assert np.mean(found == np.arange(len(texts))) > share
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [({}, 0.9), ({"loss": "hierarchical"}, 0.9), ({"model": "dm", "learning_rate": 0.05}, 0.9)],
+    ids=str,
+)
+def test_documents_find_themselves(docstrings, options, share):
+    """METHODS 13: the inferred vector of a document is nearest to its trained one.
+
+    Ten thousand tokens are little, so that there are more passes than by default.
+    """
+    model = ParagraphVector(50, epochs=50, random_state=0, **options)
+    trained = model.fit_transform(docstrings)
+    found = near(model.transform(docstrings), trained)
+    assert np.mean(found == np.arange(len(docstrings))) > share
+
+
+def test_news_find_themselves_by_default(shared_data):
+    """0.98 of 400 news items; of 2,000 of them, 0.99, and 0.86 by "dm"."""
+    with gzip.open(shared_data / "classification" / "r8.jsonl.gz", "rt") as lines:
+        texts = [*dict.fromkeys(json.loads(line)["text"] for line in lines)][:400]
+    model = ParagraphVector(50, random_state=0)
+    trained = model.fit_transform(texts)
+    assert np.mean(near(model.transform(texts), trained) == np.arange(400)) > 0.9

@@ -153,6 +153,20 @@ class TestFormulas:
         assert_array_equal(found[:, 2:], 0)  # three documents differ in two directions
         assert_allclose(found[:, :2].T @ found[:, :2] / 3, np.eye(2), atol=1e-5)
 
+    @pytest.mark.parametrize("seed", range(5))
+    def test_products_of_white_vectors_are_those_by_the_inverse_covariance(self, seed):
+        rng = np.random.default_rng(seed)
+        table = rng.standard_normal((30, 6)) + 1
+        bags = rng.poisson(0.2, (50, 30))
+        options = {"weights": "sif", "remove_components": seed % 3}
+        found = Pooling(table, whiten=True, **options).fit_transform(bags).astype(np.float64)
+        rest = Pooling(table, **options).fit_transform(bags).astype(np.float64)
+        filled = bags.any(axis=1)
+        apart = rest - rest[filled].mean(axis=0)
+        inverse = np.linalg.pinv(np.cov(rest[filled].T, bias=True), rcond=1e-9, hermitian=True)
+        expected = (apart @ inverse @ apart.T) * np.outer(filled, filled)
+        assert_allclose(found @ found.T, expected, atol=1e-3)
+
     def test_components_are_removed_before_whitening(self):
         rng = np.random.default_rng(1)
         bags = rng.poisson(1.0, (100, 5))
@@ -319,6 +333,10 @@ class TestExplain:
         }
         with pytest.raises(ValueError, match="must name the 5 columns"):
             Pooling(TABLE).explain(BAGS[0], BAGS[1], words=WORDS[:2])
+
+    def test_wrong_counts_are_refused(self):
+        with pytest.raises(ValueError, match="b must hold counts or weights"):
+            Pooling(TABLE).explain(BAGS[0], -BAGS[0])
 
     def test_nothing_is_shared_with_an_empty_document(self):
         found = Pooling(VECTORS).explain("cat", "")

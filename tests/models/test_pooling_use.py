@@ -43,6 +43,12 @@ def test_a_batch_equals_its_documents_on_any_number_of_threads(model):
     assert_array_equal(threads.transform(TEXTS), expected)
 
 
+def test_few_and_many_words_of_a_large_table_are_found_alike():
+    texts = ["the cat sat on the mat", "a court in Chicago", "dogs, cats and other pets"]
+    many = Pooling(stop_words=None).transform(texts * 800)  # more entries than a sixteenth of it
+    assert_array_equal(many[-3:], Pooling(stop_words=None).transform(texts))
+
+
 def test_fit_transform_is_fit_and_transform(model):
     assert_array_equal(clone(model).fit_transform(TEXTS), model.transform(TEXTS))
 
@@ -120,7 +126,7 @@ def test_in_a_pipeline_and_a_grid():
     grid = {
         "pooling__weights": ["mean", "tfidf", "usif"],
         "pooling__remove_components": [0, 1],
-        "pooling__whiten": [False, 2],
+        "pooling__whiten": [np.False_, 2],  # as arrays of parameters have them
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, labels)
     assert search.best_score_ == 1
@@ -144,8 +150,13 @@ def test_in_an_index(tmp_path):
             index.attach(name, model)
             [hit] = index.search("kitten", 1, by=name)
             assert hit.id == "cats"
-    with Index.open(tmp_path / "index", models=models) as index:
+    with Index.open(tmp_path / "index") as index:  # which keeps the models themselves
         assert index.similar("dogs", 1, by="plain")[0].id == "cats"
+        for name in models:
+            assert index.search("kitten", 1, by=name)[0].id == "cats"
+        index.add([{"id": "new", "text": "a kitten"}])
+        assert index.search("kitten", 1, by="plain")[0].id == "new"
+        index.verify()
 
 
 def test_bags_of_an_index_with_vectors_of_its_words(tmp_path):

@@ -281,6 +281,8 @@ def test_not_fitted_and_changed():
     with pytest.raises(NotFittedError):
         mover.save("nowhere")
     mover.fit([[[1, 2]]])
+    with pytest.raises(ValueError, match="read-only"):
+        mover.vectors_[0] = 0
     for change in ({"cost": "euclidean"}, {"masses": "norm"}, {"unit": True}):
         changed = copy.deepcopy(mover).set_params(**change)
         with pytest.raises(NotFittedError, match="has changed since fit"):

@@ -84,7 +84,12 @@ def test_words_of_lists_are_taken_as_they_are():
 def test_tokens_without_a_column_are_left_out():
     tokens = Tokens(np.array([0, -1, 1, 1], np.int32), np.array([0, 2, 4]), Vocabulary(["a", "b"]))
     assert corpus_of(tokens).ids.tolist() == [1, 0, 0]
-    for ids, offsets, said in (([0, 2], [0, 2], "columns"), ([0, 1], [0, 1], "rise from 0")):
+    for ids, offsets, said in (
+        ([0, 2], [0, 2], "columns"),
+        ([0, 1], [0, 1], "rise from 0"),
+        ([0, 1], [0, 2, 1, 2], "rise from 0"),
+        ([], [], "rise from 0"),
+    ):
         wrong = Tokens(np.array(ids, np.int32), np.array(offsets), Vocabulary(["a", "b"]))
         with pytest.raises(ValueError, match=said):
             corpus_of(wrong)

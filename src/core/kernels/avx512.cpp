@@ -147,10 +147,10 @@ inline Piece<double> fused(Piece<double> a, Piece<double> b, Piece<double> sum) 
 inline void store_eight_sums(const Piece<float>* sums, float* out) {
     __m256 eights[8];
     for (std::size_t k = 0; k < 8; ++k) eights[k] = low_half(sums[k]) + high_half(sums[k]);
-    const __m256 low = _mm256_hadd_ps(_mm256_hadd_ps(eights[0], eights[1]),
-                                      _mm256_hadd_ps(eights[2], eights[3]));
-    const __m256 high = _mm256_hadd_ps(_mm256_hadd_ps(eights[4], eights[5]),
-                                       _mm256_hadd_ps(eights[6], eights[7]));
+    const __m256 low =
+        _mm256_hadd_ps(_mm256_hadd_ps(eights[0], eights[1]), _mm256_hadd_ps(eights[2], eights[3]));
+    const __m256 high =
+        _mm256_hadd_ps(_mm256_hadd_ps(eights[4], eights[5]), _mm256_hadd_ps(eights[6], eights[7]));
     _mm256_storeu_ps(out, _mm256_permute2f128_ps(low, high, 0x20) +
                               _mm256_permute2f128_ps(low, high, 0x31));
 }

@@ -14,8 +14,8 @@ constexpr float kSteepest = 30;
 
 // slopes[j] was u_j . h and becomes rate * (label - sigmoid of it).
 //
-// sigmoid(x) = 1 / (1 + exp(-x)) and exp(y) = 2^n exp(r), with n the whole number next to y / log 2,
-// and of exp(r) the first eight terms: 5e-9 relative for r of at most log(2) / 2.
+// sigmoid(x) = 1 / (1 + exp(-x)) and exp(y) = 2^n exp(r), with n the whole number next to y / log
+// 2, and of exp(r) the first eight terms: 5e-9 relative for r of at most log(2) / 2.
 [[gnu::always_inline]] inline void finish_slopes(const float* labels, std::size_t count, float rate,
                                                  float* slopes) {
     using Numbers = Piece<float>;
@@ -30,9 +30,8 @@ constexpr float kSteepest = 30;
         r = fused(n, spread(2.12194440e-4F), r);
         const Numbers r2 = r * r;
         const Numbers low = fused(r2, fused(r, spread(1.0F / 6), spread(0.5F)), r + 1.0F);
-        const Numbers high =
-            fused(r2, fused(r, spread(1.0F / 5040), spread(1.0F / 720)),
-                  fused(r, spread(1.0F / 120), spread(1.0F / 24)));
+        const Numbers high = fused(r2, fused(r, spread(1.0F / 5040), spread(1.0F / 720)),
+                                   fused(r, spread(1.0F / 120), spread(1.0F / 24)));
         const Numbers power = fused(r2 * r2, high, low);
         const Numbers exponential = reinterpret_cast<Numbers>(
             reinterpret_cast<IntPiece>(power) + (reinterpret_cast<IntPiece>(shifted) << 23));
@@ -66,13 +65,13 @@ template <std::size_t Rows, bool Frozen>
     Piece<float> sums[kRowsAtOnce];
 #pragma GCC unroll 8
     for (std::size_t j = 0; j < kRowsAtOnce; ++j) sums[j] = Piece<float>{};
-    each_register<Frozen>(
-        dimension, [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
-            const Piece<float> own = load_piece(hidden + k, 0);
+    each_register<Frozen>(dimension,
+                          [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
+                              const Piece<float> own = load_piece(hidden + k, 0);
 #pragma GCC unroll 8
-            for (std::size_t j = 0; j < Rows; ++j)
-                sums[j] = fused(own, load_from(rows[j]), sums[j]);
-        });
+                              for (std::size_t j = 0; j < Rows; ++j)
+                                  sums[j] = fused(own, load_from(rows[j]), sums[j]);
+                          });
     store_eight_sums(sums, out);
 }
 
@@ -85,18 +84,19 @@ template <std::size_t Rows, bool Frozen>
     Piece<float> factors[Rows];
 #pragma GCC unroll 8
     for (std::size_t j = 0; j < Rows; ++j) factors[j] = spread(slopes[j]);
-    each_register<Frozen>(
-        dimension, [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
-            [[maybe_unused]] const Piece<float> own = load_piece(hidden + k, 0);
-            Piece<float> sum = load_piece(start + k, 0);
+    each_register<Frozen>(dimension,
+                          [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
+                              [[maybe_unused]] const Piece<float> own = load_piece(hidden + k, 0);
+                              Piece<float> sum = load_piece(start + k, 0);
 #pragma GCC unroll 8
-            for (std::size_t j = 0; j < Rows; ++j) {
-                const Piece<float> row = load_from(rows[j]);
-                sum = fused(factors[j], row, sum);
-                if constexpr (!Frozen) store_piece(rows[j] + k, 0, fused(factors[j], own, row));
-            }
-            store_piece(out + k, 0, sum);
-        });
+                              for (std::size_t j = 0; j < Rows; ++j) {
+                                  const Piece<float> row = load_from(rows[j]);
+                                  sum = fused(factors[j], row, sum);
+                                  if constexpr (!Frozen)
+                                      store_piece(rows[j] + k, 0, fused(factors[j], own, row));
+                              }
+                              store_piece(out + k, 0, sum);
+                          });
 }
 
 // Functions for 1 to kRowsAtOnce rows.
@@ -117,22 +117,20 @@ template <bool Frozen> struct ForRows {
 template <bool Frozen>
 [[gnu::no_sanitize("thread")]] void sum_inputs(float* const* rows, std::size_t count, float factor,
                                                std::size_t dimension, float* out) {
-    each_register<Frozen>(
-        dimension, [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
-            Piece<float> sum = load_from(rows[0]);
-            for (std::size_t i = 1; i < count; ++i) sum += load_from(rows[i]);
-            store_piece(out + k, 0, factor * sum);
-        });
+    each_register<Frozen>(dimension,
+                          [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
+                              Piece<float> sum = load_from(rows[0]);
+                              for (std::size_t i = 1; i < count; ++i) sum += load_from(rows[i]);
+                              store_piece(out + k, 0, factor * sum);
+                          });
 }
 
-// Each row += factor * error.
-[[gnu::no_sanitize("thread")]] inline void add_to_inputs(float* const* rows, std::size_t count,
-                                                         float factor, std::size_t dimension,
-                                                         const float* error) {
+// Each row += error.
+[[gnu::no_sanitize("thread")]] inline void
+add_to_inputs(float* const* rows, std::size_t count, std::size_t dimension, const float* error) {
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < dimension; k += kWidth)
-            store_piece(rows[i] + k, 0,
-                        fused(spread(factor), load_piece(error + k, 0), load_piece(rows[i] + k, 0)));
+            store_piece(rows[i] + k, 0, load_piece(rows[i] + k, 0) + load_piece(error + k, 0));
 }
 
 // One step; of Frozen ones only the first input changes, which is padded.
@@ -162,7 +160,7 @@ void take_step(const VectorSteps& s, float* const* inputs, std::size_t n_inputs,
                                           out);
         start = s.error;
     }
-    if (!alone) add_to_inputs(inputs, Frozen ? 1 : n_inputs, factor, s.dimension, s.error);
+    if (!alone) add_to_inputs(inputs, Frozen ? 1 : n_inputs, s.dimension, s.error);
 }
 
 template <bool Frozen> void take_steps(const VectorSteps& s) {

@@ -10,7 +10,8 @@ namespace textkin {
 // A step has inputs v_1 ... v_n, rows of words and documents, and outputs u_1 ... u_m with labels 1
 // (expected) or 0. Their sum h, or with `mean` their mean, predicts the labels: the step climbs
 // the sum over j of log sigmoid(u_j . h) where the label is 1, of log sigmoid(-u_j . h) elsewhere,
-// by `rate` times its slope.
+// by `rate` times its slope. With `mean` each input moves as far as h should, which is n times its
+// own slope: so do the released programs of word2vec, and the rates in use are made for it.
 struct VectorSteps {
     std::size_t count;
     float* const* inputs;

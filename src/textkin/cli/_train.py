@@ -131,7 +131,8 @@ def train(
     refuse_existing(output)
     if jobs == 0:
         raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
-    with in_words(), working("Loading"):
+    nothing_kept = "Nothing was written."
+    with in_words(nothing_kept), working("Loading"):
         from textkin.cli._sources import Sources
         from textkin.run import effective_jobs
         from textkin.vectors import WordVectors
@@ -140,7 +141,6 @@ def train(
         from textkin.vectors._training import seed_of
 
         left_out = named_stop_words(stop_words)
-    nothing_kept = "Nothing was written."
     with _named(), in_words(nothing_kept), stream_bar("Reading", "documents") as (read, made):
         training = word_training(
             model=model.value,

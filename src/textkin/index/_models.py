@@ -28,7 +28,6 @@ from textkin.index._model_records import (
     ModelRecord,
     refuse_damaged,
 )
-from textkin.models._model import VectorModel
 from textkin.weighting._rows import TakesBags
 
 __all__ = ["Applied", "Models", "Offer", "On", "applied_steps", "offered", "threads_of"]
@@ -235,11 +234,6 @@ def offered(name: str, model: object, on: On) -> Offer:
                 f"{type(steps[0]).__name__} takes {takes}; on must be 'auto' or {takes!r}."
             )
         return Offer(name, model, takes, steps, _described(*steps))
-    if isinstance(model, VectorModel):
-        raise ValueError(
-            f"{type(model).__name__} has a matrix of vectors, whose rows are not the words of an "
-            "index: give it WordVectors, which find words by themselves."
-        )
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)  # an estimator of others is the user's to fit
     takes = on

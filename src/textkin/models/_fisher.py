@@ -19,7 +19,16 @@ from textkin.run import ProgressCallback
 from textkin.vectors._encode import Encoded
 from textkin.vectors._space import Space
 
-__all__ = ["NORMALISATIONS", "Finish", "Mixture", "Scores", "WordShares", "encode", "scores_of"]
+__all__ = [
+    "NORMALISATIONS",
+    "PARTS",
+    "Finish",
+    "Mixture",
+    "Scores",
+    "WordShares",
+    "encode",
+    "scores_of",
+]
 
 Mixture: TypeAlias = GaussianMixture | VonMisesFisherMixture
 
@@ -28,6 +37,10 @@ NORMALISATIONS: dict[type, tuple[str, ...]] = {
     GaussianMixture: ("diagonal", "none"),
 }
 """Of each kind of mixture; the first is the default."""
+PARTS: dict[type, tuple[str, ...]] = {
+    VonMisesFisherMixture: ("means", "weights"),
+    GaussianMixture: ("means", "variances", "weights"),
+}
 
 _BLOCK = 1024  # words whose posteriors are computed together
 _LEAST_SHARE = 1e-8  # all that are smaller together are less than the rounding of the rest
@@ -90,7 +103,7 @@ def scores_of(mixture: Mixture, normalisation: str, parts: tuple[str, ...]) -> S
     """Return the tables of a mixture."""
     if isinstance(mixture, GaussianMixture):
         return _gaussian_scores(mixture, normalisation, parts)
-    return _sphere_scores(mixture, normalisation)
+    return _sphere_scores(mixture, normalisation, parts)
 
 
 def _gaussian_scores(
@@ -102,7 +115,7 @@ def _gaussian_scores(
     stretch = np.sqrt(np.sum(weights * (mixture.variances_ + apart**2), axis=0))
     means, deviations = apart / stretch, np.sqrt(mixture.variances_) / stretch
     roots = np.sqrt(weights)
-    tables = {}
+    tables: dict[str, Float64Array] = {}
     # Divided by the root of the information of a token: w_i / sigma^2 for a mean, 2 w_i / sigma^2
     # for a standard deviation, and w_i for what the weights are the softmax of.
     if "means" in parts:
@@ -120,16 +133,20 @@ def _gaussian_scores(
             "square_centre": scale * (means - deviations) * (means + deviations),
         }
     if "weights" in parts:
-        own = mixture.weights_
-        plain = normalisation == "none"
-        tables |= {
-            "weight_scale": np.ones_like(own) if plain else 1 / np.sqrt(own),
-            "weight_centre": own.copy() if plain else np.sqrt(own),
-        }
+        tables |= _weight_tables(mixture, normalisation)
     return Scores(shift, stretch, **tables)
 
 
-def _sphere_scores(mixture: VonMisesFisherMixture, normalisation: str) -> Scores:
+def _weight_tables(mixture: Mixture, normalisation: str) -> dict[str, Float64Array]:
+    own = mixture.weights_
+    if normalisation == "none":
+        return {"weight_scale": np.ones_like(own), "weight_centre": own.copy()}
+    return {"weight_scale": 1 / np.sqrt(own), "weight_centre": np.sqrt(own)}
+
+
+def _sphere_scores(
+    mixture: VonMisesFisherMixture, normalisation: str, parts: tuple[str, ...]
+) -> Scores:
     means, d = mixture.means_, mixture.means_.shape[1]
     weights, kappas = mixture.weights_[:, np.newaxis], mixture.kappas_[:, np.newaxis]
     lengths = mixture.mean_length(d, kappas)
@@ -146,15 +163,15 @@ def _sphere_scores(mixture: VonMisesFisherMixture, normalisation: str) -> Scores
         case _:
             scale = kappas
     scale = scale * np.ones_like(means)
-    if normalisation == "tangent":
-        return _of_directions(d, mean_scale=scale, mean_centre=scale * means, directions=means)
-    return _of_directions(d, mean_scale=scale, mean_centre=np.zeros_like(scale))
-
-
-def _of_directions(d: int, **tables: Float64Array) -> Scores:
-    return Scores(
-        np.zeros(d), np.ones(d), **{k: np.ascontiguousarray(v) for k, v in tables.items()}
-    )
+    tables: dict[str, Float64Array] = {}
+    if "means" in parts:
+        tables |= {"mean_scale": scale, "mean_centre": np.zeros_like(scale)}
+        if normalisation == "tangent":
+            directions = np.ascontiguousarray(means)
+            tables |= {"mean_centre": scale * means, "directions": directions}
+    if "weights" in parts:
+        tables |= _weight_tables(mixture, normalisation)
+    return Scores(np.zeros(d), np.ones(d), **tables)
 
 
 class WordShares:

@@ -29,6 +29,7 @@ __all__ = [
     "finished",
     "reshaped",
     "shape_of",
+    "unchanged",
     "word_parts",
 ]
 
@@ -189,7 +190,7 @@ def shape_of(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int | 
     """
     d = vectors.shape[1]
     if n_removed == 0 and n_kept is None:
-        return _unchanged(d)
+        return unchanged(d)
     if not len(vectors):
         raise ValueError(
             "X must have documents with words that have vectors, to find components of them or to "
@@ -201,7 +202,7 @@ def shape_of(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int | 
     # By a power of two, so that no square is too large or too small.
     exponent = int(np.frexp(largest)[1])
     with one_thread_of_blas:
-        shape = _unchanged(d)
+        shape = unchanged(d)
         scaled_down = np.ldexp(vectors, -exponent)
         if n_removed:
             squares, directions = _principal(scaled_down, n_removed)
@@ -231,7 +232,8 @@ def shape_of(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int | 
         )
 
 
-def _unchanged(d: int) -> Shape:
+def unchanged(d: int) -> Shape:
+    """Return what leaves vectors of d dimensions as they are."""
     return Shape(np.zeros((0, d)), np.zeros(0), np.zeros(0))
 
 

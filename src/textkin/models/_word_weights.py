@@ -1,6 +1,7 @@
 """How much each word of a pooled document weighs: all alike, by tf-idf, SIF or uSIF."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -73,6 +74,8 @@ def weights_of(
         df = np.bincount(corpus.indices[corpus.counts > 0], minlength=n_words)
         # A word that no document has counts like one that a single document has.
         return WordWeights(inverse_document_frequency(np.maximum(df, 1), len(corpus)))
+    if weights == "sif" and isinstance(probabilities, str) and _by_rank(probabilities, named):
+        return WordWeights(_sif_by_rank(n_words, float(a)), float(a))
     p = _probabilities(probabilities, n_words, corpus, named)
     if weights == "sif":
         return WordWeights(sif_weights(p, a), float(a))
@@ -121,6 +124,14 @@ def given_weights(weights: NDArray[np.floating[Any]], n_words: int) -> Float64Ar
             f"weights must be finite and at least 0; position {wrong[0]} has {given[wrong[0]]}."
         )
     return given
+
+
+@lru_cache(maxsize=4)
+def _sif_by_rank(n_words: int, a: float) -> Float64Array:
+    """Return SIF weights by rank, which a call for one document should not wait for again."""
+    weights = sif_weights(zipf_probabilities(n_words), a)
+    weights.flags.writeable = False
+    return weights
 
 
 def _by_rank(probabilities: str, named: bool) -> bool:

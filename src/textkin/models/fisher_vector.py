@@ -15,6 +15,7 @@ from textkin._typing import Float32Array
 from textkin._validation import Constraint, check_params, instance_of, integer, one_of, real
 from textkin.models._fisher import (
     NORMALISATIONS,
+    PARTS,
     Finish,
     Mixture,
     Scores,
@@ -32,7 +33,7 @@ from textkin.vectors._space import Space
 __all__ = ["FisherVector"]
 
 _KINDS: dict[str, type[Mixture]] = {"vmf": VonMisesFisherMixture, "gmm": GaussianMixture}
-_PARTS = "means", "variances", "weights"
+_PARTS = PARTS[GaussianMixture]
 _POWER = Constraint(
     lambda value: real(0, 1).accepts(value) and value > 0,
     "a number above 0 and at most 1",
@@ -61,7 +62,7 @@ class FisherVector(VectorModel):
     model : {"vmf", "gmm"}, default="vmf"
         Von Mises-Fisher distributions over directions, or Gaussians with diagonal covariances.
     parts : tuple of {"means", "variances", "weights"}, default=("means",)
-        Whose gradients are taken; of "vmf" only the means. Vectors hold them in this order.
+        Whose gradients are taken; "vmf" has no variances. Vectors hold them in this order.
     normalisation : str or None, default=None
         What stands for the Fisher information, see Notes. Of "vmf" one of "tangent", "diagonal",
         "isotropic", "paper", "none"; of "gmm" "diagonal" or "none". None is the first of these,
@@ -73,7 +74,8 @@ class FisherVector(VectorModel):
     power : float or None, default=None
         Take sign(z) |z|^power of every number; 0.5 is usual with Gaussians.
     norm : {"l2", None}, default="l2"
-        Divide vectors by their lengths in the end. A vector of zeros stays.
+        Divide vectors by their lengths in the end. A vector of zeros stays, and one that is but
+        rounding becomes one: that of words which lie at the means of their components.
     hard : bool, default=False
         Let a word count for its most probable component alone.
     fit_on : {"vocabulary", "tokens"}, default="vocabulary"
@@ -134,7 +136,9 @@ class FisherVector(VectorModel):
         variances    1/sqrt(2 T w_i) sum_t gamma_t(i) [((x_t - mu_i) / sigma_i)^2 - 1]
         weights      1/sqrt(T w_i)   sum_t [gamma_t(i) - w_i]
 
-    and with "none" the gradients with respect to mu_i, sigma_i and the softmax of the weights.
+    and with "none" the gradients with respect to mu_i, sigma_i and the softmax of the weights. The
+    last are the same for "vmf" (with "paper" not over sqrt(T)). Where components are the topics of
+    documents, the gradients of means say little of which topic it is: those of the weights do.
     With `divide_by_length`, 1/T stands for 1/sqrt(T), and the others are divided by T, or by
     sqrt(T) where that is in them.
 
@@ -327,10 +331,10 @@ class FisherVector(VectorModel):
                 f"normalisation must be one of {', '.join(map(repr, offered))} or None for a "
                 f"{kind.__name__}; got {self.normalisation!r}."
             )
-        if kind is VonMisesFisherMixture and tuple(self.parts) != ("means",):
+        if not {*self.parts} <= {*PARTS[kind]}:
             raise ValueError(
-                f"parts must be ('means',) for a {kind.__name__}; got {self.parts!r}. Gaussians, "
-                "model='gmm', have more."
+                f"parts must be some of {', '.join(map(repr, PARTS[kind]))} for a {kind.__name__}; "
+                f"got {self.parts!r}. Gaussians, model='gmm', have variances."
             )
         return self.normalisation or offered[0]
 

@@ -377,7 +377,7 @@ class ParagraphVector(
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
-        tags.non_deterministic = True  # with several threads
+        tags.non_deterministic = self.n_jobs not in (None, 1)
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,40 +1,20 @@
 """Documents as means of their word vectors: plain, weighed, without common components, white."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
-from textkin._typing import BoolArray, Float32Array, Float64Array, Int64Array
-from textkin._validation import Constraint, check_params, instance_of, integer, one_of, real
-from textkin.exceptions import EmptyDocumentError
-from textkin.explain import Contribution, Contributions
-from textkin.models._model import VectorModel
-from textkin.models._pooling import (
-    BlockSums,
-    Combine,
-    Shape,
-    block_sums,
-    coefficients,
-    filled_in,
-    finished,
-    shape_of,
-    word_parts,
-)
-from textkin.models._word_weights import (
-    PROBABILITIES,
-    WEIGHTS,
-    Probabilities,
-    Weights,
-    needs_corpus,
-    weights_of,
-)
-from textkin.run import ProgressCallback, effective_jobs
+from textkin._typing import Float32Array, Int64Array
+from textkin._validation import Constraint, instance_of, integer, one_of, real
+from textkin.explain import Contributions
+from textkin.models._pooling import Combine, coefficients
+from textkin.models._pools import PoolsWords
+from textkin.models._word_weights import PROBABILITIES, WEIGHTS, Probabilities, Weights
+from textkin.run import ProgressCallback
 from textkin.text._stop_words import StopWords
 from textkin.vectors._documents import OVER_VECTORS, Documents, Vectors
-from textkin.vectors._encode import Document, Encoded, is_bag
-from textkin.vectors._space import Space
+from textkin.vectors._encode import Document
 
 __all__ = ["Pooling"]
 
@@ -45,7 +25,7 @@ _ABOVE_ZERO = Constraint(
 )
 
 
-class Pooling(VectorModel):
+class Pooling(PoolsWords):
     r"""Make a vector of a document by pooling the vectors of its words.
 
     The plain mean is the centroid of the Word Centroid Distance. Weights that fall with the
@@ -87,6 +67,7 @@ class Pooling(VectorModel):
         What to do with words without a vector: leave them out (see `coverage`), or raise.
     stop_words : str, None, path or collection of str, default="smart"
         Words of texts to leave out, as for `WordMover`. Tokens and bags are taken as they are.
+        None is better with "sif" and "usif", which give frequent words little weight themselves.
     max_words_per_document : int or None, default=None
         Keep only the most frequent words of each text or list of tokens.
     n_jobs : int or None, default=None
@@ -184,9 +165,6 @@ class Pooling(VectorModel):
         "n_jobs": one_of(None) | integer(),
     }
 
-    word_weights_: Float64Array | None
-    learnt_for_: tuple[Any, ...]
-
     def __init__(
         self,
         vectors: Vectors = None,
@@ -217,14 +195,6 @@ class Pooling(VectorModel):
         self.stop_words = stop_words
         self.max_words_per_document = max_words_per_document
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = self._learns()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    # ------------------------------------------------------------------ learning
 
     def fit(
         self, X: Documents, y: object = None, *, progress: ProgressCallback | None = None
@@ -365,215 +335,4 @@ class Pooling(VectorModel):
         >>> [(part.name, part.note) for part in found.parts]
         [('cat', "with 'dog'"), ('hammer', "with 'dog'")]
         """
-        space, weights, shape = self._setting()
-        if words is not None and len(words) != len(space):
-            raise ValueError(
-                f"words must name the {len(space)} columns of the bags; got {len(words)} names."
-            )
-        sides = []
-        for name, document in (("a", a), ("b", b)):
-            encoded = self._single(document, name, space, None)
-            values, filled = coefficients(encoded, weights, self.combine)
-            if not filled[0]:
-                self._refuse_empty(encoded, filled, name)
-                return Contributions.of([], 0.0)
-            sides.append((encoded, word_parts(space.table, encoded, values, self.combine, shape)))
-        (first, mine), (second, others) = sides
-        lengths = [float(np.linalg.norm(parts.sum(axis=0))) for parts in (mine, others)]
-        if not all(lengths):
-            return Contributions.of([], 0.0)
-        pairs = (mine / lengths[0]) @ (others / lengths[1]).T
-        nearest = np.abs(pairs).argmax(axis=1)
-        names = [
-            [space.name(at, words) for at in side.indices.tolist()] for side in (first, second)
-        ]
-        return Contributions.of(
-            Contribution(word, float(row.sum()), f"with {names[1][best]!r}")
-            for word, row, best in zip(names[0], pairs, nearest.tolist(), strict=True)
-        )
-
-    # ------------------------------------------------------------------ inside
-
-    def _learn(
-        self, X: Documents, progress: ProgressCallback | None
-    ) -> tuple[BlockSums, BoolArray]:
-        check_params(self)
-        space = self._space()
-        self._check_sizes(space)
-        # Looked at first: `_read` takes one pass over X.
-        bags = is_bag(X)
-        encoded = self._read(X)[1]
-        if len(encoded) == 0:
-            raise ValueError("X must have at least one document; got none.")
-        found = weights_of(
-            self.weights, self.probabilities, self.a, len(space), encoded, named=self._named
-        )
-        sums, filled = self._sums(space, encoded, found.weights)
-        kept = self._n_kept(space)
-        if self.remove_components or kept is not None:
-            vectors = np.empty((len(encoded), space.table.shape[1]))
-            filled_in(vectors, sums, effective_jobs(self.n_jobs), progress)
-            scaled = isinstance(self.weights, str) and self.weights == "usif"
-            shape = shape_of(vectors[filled], int(self.remove_components), scaled, kept)
-            sums = vectors.__getitem__
-        else:
-            shape = shape_of(np.zeros((0, space.table.shape[1])), 0, False, None)
-        self.word_weights_ = found.weights
-        self.a_ = found.a
-        self.components_ = shape.components
-        self.component_weights_ = shape.component_weights
-        self.singular_values_ = shape.singular_values
-        self.mean_ = shape.mean
-        self.whitening_ = shape.whitening
-        self.n_documents_ = len(encoded)
-        self.learnt_for_ = self._what_is_learnt(space)
-        self.__dict__.pop("n_features_in_", None)
-        if bags:
-            self.n_features_in_ = len(space)
-        return sums, filled
-
-    @property
-    def _named(self) -> bool:
-        return not isinstance(self.vectors, np.ndarray)
-
-    def _learns(self) -> bool:
-        """Tell whether anything is learnt from a corpus."""
-        return (
-            self.whiten is not False
-            or self.remove_components != 0
-            or needs_corpus(self.weights, self.probabilities, named=self._named)
-        )
-
-    def _what_is_learnt(self, space: Space) -> tuple[Any, ...]:
-        """Return what the learnt numbers depend on; they hold for nothing else."""
-        given = [
-            value if isinstance(value, str) else "given"
-            for value in (self.weights, self.probabilities)
-        ]
-        return (
-            *given,
-            self.combine,
-            int(self.remove_components),
-            -1 if self.whiten is False else self._n_kept(space),
-            float(self.a),
-            bool(self.unit),
-            *space.table.shape,
-        )
-
-    def _n_kept(self, space: Space) -> int | None:
-        if isinstance(self.whiten, bool | np.bool_):
-            return space.table.shape[1] if self.whiten else None
-        return int(self.whiten)
-
-    def _check_sizes(self, space: Space) -> None:
-        d = space.table.shape[1]
-        if self.remove_components >= d:
-            raise ValueError(
-                f"remove_components must be below {d}, the dimensions of the vectors; got "
-                f"{self.remove_components}."
-            )
-        kept = self._n_kept(space)
-        if kept is not None and kept > d:
-            raise ValueError(
-                f"whiten must be at most {d}, the dimensions of the vectors; got {self.whiten}."
-            )
-        if self.combine == "max" and not (isinstance(self.weights, str) and self.weights == "mean"):
-            raise ValueError(
-                "weights must be 'mean' for combine='max', which takes the largest numbers of the "
-                "vectors as they are; for weights take combine='mean' or 'sum'."
-            )
-
-    def _setting(self) -> tuple[Space, Float64Array | None, Shape]:
-        """Return the vector table, what words weigh and what is done to their sums."""
-        check_params(self)
-        space = self._space()
-        self._check_sizes(space)
-        if not self._learns():
-            found = weights_of(
-                self.weights, self.probabilities, self.a, len(space), None, named=self._named
-            )
-            return (
-                space,
-                found.weights,
-                shape_of(np.zeros((0, space.table.shape[1])), 0, False, None),
-            )
-        if getattr(self, "learnt_for_", None) != self._what_is_learnt(space):
-            raise NotFittedError(
-                f"This {type(self).__name__} learns from documents: call fit(corpus) first (again, "
-                "if parameters or vectors have changed)."
-            )
-        return space, self.word_weights_, self._shape()
-
-    def _shape(self) -> Shape:
-        return Shape(
-            self.components_,
-            self.component_weights_,
-            self.singular_values_,
-            self.mean_,
-            self.whitening_,
-        )
-
-    def _sums(
-        self, space: Space, encoded: Encoded, weights: Float64Array | None
-    ) -> tuple[BlockSums, BoolArray]:
-        values, filled = coefficients(encoded, weights, self.combine)
-        self._refuse_empty(encoded, filled, "X")
-        return block_sums(space.table, encoded, values, self.combine), filled
-
-    def _rows(
-        self,
-        sums: BlockSums,
-        filled: BoolArray,
-        shape: Shape,
-        progress: ProgressCallback | None,
-    ) -> Float32Array:
-        found = np.empty((len(filled), self._n_features_out), dtype=np.float32)
-        with shape.products():
-            filled_in(found, finished(sums, filled, shape), effective_jobs(self.n_jobs), progress)
-        return found
-
-    def _refuse_empty(self, encoded: Encoded, filled: BoolArray, name: str) -> None:
-        if self.empty == "zero" or filled.all():
-            return
-        rows = np.flatnonzero(~filled).tolist()
-        coverage = encoded.coverage(rows[0])
-        reason = "its words weigh nothing" if coverage.known > 0 else "no word of it has a vector"
-        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        raise EmptyDocumentError(
-            f"Document {rows[0]}{more} of {name} is empty: {reason}. Leave it out, or pass "
-            "empty='zero' for a zero vector.",
-            rows,
-            name,
-            reason,
-        )
-
-    @property
-    def _n_features_out(self) -> int:
-        space = self._space()
-        kept = self._n_kept(space)
-        return int(space.table.shape[1]) if kept is None else kept
-
-    def _check_loaded(self) -> None:
-        if not self._learns() and not hasattr(self, "learnt_for_"):
-            return
-        n_words, d = self._space().table.shape
-        n_removed, kept = int(self.remove_components), self._n_kept(self._space())
-        wanted: dict[str, tuple[int, ...] | None] = {
-            "word_weights_": None if self.word_weights_ is None else (n_words,),
-            "components_": (n_removed, d),
-            "component_weights_": (n_removed,),
-            "singular_values_": (n_removed,),
-            "mean_": None if kept is None else (d,),
-            "whitening_": None if kept is None else (d, kept),
-        }
-        for name, size in wanted.items():
-            array = getattr(self, name)
-            if size is None and array is None:
-                continue
-            if not (
-                isinstance(array, np.ndarray)
-                and array.shape == size
-                and array.dtype == np.float64
-                and np.isfinite(array).all()
-            ):
-                raise ValueError(f"{name} must hold finite numbers in the shape {size}")
+        return self._contributions(a, b, words)

@@ -1,5 +1,6 @@
 """Lower bounds of the distance for many documents at once."""
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 from textkin import _core
@@ -19,13 +20,13 @@ class MeasuresBounds:
     cost: CostName
     n_jobs: int | None
 
+    @abstractmethod
     def _pairs_of(
         self,
         X: Any,  # noqa: ANN401 (whatever the estimator reads)
         Y: Any,  # noqa: ANN401
     ) -> tuple[Float32Array, _core.Documents, _core.Documents]:
         """Return vectors, and the documents of `X` and of `Y` (None: `X` again) over them."""
-        raise NotImplementedError
 
     def wcd(
         self,

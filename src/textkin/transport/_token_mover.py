@@ -88,7 +88,7 @@ class TokenMover(SearchesTokens, MeasuresBounds, SavedEstimator):
     same number to the last bit; with the two documents exchanged it is the same within 1e-6.
 
     The corpus's tokens are the vector table of the search, each document a range of its rows, and
-    a query brings points of its own. A token takes 4 d bytes, which `fit` copies, and 16 bytes
+    a query brings points of its own. A token takes 4 d bytes, which `fit` copies, and about 20
     more; a pair of documents of n and m tokens takes O(nmd) for the costs, and somewhat more than
     O(nm) for the plan.
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from textkin._typing import Float32Array, Float64Array, Int64Array
 from textkin._validation import check_params
 from textkin.run import ProgressCallback, memory_in_bytes
-from textkin.transport._corpus import Algorithm, Corpus, Rows
+from textkin.transport._corpus import Algorithm, Corpus, Rows, read_only
 from textkin.transport._costs import CostName
 from textkin.transport._neighbors import Neighbors, Question
 from textkin.transport._search import Searches
@@ -52,6 +52,7 @@ class SearchesTokens(Searches, BaseEstimator):
         corpus = self._corpus_of(stack)
         if self.algorithm == "auto":
             corpus.prepare(memory_in_bytes(self.memory))
+        read_only(stack.offsets, stack.table, stack.weights)  # the searcher looks into them
         self.offsets_, self.vectors_, self.weights_ = stack.offsets, stack.table, stack.weights
         self.n_documents_ = len(stack)
         self.n_features_in_ = stack.table.shape[1]

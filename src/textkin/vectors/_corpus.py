@@ -214,7 +214,12 @@ class _Documents:
                 f"{self._name}: the ids of Tokens must be columns of its vocabulary "
                 f"({len(names):,} words), or -1; got {ids.min()} to {ids.max()}."
             )
-        if offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():
+        if (
+            not len(offsets)
+            or offsets[0] != 0
+            or offsets[-1] != len(ids)
+            or (np.diff(offsets) < 0).any()
+        ):
             raise ValueError(
                 f"{self._name}: the offsets of Tokens must rise from 0 to the number of ids."
             )

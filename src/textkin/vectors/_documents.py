@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from textkin._typing import Float64Array, HasText
 from textkin._validation import Constraint, check_params, instance_of, integer, one_of
+from textkin.run import effective_jobs
 from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.text._terms import Preparation, prepare
 from textkin.text._tokenise import text_of
@@ -56,6 +57,7 @@ class OverVectors(BaseEstimator):
     oov: Literal["drop", "error"]
     stop_words: StopWords
     max_words_per_document: int | None
+    n_jobs: int | None
 
     _space_depends_on: ClassVar["attrgetter[tuple[object, ...]]"] = attrgetter(*OVER_VECTORS)
 
@@ -160,7 +162,13 @@ class OverVectors(BaseEstimator):
                     f"{type(self).__name__}(WordVectors(words, matrix))."
                 )
             encoded = rows_of_texts(
-                X, space, word_weights, self._preparation(), self.max_words_per_document, name
+                X,
+                space,
+                word_weights,
+                self._preparation(),
+                self.max_words_per_document,
+                name,
+                effective_jobs(self.n_jobs),
             )
         if (oov or self.oov) == "error":
             refuse_unknown(encoded, name)

@@ -201,11 +201,13 @@ def rows_of_texts(
     prepared: Preparation,
     max_words: int | None,
     name: str,
+    n_threads: int = 1,
 ) -> Encoded:
     """Tokenise texts (lists of tokens are taken as they are) and count their words."""
     assert space.lookup is not None, "texts need named vectors"
-    reader = TermReader(prepared)
-    blocks = (_terms(batch, reader).count(1) for batch in batches(_checked(texts, name)))
+    reader = TermReader(prepared, n_threads=n_threads)
+    documents = batches(_checked(texts, name), n_threads)
+    blocks = (_terms(batch, reader).count(1) for batch in documents)
     counted = counted_rows(blocks, ColumnFinder(space.lookup, reader), max_words)
     offsets, columns, counts = counted.known
     return Encoded(

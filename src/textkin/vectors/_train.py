@@ -136,14 +136,16 @@ class MadeByTraining(MadeFromOthers):
         s(+-u_n . v_t) over the inner nodes n from the root of the tree to w_j. Each pair changes
         its vectors by the learning rate times the gradient, g u and g v with
         g = label - s(u . v). CBOW has the mean of the window's vectors in place of v_t, and w_t in
-        place of w_j. The vectors v are returned.
+        place of w_j; each of these vectors takes the whole step of the mean, as in the released
+        code. The vectors v are returned.
 
         A word of relative frequency f is kept with the probability (sqrt(f / t) + 1) t / f
         ("released", as the C code and gensim do) or sqrt(t / f) ("paper"), t being `subsample`;
         what is left out is so before windows are made. Vectors v start uniform in
         (-0.5 / d, 0.5 / d), vectors u at 0.
 
-        Reading holds four bytes for each token; training, eight more for each word and dimension.
+        Reading holds four bytes for each token; training, sixteen more for each word and
+        dimension.
 
         References
         ----------

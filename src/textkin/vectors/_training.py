@@ -66,7 +66,8 @@ def keep_probabilities(
         return np.ones(len(counts), np.float32)
     ratio = subsample / (counts / counts.sum())
     kept = np.sqrt(ratio) + (ratio if rule == "released" else 0)
-    return np.minimum(kept, 1).astype(np.float32)
+    probabilities: Float32Array = np.minimum(kept, 1).astype(np.float32)
+    return probabilities
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,8 @@ struct FisherParts {
 struct FisherFinish {
     double length_power; // times the weight of the document to this power
     double power;        // sign(v) |v|^power
-    bool unit;           // divided by its length, which leaves nothing of the first
+    bool unit;           // divided by its length, which leaves nothing of the first; zeros where
+                         // the vector is but rounding
 };
 
 // A row of `out` for each document, of means, then squares, then weights; zeros for a document

@@ -22,9 +22,12 @@ class AliasTable {
     [[nodiscard]] std::int32_t draw(std::uint64_t& random) const {
         const std::uint64_t drawn = next_random(random);
         const auto at = static_cast<std::size_t>(((drawn >> 32) * slots_.size()) >> 32);
-        const Slot& slot = slots_[at];
-        return static_cast<std::uint32_t>(drawn) < slot.own ? static_cast<std::int32_t>(at)
-                                                            : slot.other;
+        const Slot slot = slots_[at];
+        // All ones where the item is the other: a branch would be mistaken half of the time.
+        const std::uint32_t other =
+            0U - static_cast<std::uint32_t>(static_cast<std::uint32_t>(drawn) >= slot.own);
+        return static_cast<std::int32_t>((static_cast<std::uint32_t>(at) & ~other) |
+                                         (static_cast<std::uint32_t>(slot.other) & other));
     }
 
   private:

@@ -23,20 +23,26 @@ LEAST_KAPPA = 1e-6  # below which a distribution is uniform for all purposes
 _ORDER = 64  # from which on the expansion is as good as float64
 _TERMS = 10
 _LOG_2_PI = float(np.log(2 * np.pi))
+_ROUNDING = 4e-16  # of a ratio
 _MOST_STEPS = 100  # that no root has needed yet; halving an interval would need fewer
 
 
 def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
     """Return log C_d(kappa)."""
-    scaled, _ = _scaled_bessel(d, np.asarray(kappa, dtype=np.float64))
+    x = np.asarray(kappa, dtype=np.float64)
+    order, quotients = _quotients(d, x)
+    # log(I_V/x^V) = V (s - log(1 + s) - log V) - log(2 pi V s) / 2 + log U
+    s = np.hypot(1.0, x / order)
+    u, _ = _debye_sums(1 / s, order)
+    scaled = order * (s - np.log1p(s) - np.log(order)) - 0.5 * (_LOG_2_PI + np.log(order * s))
+    scaled = scaled + np.log(u) - np.log(quotients[1:]).sum(axis=0)
     return np.asarray(-0.5 * d * _LOG_2_PI - scaled)
 
 
 def bessel_ratio(d: int, kappa: ArrayLike) -> Float64Array:
     """Return A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean."""
-    kappa = np.asarray(kappa, dtype=np.float64)
-    _, quotient = _scaled_bessel(d, kappa)
-    return np.asarray(kappa * quotient)
+    x = np.asarray(kappa, dtype=np.float64)
+    return np.asarray(x * _quotients(d, x)[1][-1])
 
 
 def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
@@ -58,32 +64,28 @@ def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
         # Beyond its bounds a step says less than they do; from their ends it may go back to them.
         outside = (step < low) | (step > high)
         step = np.where(outside, np.sqrt(low) * np.sqrt(high), step)
-        done = np.abs(step - kappa) <= 1e-14 * kappa
+        done = (np.abs(step - kappa) <= 1e-14 * kappa) | (np.abs(a - r) <= _ROUNDING * r)
         kappa = np.where(done, kappa, step)
         if done.all():
             break
     return kappa
 
 
-def _scaled_bessel(d: int, x: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return log(I_v(x) / x^v) and I_{v+1}(x) / (x I_v(x)) for v = d/2 - 1."""
+def _quotients(d: int, x: Float64Array) -> tuple[float, Float64Array]:
+    """Return an order V for the expansion, and I_{k+1}(x) / (x I_k(x)) from k = V to d/2 - 1."""
     v = 0.5 * d - 1
     steps = max(0, int(np.ceil(_ORDER - v)))
     order = v + steps
     # With z = x/V, s = sqrt(1 + z^2) and p = 1/s, where nothing is subtracted from what is near:
-    #   log(I_V/x^V) = V (s - log(1 + s) - log V) - log(2 pi V s) / 2 + log U
-    #   I_{V+1}/(x I_V) = [1/(1 + s) + p W/U] / V
+    # I_{V+1}/(x I_V) = [1/(1 + s) + p W/U] / V
     s = np.hypot(1.0, x / order)
-    p = 1 / s
-    u, w = _debye_sums(p, order)
-    scaled = order * (s - np.log1p(s) - np.log(order)) - 0.5 * (_LOG_2_PI + np.log(order * s))
-    scaled = scaled + np.log(u)
-    quotient = (1 / (1 + s) + p * w / u) / order
+    u, w = _debye_sums(1 / s, order)
+    found = np.empty((steps + 1, *x.shape))
+    found[0] = (1 / (1 + s) + w / (s * u)) / order
     square = x * x
     for below in range(1, steps + 1):
-        quotient = 1 / (2 * (order - below + 1) + square * quotient)
-        scaled = scaled - np.log(quotient)
-    return scaled, quotient
+        found[below] = 1 / (2 * (order - below + 1) + square * found[below - 1])
+    return order, found
 
 
 def _debye_sums(p: Float64Array, order: float) -> tuple[Float64Array, Float64Array]:

@@ -20,7 +20,7 @@ __all__ = ["Family", "Fit", "Logits", "Rows", "Sums", "maximise", "pass_over", "
 
 ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
 _TILE = 8  # components of one: products with 15 take longer than those with 16
-_MOST_PARTS = 64  # whose sums are kept apart until all rows are done
+_MOST_PARTS = 16  # whose sums are kept apart until all rows are done; no more threads have work
 _LEAST = -69.0  # logarithms of posteriors below rounding, of which no denormal numbers come
 _ROUGH = 1e-3  # error of a logarithm, by which float32 is too coarse
 _FEW = 0.1  # mean rows, of an empty component
@@ -78,8 +78,12 @@ class Family(Protocol[_Model]):
         """Return the most likely parameters; of an empty component those before."""
         ...
 
-    def means(self, model: _Model) -> Float64Array:
-        """Return the means of the components."""
+    def nearest(self, means: NDArray[Any]) -> Logits:
+        """Return what is largest for the nearest of some means, without squares."""
+        ...
+
+    def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
+        """Return the means of clusters, of empty ones those before."""
         ...
 
     def around(self, means: NDArray[Any]) -> _Model:
@@ -155,14 +159,21 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
         for start in range(0, len(rows.values), a_part)
     ]
     found: list[Any] = [None] * len(parts)
+    rooms: list[_Room] = []  # one for each thread, since new memory costs as much as its use
 
     def work(part: slice, _check: Check) -> int:
         counts, first = np.zeros(len(logits.offset)), np.zeros(logits.linear.shape)
         second = None if logits.quadratic is None else np.zeros(logits.linear.shape)
-        for start in range(part.start, part.stop, ROWS):
-            block = slice(start, start + ROWS)
-            values = rows.values[block].astype(dtype, copy=False)
-            step.add(values, rows.weights[block], logs[block], counts, first, second)
+        try:
+            room = rooms.pop()
+        except IndexError:
+            room = step.room()
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            for start in range(part.start, part.stop, ROWS):
+                block = slice(start, start + ROWS)
+                values = rows.values[block].astype(dtype, copy=False)
+                step.add(values, rows.weights[block], room, logs[block], counts, first, second)
+        rooms.append(room)
         found[part.start // a_part] = counts, first, second
         return 1
 
@@ -176,6 +187,11 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
             second += more_second
     # Row by row in pairs, as NumPy sums; a product with BLAS would depend on its threads.
     mean = float((logs * rows.weights).sum() / rows.n_rows)
+    if not np.isfinite(mean):
+        raise ValueError(
+            "X must have rows whose distances from others have finite squares; rows of hardly any "
+            "weight lie too far away. Leave them out."
+        )
     return Sums(counts, first, second, mean, logs[: rows.n_rows])
 
 
@@ -185,6 +201,7 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
     In float64, and in blocks of one shape: a row alone has the bits that it has among others.
     """
     step = _Block(logits, np.float64, False)
+    room = step.room()
     logs, found = np.empty(len(values)), np.empty((len(values), len(logits.offset)))
     with one_thread_of_blas:
         for start in range(0, len(values), ROWS):
@@ -192,13 +209,23 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
             size = len(block)
             if size < ROWS:
                 block = np.vstack([block, np.zeros((ROWS - size, values.shape[1]))])
-            terms = step.terms(block)[0][: step.size, :size]
+            terms = step.terms(block, room)[: step.size, :size]
             top = terms.max(axis=0)
             np.exp(terms - top, out=terms)
             totals = terms.sum(axis=0)
             logs[start : start + size] = step.base + top + np.log(totals)
             found[start : start + size] = (terms / totals).T
     return logs, found
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Memory that the work on one block takes."""
+
+    squares: NDArray[Any]  # (ROWS, n_features)
+    terms: NDArray[Any]  # (padded components, ROWS)
+    more: NDArray[Any]  # likewise
+    sums: NDArray[Any]  # (padded components, n_features)
 
 
 class _Block:
@@ -215,27 +242,38 @@ class _Block:
             self.quadratic = _padded(logits.quadratic, 0, dtype)
         self.hard = hard
 
-    def terms(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return logarithms less `base`, (padded components, ROWS), and the values squared."""
-        terms = self.linear @ values.T
-        squares = None
+    def room(self) -> "_Room":
+        """Return memory for one block at a time."""
+        size, n_features = self.linear.shape
+        dtype = self.linear.dtype
+        return _Room(
+            np.empty((ROWS, n_features), dtype),
+            np.empty((size, ROWS), dtype),
+            np.empty((size, ROWS), dtype),
+            np.empty((size, n_features), dtype),
+        )
+
+    def terms(self, values: NDArray[Any], room: "_Room") -> NDArray[Any]:
+        """Return logarithms less `base`, (padded components, ROWS); leave squares in the room."""
+        terms = np.matmul(self.linear, values.T, out=room.terms)
         if self.quadratic is not None:
-            squares = values * values
-            terms += self.quadratic @ squares.T
+            np.multiply(values, values, out=room.squares)
+            terms += np.matmul(self.quadratic, room.squares.T, out=room.more)
         terms += self.offset
-        return terms, squares
+        return terms
 
     def add(
         self,
         values: NDArray[Any],
         weights: Float64Array,
+        room: "_Room",
         logs: Float64Array,
         counts: Float64Array,
         first: Float64Array,
         second: Float64Array | None,
     ) -> None:
         """Write the logarithms of the rows, and add their parts to the sums."""
-        terms, squares = self.terms(values)
+        terms = self.terms(values, room)
         if self.hard:
             best = terms.argmax(axis=0)
             logs[:] = terms[best, np.arange(len(values))]
@@ -252,9 +290,9 @@ class _Block:
             terms *= (weights / totals).astype(terms.dtype)
         logs += self.base
         counts += terms.sum(axis=1, dtype=np.float64)[: self.size]
-        first += (terms @ values)[: self.size]
-        if second is not None and squares is not None:
-            second += (terms @ squares)[: self.size]
+        first += np.matmul(terms, values, out=room.sums)[: self.size]
+        if second is not None:
+            second += np.matmul(terms, room.squares, out=room.sums)[: self.size]
 
 
 def _padded(values: Float64Array, filler: float, dtype: Any) -> NDArray[Any]:  # noqa: ANN401

@@ -189,6 +189,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             Larger fits better.
         """
         logs = self.score_samples(X)
+        if not logs.size:
+            raise ValueError("X must have at least one row; got none.")
         weights = _checked_weights(sample_weight, len(logs))
         return float(np.average(logs, weights=weights))
 

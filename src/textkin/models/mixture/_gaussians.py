@@ -10,10 +10,11 @@ from textkin._typing import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Rows, Sums
 from textkin.models.mixture._starts import reseeded_weights, shares
 
-__all__ = ["GaussianFamily", "Gaussians", "Scale", "logits_of"]
+__all__ = ["GaussianFamily", "Gaussians", "Scale", "as_rows", "logits_of"]
 
 _AT_ONCE = 4096  # rows that are made double at a time
-_LEAST_VARIANCE = 1e-280  # of a column; with less it is constant
+_LEAST_DEVIATION = 1e-140  # of a column; with less it is constant
+_ROUNDING = 1e-14  # of a mean; a column that goes no farther from it is constant too
 _LEAST_COUNT = 1e-9  # rows, below which there is no mean to speak of
 _LOG_2_PI = float(np.log(2 * np.pi))
 
@@ -49,7 +50,7 @@ class Scale:
                 variance += weights[block] / total @ (values[block] - shift) ** 2
         if not np.isfinite(variance).all():
             raise ValueError("X must have values whose squares have a finite sum; scale them down.")
-        varies = variance > _LEAST_VARIANCE
+        varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
         variance[~varies] = variance[varies].mean() if varies.any() else 1.0
         return cls(shift, np.sqrt(variance))
 
@@ -87,8 +88,13 @@ class GaussianFamily:
     def logits(self, model: Gaussians) -> Logits:
         return logits_of(model, self.scale)
 
-    def means(self, model: Gaussians) -> Float64Array:
-        return model.means
+    def nearest(self, means: NDArray[Any]) -> Logits:
+        means = np.asarray(means, dtype=np.float64)
+        return Logits(-0.5 * (means**2).sum(axis=1), means, None)
+
+    def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
+        counts = sums.counts[:, np.newaxis]
+        return np.where(counts > 0, sums.first / np.maximum(counts, _LEAST_COUNT), before)
 
     def around(self, means: NDArray[Any]) -> Gaussians:
         n_components = len(means)

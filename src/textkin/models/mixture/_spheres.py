@@ -35,8 +35,12 @@ class SphereFamily:
     def logits(self, model: Spheres) -> Logits:
         return logits_of(model)
 
-    def means(self, model: Spheres) -> Float64Array:
-        return model.means
+    def nearest(self, means: NDArray[Any]) -> Logits:
+        return Logits(np.zeros(len(means)), np.asarray(means, dtype=np.float64), None)
+
+    def middles(self, sums: Sums, before: NDArray[Any]) -> Float64Array:
+        lengths = np.linalg.norm(sums.first, axis=1, keepdims=True)
+        return np.where(lengths > 0, sums.first / np.maximum(lengths, _LEAST_COUNT), before)
 
     def around(self, means: NDArray[Any]) -> Spheres:
         n_components = len(means)
@@ -45,14 +49,15 @@ class SphereFamily:
 
     def estimate(self, sums: Sums, before: Spheres) -> Spheres:
         lengths = np.linalg.norm(sums.first, axis=1)
-        some = (sums.counts > _LEAST_COUNT) & (lengths > 0)
+        some = sums.counts > _LEAST_COUNT
+        directed = some & (lengths > 0)  # rows that cancel leave a mean where it is
         means, kappas = before.means.copy(), before.kappas.copy()
-        means[some] = sums.first[some] / lengths[some, np.newaxis]
+        means[directed] = sums.first[directed] / lengths[directed, np.newaxis]
         d = means.shape[1]
         if self.shared_kappa:
             r = np.array([lengths.sum() / sums.counts.sum()])
             kappas[:] = kappa_of(d, np.minimum(r, 1), self.max_kappa)
-        elif some.any():
+        else:
             r = np.minimum(lengths[some] / sums.counts[some], 1)
             kappas[some] = kappa_of(d, r, self.max_kappa)
         return Spheres(shares(sums.counts), means, kappas)

@@ -11,7 +11,8 @@ from textkin.models.mixture._em import Family, Rows, pass_over
 
 __all__ = ["LLOYD_STEPS", "far_rows", "reseeded_weights", "shares", "started"]
 
-LLOYD_STEPS = 5
+LLOYD_STEPS = 50
+_SETTLED = 1e-4  # of what k-means raises, gained by a step
 _LEAST_WEIGHT = 1e-12  # of a component; its logarithm, and what is divided by it, stay in range
 
 _Model = TypeVar("_Model")
@@ -60,11 +61,15 @@ def _distances(values: NDArray[Any], norms: NDArray[Any], chosen: Any) -> NDArra
 def started(
     family: Family[_Model], means: NDArray[Any], rows: Rows, *, steps: int, threads: int
 ) -> _Model:
-    """Return the parameters of the clusters around means, after so many steps of k-means."""
-    model = family.around(means)
+    """Return the parameters of the clusters around means, after at most so many of k-means."""
+    before = -np.inf
     for _ in range(steps):
-        sums = pass_over(rows, family.logits(model), hard=True, threads=threads)
-        model = family.around(family.means(family.estimate(sums, model)))
+        sums = pass_over(rows, family.nearest(means), hard=True, threads=threads)
+        if sums.mean - before < _SETTLED * abs(sums.mean):
+            break
+        before = sums.mean
+        means = family.middles(sums, means)
+    model = family.around(means)
     sums = pass_over(rows, family.logits(model), hard=True, threads=threads)
     return family.estimate(sums, model)
 

@@ -30,12 +30,12 @@ class GaussianMixture(RowMixture):
         Least variance of a component, in parts of the variance of the column in all rows; from
         1e-9 to 1.
     init : "k-means++" or array of shape (n_components, n_features), default="k-means++"
-        Where the means start: at rows far from each other and five steps of k-means from there,
-        with columns of one scale; or at given means. Each row then goes to its nearest mean, and
+        Where the means start: at rows far from each other and with k-means from there, on columns
+        of one scale; or at given means. Each row then goes to its nearest mean, and
         the clusters give weights and variances.
     n_init : int, default=1
         Fits from different starts, of which the most likely is kept; given means start once.
-    max_iter : int, default=100
+    max_iter : int, default=200
         Most steps of a fit.
     tol : float, default=1e-4
         Stop when a step gains less than this in the mean log-likelihood of a row.
@@ -84,7 +84,7 @@ class GaussianMixture(RowMixture):
     less than a tenth of a mean row is moved to the row that fits worst, five times at most; after
     that it keeps its place, with a weight near 0. A constant column has the mean variance of the
     others instead of 0 (1 if all are constant), for the floor. Time is in four products of rows,
-    features and components a step; memory for one copy of the rows.
+    features and components a step; memory for two copies of the rows.
 
     References
     ----------
@@ -114,7 +114,7 @@ class GaussianMixture(RowMixture):
         variance_floor: float = 1e-3,
         init: Init = "k-means++",
         n_init: int = 1,
-        max_iter: int = 100,
+        max_iter: int = 200,
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,

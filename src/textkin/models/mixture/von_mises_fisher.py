@@ -35,12 +35,12 @@ class VonMisesFisherMixture(RowMixture):
     max_kappa : float, default=1e5
         Largest kappa; of equal rows it would be infinite. From 1e-3 to 1e10.
     init : "k-means++" or array of shape (n_components, n_features), default="k-means++"
-        Where the means start: at rows far from each other and five steps of spherical k-means
-        from there; or at given means. Each row then goes to its nearest mean, and the clusters
+        Where the means start: at rows far from each other and with spherical k-means from
+        there; or at given means. Each row then goes to its nearest mean, and the clusters
         give weights and kappas.
     n_init : int, default=1
         Fits from different starts, of which the most likely is kept; given means start once.
-    max_iter : int, default=100
+    max_iter : int, default=200
         Most steps of a fit.
     tol : float, default=1e-4
         Stop when a step gains less than this in the mean log-likelihood of a row.
@@ -93,7 +93,7 @@ class VonMisesFisherMixture(RowMixture):
     double, as long as logarithms are good to 1e-3 that way (kappa up to some 16,000); all else is
     in double precision. A component that has less than a tenth of a mean row is moved to the row
     that fits worst, five times at most; after that it keeps its place, with a weight near 0. Time
-    is in two products of rows, features and components a step; memory for one copy of the rows.
+    is in two products of rows, features and components a step; memory for two copies of the rows.
 
     References
     ----------
@@ -127,7 +127,7 @@ class VonMisesFisherMixture(RowMixture):
         max_kappa: float = 1e5,
         init: Init = "k-means++",
         n_init: int = 1,
-        max_iter: int = 100,
+        max_iter: int = 200,
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,

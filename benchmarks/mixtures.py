@@ -1,0 +1,217 @@
+"""Time of EM for mixtures beside scikit-learn's, from the same start and from each one's own.
+
+Rows are the vectors of words (googlenews-300d-26k), and as many rows as asked for that are drawn
+from a mixture of Gaussians. All run on one thread. Run in the repository root, where textkin is
+installed::
+
+    python benchmarks/mixtures.py
+"""
+
+import argparse
+import json
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from environment import DATA, RESULTS, describe, write
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture as TheirMixture
+from threadpoolctl import threadpool_limits
+from topic_models import measure, summary
+
+from textkin import GaussianMixture, VonMisesFisherMixture, WordVectors
+from textkin.models.mixture._em import Rows, maximise
+from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, as_rows
+from textkin.models.mixture._spheres import SphereFamily, Spheres
+
+RESULT = RESULTS / "mixtures.json"
+N_COMPONENTS = 32
+STEPS = 20
+FLOOR = 1e-9  # so low that it changes nothing: scikit-learn has none
+VECTORS = "googlenews-300d-26k.npz"
+
+
+def drawn_rows(n_rows: int, n_features: int, n_components: int):
+    """Return rows around points that are not far from each other, in float32."""
+    rng = np.random.default_rng(0)
+    centres = 0.15 * rng.normal(size=(n_components, n_features))
+    noise = rng.normal(size=(n_rows, n_features))
+    return (centres[rng.integers(n_components, size=n_rows)] + noise).astype(np.float32)
+
+
+def quiet(call: Callable[[], object]):
+    """Call without being told that so many steps are too few, which is meant."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return call()
+
+
+def from_one_start(rows, n_components: int, steps: int) -> dict[str, Callable[[], object]]:
+    """Return what takes so many steps of each, and gives the fitted estimator.
+
+    What is timed begins with the rows as users have them: checked, copied, centred.
+    """
+    start = GaussianMixture(n_components, variance_floor=FLOOR, max_iter=1, tol=0, random_state=0)
+    quiet(lambda: start.fit(rows))
+    double = rows.astype(np.float64)
+    found: dict[str, Callable[[], object]] = {}
+    for name, own, jobs in (
+        ("textkin", rows, 1),
+        ("textkin_2_threads", rows, 2),
+        ("textkin_float64", double, 1),
+    ):
+
+        def ours(own=own, jobs=jobs):
+            scale, placed = as_rows(own, np.ones(len(own)))
+            family = GaussianFamily(scale, FLOOR)
+            model = scale.model_to(Gaussians(start.weights_, start.means_, start.variances_))
+            fit = steps_of(family, model, placed, steps, jobs)
+            end = GaussianMixture(n_components)
+            end.n_features_in_ = own.shape[1]
+            end._keep(family, fit.model)
+            return end
+
+        found[name] = ours
+    for name, own in (("sklearn", rows), ("sklearn_float64", double)):
+
+        def theirs(own=own):
+            return quiet(
+                lambda: TheirMixture(
+                    n_components,
+                    covariance_type="diag",
+                    reg_covar=0,
+                    tol=0,
+                    max_iter=steps,
+                    weights_init=(start.weights_ / start.weights_.sum()).astype(own.dtype),
+                    means_init=start.means_.astype(own.dtype),
+                    precisions_init=(1 / start.variances_).astype(own.dtype),
+                ).fit(own)
+            )
+
+        found[name] = theirs
+    sphere = VonMisesFisherMixture(n_components, max_iter=1, tol=0, random_state=0)
+    quiet(lambda: sphere.fit(rows))
+
+    def on_the_sphere():
+        family, placed = sphere._family(rows, np.ones(len(rows)))
+        model = Spheres(sphere.weights_, sphere.means_, sphere.kappas_)
+        fit = steps_of(family, model, placed, steps, 1)
+        end = VonMisesFisherMixture(n_components)
+        end.n_features_in_ = rows.shape[1]
+        end._keep(family, fit.model)
+        return end
+
+    found["textkin_von_mises_fisher"] = on_the_sphere
+    return found
+
+
+def steps_of(family: GaussianFamily | SphereFamily, model, rows: Rows, steps: int, jobs: int):
+    """Take exactly so many steps, like scikit-learn with one more look at all rows."""
+    return maximise(
+        family,
+        model,
+        rows,
+        hard=False,
+        max_iter=steps,
+        tol=-np.inf,
+        threads=jobs,
+        report=lambda: None,
+    )
+
+
+def from_own_starts(rows, n_components: int) -> dict[str, Callable[[], object]]:
+    """Return what fits each until a step gains less than 1e-4, in 200 steps at most."""
+    ours = {"tol": 1e-4, "max_iter": 200, "random_state": 0}
+    theirs = {**ours, "covariance_type": "diag", "reg_covar": 0}
+    double = rows.astype(np.float64)
+    return {
+        "textkin": lambda: quiet(lambda: GaussianMixture(n_components, **ours).fit(rows)),
+        "textkin_von_mises_fisher": lambda: quiet(
+            lambda: VonMisesFisherMixture(n_components, **ours).fit(rows)
+        ),
+        "sklearn": lambda: quiet(lambda: TheirMixture(n_components, **theirs).fit(rows)),
+        "sklearn_float64": lambda: quiet(lambda: TheirMixture(n_components, **theirs).fit(double)),
+    }
+
+
+def timed(contenders: dict[str, Callable[[], object]], rows, rounds: int):
+    """Return the times of all, and how likely each makes the rows by its own density in double."""
+    made: dict[str, object] = {}
+
+    def keeping(name: str, contender: Callable[[], object]) -> Callable[[], object]:
+        return lambda: made.update({name: contender()})
+
+    times = measure({name: keeping(name, one) for name, one in contenders.items()}, rounds)
+    double = rows.astype(np.float64)
+    found = {
+        name: {
+            "mean_log_likelihood": float(mixture.score(double)),
+            "steps": getattr(mixture, "n_iter_", None),
+            "converged": getattr(mixture, "converged_", None),
+        }
+        for name, mixture in made.items()
+    }
+    return times, found
+
+
+def check_equal(found: dict[str, dict], tolerance: float = 1e-4) -> None:
+    """Stop unless all mixtures of Gaussians are as likely as scikit-learn's in double."""
+    expected = found["sklearn_float64"]["mean_log_likelihood"]
+    for name, fit in found.items():
+        value = fit["mean_log_likelihood"]
+        if "fisher" not in name and abs(value - expected) > tolerance:
+            raise SystemExit(f"{name}: mean log-likelihood {value}, not {expected}")
+
+
+def compared(rows, n_components: int, steps: int, rounds: int) -> dict[str, object]:
+    """Return times and likelihoods of all contenders over some rows."""
+    times, likely = timed(from_one_start(rows, n_components, steps), rows, rounds)
+    check_equal(likely)
+    own_times, own_likely = timed(from_own_starts(rows, n_components), rows, max(1, rounds // 3))
+    return {
+        "rows": rows.shape[0],
+        "features": rows.shape[1],
+        "components": n_components,
+        "same_start": {"steps": steps, "fits": likely, **summary(times), "rounds": times},
+        "own_starts": {"fits": own_likely, **summary(own_times), "rounds": own_times},
+    }
+
+
+def main() -> None:
+    """Print the medians; write the numbers, the machine and the versions."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=30_000, help="that are drawn")
+    arguments = parser.parse_args()
+    load = os.getloadavg()[0]
+    vectors = WordVectors.load(arguments.data / "vectors" / VECTORS)
+    with threadpool_limits(1):
+        found = {
+            name: compared(rows, N_COMPONENTS, STEPS, arguments.rounds)
+            for name, rows in (
+                (VECTORS, np.array(vectors.matrix, dtype=np.float32)),
+                ("drawn", drawn_rows(arguments.rows, 300, N_COMPONENTS)),
+            )
+        }
+    report = {
+        "command": "python benchmarks/mixtures.py",
+        "measure": f"seconds of {STEPS} steps of EM from one start, and of whole fits; ratios "
+        "taken within rounds. On a busy machine only processor seconds compare single threads",
+        **describe("textkin", "scikit-learn", "numpy", "scipy"),
+        "load_average_before": load,
+        "rounds": arguments.rounds,
+        "data": found,
+    }
+    for name, part in found.items():
+        for start in ("same_start", "own_starts"):
+            print(name, start, json.dumps(part[start]["processor_seconds"], indent=2))
+            print(json.dumps(part[start]["fits"], indent=2))
+    write(arguments.out, report)
+
+
+if __name__ == "__main__":
+    main()
