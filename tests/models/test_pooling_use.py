@@ -87,6 +87,21 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, tmp_path):
         Pooling.load(tmp_path / "model")
 
 
+@pytest.mark.parametrize("wrong", [None, np.full(40, -1.0)], ids=["none", "negative"])
+def test_a_saved_model_with_other_weights_is_refused(wrong, tmp_path):
+    model = Pooling(VECTORS, weights="tfidf").fit(TEXTS)
+    model.word_weights_ = wrong
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"not whole.*word_weights_ must"):
+        Pooling.load(tmp_path / "model")
+
+
+def test_as_many_words_of_a_document_as_anyone_could_want():
+    expected = Pooling(VECTORS).transform(TEXTS[:9])
+    model = Pooling(VECTORS, max_words_per_document=10**30)
+    assert_array_equal(model.transform(TEXTS[:9]), expected)
+
+
 def test_a_fit_that_fails_changes_nothing():
     model = Pooling(VECTORS, weights="tfidf", remove_components=1).fit(TEXTS)
     expected = model.transform(TEXTS[:9])
@@ -163,6 +178,8 @@ def test_bags_of_an_index_with_vectors_of_its_words(tmp_path):
     with Index.create(tmp_path / "index") as index:
         index.add([{"id": "cats", "text": "cat purrs"}, {"id": "law", "text": "court ruled"}])
         matrix = WordVectors.builtin().align(index.vocabulary)
+        index.attach("mean", Pooling(matrix))  # not fitted, which it need not be
+        assert index.similar("law", 1, by="mean")[0].id == "cats"
         index.attach("pooled", Pooling(matrix, weights="sif").fit(index.bags()))
         index.add([{"id": "kits", "text": "cat kitten"}])  # one word more than the model knows
         assert index.similar("kits", 1, by="pooled")[0].id == "cats"

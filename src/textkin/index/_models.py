@@ -237,7 +237,9 @@ def offered(name: str, model: object, on: On) -> Offer:
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)  # an estimator of others is the user's to fit
     takes = on
-    if on == "auto":
+    if on == "auto" and isinstance(model, SavedEstimator):
+        takes = "texts" if model._takes_texts else "bags"
+    elif on == "auto":
         # What counts words itself has not seen columns.
         columns = not callable(getattr(model, "encode", None)) and hasattr(model, "n_features_in_")
         takes = "bags" if columns else "texts"
