@@ -297,6 +297,8 @@ def threads_of(steps: Sequence[Any], n_jobs: int | None) -> Iterator[None]:
 
 
 def _word_weights(model: object, columns: int) -> Float64Array | None:
+    if isinstance(model, SavedEstimator) and not isinstance(model, TakesBags):
+        return None  # components of word vectors: their columns are no words
     found = getattr(model, "components_", None)
     if isinstance(found, np.ndarray) and found.ndim == 2 and found.shape[1] == columns:
         return found

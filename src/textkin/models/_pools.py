@@ -242,6 +242,7 @@ class PoolsWords(VectorModel):
         return int(space.table.shape[1]) if kept is None else kept
 
     def _check_loaded(self) -> None:
+        self._preparation()  # stop words may be none
         if not self._learns() and not hasattr(self, "learnt_for_"):
             return
         space = self._space()
