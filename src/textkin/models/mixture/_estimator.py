@@ -26,7 +26,8 @@ __all__ = ["CONSTRAINTS", "Init", "RowMixture"]
 
 Init: TypeAlias = str | ArrayLike
 
-_ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32]}
+# In one order, since the bits of sums along rows depend on it.
+_ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 CONSTRAINTS: dict[str, Constraint] = {
