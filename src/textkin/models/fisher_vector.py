@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
@@ -261,9 +262,10 @@ class FisherVector(VectorModel):
         space, documents = self._read(X)
         counts = np.bincount(documents.indices, documents.counts, len(space))
         words = np.flatnonzero(counts)
-        if self.mixture is not None and _is_fitted(self.mixture):
+        given = self.mixture is not None and _is_fitted(self.mixture)
+        if self.mixture is not None and given:
             _check_dimension(self.mixture, space)
-            self.mixture_ = self.mixture
+            self.mixture_ = deepcopy(self.mixture)  # a later fit of it must not reach this one
         else:
             self.mixture_ = self._mixture_to_fit(words.size)
             with warnings.catch_warnings():
@@ -275,7 +277,7 @@ class FisherVector(VectorModel):
                 )
         self.n_iter_ = self.mixture_.n_iter_
         self.converged_ = self.mixture_.converged_
-        if not self.converged_ and self.mixture_ is not self.mixture:
+        if not self.converged_ and not given:
             warnings.warn(
                 f"The mixture of FisherVector did not converge in {self.n_iter_} steps; pass a "
                 f"mixture={type(self.mixture_).__name__}(...) with a higher max_iter or tol.",
