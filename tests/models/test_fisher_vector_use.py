@@ -236,6 +236,7 @@ def test_duplicates_and_one_document():
         ({"parts": "means"}, TypeError, "parts must be a tuple of some of 'means'"),
         ({"parts": ()}, ValueError, "parts must be"),
         ({"parts": ("means", "means")}, ValueError, "parts must be"),
+        ({"parts": (["means"],)}, ValueError, "parts must be"),
         (
             {"parts": ("variances",)},
             ValueError,

@@ -278,13 +278,17 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             )
 
     def _means_to_start(self, family: Any) -> Float64Array:  # noqa: ANN401
-        means = np.asarray(self.init, dtype=np.float64)
         shape = (self.n_components, self.n_features_in_)
+        wanted = (
+            f"init must be 'k-means++' or finite means in the shape (n_components, n_features) = "
+            f"{shape}"
+        )
+        try:
+            means = np.asarray(self.init, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{wanted}; got a {type(self.init).__name__} ({error}).") from error
         if means.shape != shape or not np.isfinite(means).all():
-            raise ValueError(
-                f"init must be 'k-means++' or finite means in the shape (n_components, n_features) "
-                f"= {shape}; got an array of shape {means.shape}."
-            )
+            raise ValueError(f"{wanted}; got an array of shape {means.shape}.")
         return self._placed(means, family)
 
     def _posteriors(self, X: ArrayLike) -> tuple[Float64Array, Float64Array]:
