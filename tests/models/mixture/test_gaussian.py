@@ -157,6 +157,8 @@ def test_samples_have_the_moments_of_the_mixture(rows):
         (GaussianMixture(2, init="kmeans"), ValueError, "init must be 'k-means\\+\\+' or an array"),
         (GaussianMixture(2, init=[[1.0]]), ValueError, r"in the shape .* = \(2, 1\); got .*\(1, 1"),
         (GaussianMixture(2, init=[[np.nan], [1]]), ValueError, "init must be"),
+        (GaussianMixture(2, init=[[0], [1, 2]]), ValueError, "init must be .* got a list"),
+        (GaussianMixture(2, init={"means": 1}), TypeError, "init must be .* got a dict"),
         (GaussianMixture(2, tol=-1), ValueError, "tol must be"),
         (GaussianMixture(2, hard=1), ValueError, "hard must be"),
         (GaussianMixture(2, n_jobs=0), ValueError, "n_jobs must not be 0"),

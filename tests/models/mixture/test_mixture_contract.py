@@ -194,3 +194,20 @@ def test_a_row_alone_and_in_any_order_of_memory_has_the_bits_it_has_among_others
         assert_array_equal(mixture.predict_proba(ROWS[row : row + 1])[0], shares[row])
         assert mixture.score_samples(ROWS[row : row + 1])[0] == logs[row]
     assert_array_equal(mixture.predict_proba(np.asfortranarray(ROWS)), shares)
+
+
+@pytest.mark.parametrize(
+    ("means", "variances"),
+    [
+        ([1e308, -1e308], [1, 1]),
+        ([0, 1], [1e-320, 1e-320]),
+        ([0, 0], [1e-300, 1e300]),
+    ],
+)
+def test_saved_gaussians_whose_squares_leave_the_range_are_refused(tmp_path, means, variances):
+    mixture = GaussianMixture(2, random_state=0).fit(ROWS)
+    mixture.means_ = np.tile(np.array(means, dtype=float)[:, np.newaxis], 4)
+    mixture.variances_ = np.tile(np.array(variances, dtype=float)[:, np.newaxis], 4)
+    mixture.save(tmp_path / "mixture")
+    with pytest.raises(ValueError, match=r"not whole .*finite variances, and components have"):
+        GaussianMixture.load(tmp_path / "mixture")

@@ -57,8 +57,9 @@ class Scale:
     @classmethod
     def of_mixture(cls, model: Gaussians) -> "Scale":
         """Return mean and standard deviation of what a mixture describes."""
-        shift = model.weights @ model.means
-        variance = model.weights @ (model.variances + (model.means - shift) ** 2)
+        weights = model.weights[:, np.newaxis]
+        shift = np.sum(weights * model.means, axis=0)  # no BLAS, whose bits depend on its threads
+        variance = np.sum(weights * (model.variances + (model.means - shift) ** 2), axis=0)
         return cls(shift, np.sqrt(variance))
 
     def to(self, values: NDArray[Any]) -> NDArray[Any]:

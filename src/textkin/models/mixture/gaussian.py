@@ -15,6 +15,7 @@ from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, Scale, 
 __all__ = ["GaussianMixture"]
 
 _FARTHEST = 1e100  # standard deviations of the mixture, whose square is in range
+_NARROWEST = 1e-90  # variance in parts of that of the mixture; such squares divided by it are too
 
 
 class GaussianMixture(RowMixture):
@@ -165,3 +166,12 @@ class GaussianMixture(RowMixture):
         self._check_arrays(weights_=shape[:1], means_=shape, variances_=shape)
         if self.variances_.min() <= 0:
             raise ValueError("variances_ must be above 0")
+        model = Gaussians(self.weights_, self.means_, self.variances_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = Scale.of_mixture(model)
+            narrowest = scale.model_to(model).variances.min()
+        if not (np.isfinite(scale.size).all() and narrowest >= _NARROWEST):
+            raise ValueError(
+                "means_ and variances_ must be such that the mixture as a whole has finite "
+                f"variances, and components have at least {_NARROWEST:g} of these"
+            )
