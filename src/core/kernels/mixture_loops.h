@@ -10,7 +10,7 @@ constexpr std::size_t kTermRows = kWidth == 16  ? 8
                                                 : 2;
 constexpr std::size_t kPanelRegisters = kLanes / kWidth;
 // Numbers of each row whose parameters, of one panel, stay in the nearest cache.
-constexpr std::size_t kTermNumbers = 128;
+constexpr std::size_t kTermNumbers = 64;
 // Logarithms below the largest: such terms are nothing, and no subnormal numbers come of them.
 constexpr float kLeastTerm = -69;
 
@@ -51,15 +51,21 @@ template <bool Squares>
 void add_terms(const float* values, std::size_t rows, std::size_t dimension, const float* panels,
                std::size_t width, float* terms) {
     constexpr std::size_t at_once = kTermRows<Squares>;
+    constexpr std::size_t ahead = 2 * at_once; // rows, while which others come from memory
     constexpr std::size_t step = (Squares ? 2 : 1) * kLanes; // of a panel
     for (std::size_t j = 0; j < dimension; j += kTermNumbers) {
         const std::size_t count = dimension - j < kTermNumbers ? dimension - j : kTermNumbers;
         for (std::size_t k = 0; k < width; k += kLanes) {
             const float* panel = panels + (k / kLanes * dimension + j) * step;
             std::size_t i = 0;
-            for (; i + at_once <= rows; i += at_once)
+            for (; i + at_once <= rows; i += at_once) {
+                if (k == 0) // afterwards they are near
+                    for (std::size_t next = i + ahead; next < rows && next < i + ahead + at_once;
+                         ++next)
+                        ask_for(values + next * dimension + j, count);
                 terms_of_panel<at_once, Squares>(values + i * dimension + j, dimension, panel,
                                                  count, width, terms + i * width + k);
+            }
             for (; i < rows; ++i)
                 terms_of_panel<1, Squares>(values + i * dimension + j, dimension, panel, count,
                                            width, terms + i * width + k);
