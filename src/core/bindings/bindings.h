@@ -97,6 +97,7 @@ void register_documents(nb::module_& module);
 void register_embed(nb::module_& module);
 void register_factors(nb::module_& module);
 void register_fisher(nb::module_& module);
+void register_mixture(nb::module_& module);
 void register_mover(nb::module_& module);
 void register_pairwise(nb::module_& module);
 void register_ranking(nb::module_& module);

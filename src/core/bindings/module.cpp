@@ -35,6 +35,7 @@ NB_MODULE(_core, module) {
     register_embed(module);
     register_factors(module);
     register_fisher(module);
+    register_mixture(module);
     register_mover(module);
     register_pairwise(module);
     register_ranking(module);

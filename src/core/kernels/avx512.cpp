@@ -157,6 +157,8 @@ inline void store_eight_sums(const Piece<float>* sums, float* out) {
 
 #include "kernels/embed_loops.h"
 
+#include "kernels/mixture_loops.h"
+
 } // namespace
 
 const Kernels kAvx512Kernels{

@@ -2,8 +2,9 @@
 
 Of a Gaussian with a diagonal matrix and of a von Mises-Fisher distribution alike, the logarithm
 of weight times density is ``offset + linear . x + quadratic . x^2`` (`Logits`), and the next
-parameters follow from three sums over rows (`Sums`). Both steps are matrix products over blocks of
-rows of one shape; how rows are cut never depends on the number of threads, nor do sums.
+parameters follow from three sums over rows (`Sums`). Rows of float32 are the work of the core;
+those of float64 are matrix products over blocks of one shape. How rows are cut never depends on the
+number of threads, nor do sums.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textkin import _core
 from textkin._typing import Float64Array, IntpArray
 from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
 
@@ -150,8 +152,8 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
 
     The caller has BLAS on one thread.
     """
-    dtype: Any = np.float64 if _too_coarse(logits) else rows.values.dtype
-    step = _Block(logits, dtype, hard)
+    single = rows.values.dtype == np.float32 and not _too_coarse(logits)
+    step = _single(logits, hard) if single else _Block(logits, hard)
     logs = np.empty(len(rows.values))
     a_part = -(-len(rows.values) // (ROWS * _MOST_PARTS)) * ROWS
     parts = [
@@ -159,21 +161,11 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
         for start in range(0, len(rows.values), a_part)
     ]
     found: list[Any] = [None] * len(parts)
-    rooms: list[_Room] = []  # one for each thread, since new memory costs as much as its use
 
-    def work(part: slice, _check: Check) -> int:
+    def work(part: slice, check: Check) -> int:
         counts, first = np.zeros(len(logits.offset)), np.zeros(logits.linear.shape)
         second = None if logits.quadratic is None else np.zeros(logits.linear.shape)
-        try:
-            room = rooms.pop()
-        except IndexError:
-            room = step.room()
-        with np.errstate(over="ignore", invalid="ignore"):  # told below
-            for start in range(part.start, part.stop, ROWS):
-                block = slice(start, start + ROWS)
-                values = rows.values[block].astype(dtype, copy=False)
-                step.add(values, rows.weights[block], room, logs[block], counts, first, second)
-        rooms.append(room)
+        step.add(rows.values[part], rows.weights[part], logs[part], counts, first, second, check)
         found[part.start // a_part] = counts, first, second
         return 1
 
@@ -200,7 +192,7 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
 
     In float64, and in blocks of one shape: a row alone has the bits that it has among others.
     """
-    step = _Block(logits, np.float64, False)
+    step = _Block(logits, False)
     room = step.room()
     logs, found = np.empty(len(values)), np.empty((len(values), len(logits.offset)))
     with one_thread_of_blas:
@@ -219,42 +211,50 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
     return logs, found
 
 
+def _single(logits: Logits, hard: bool) -> _core.MixtureStep:
+    """Return both steps of EM in the core, for rows of float32; `add` is that of `_Block`."""
+    quadratic = None if logits.quadratic is None else np.ascontiguousarray(logits.quadratic)
+    return _core.MixtureStep(
+        np.ascontiguousarray(logits.offset), np.ascontiguousarray(logits.linear), quadratic, hard
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Room:
     """Memory that the work on one block takes."""
 
-    squares: NDArray[Any]  # (ROWS, n_features)
-    terms: NDArray[Any]  # (padded components, ROWS)
-    more: NDArray[Any]  # likewise
-    sums: NDArray[Any]  # (padded components, n_features)
+    squares: Float64Array  # (ROWS, n_features)
+    terms: Float64Array  # (padded components, ROWS)
+    more: Float64Array  # likewise
+    sums: Float64Array  # (padded components, n_features)
 
 
 class _Block:
-    """Both steps of EM for a block of `ROWS` rows."""
+    """Both steps of EM for blocks of `ROWS` rows, in float64."""
 
-    def __init__(self, logits: Logits, dtype: Any, hard: bool) -> None:  # noqa: ANN401
+    def __init__(self, logits: Logits, hard: bool) -> None:
         # Posteriors need differences only, which are smaller than what they differ from.
         self.base = float(logits.offset.max())
         self.size = len(logits.offset)
-        self.offset = _padded(logits.offset - self.base, -np.inf, dtype)[:, np.newaxis]
-        self.linear = _padded(logits.linear, 0, dtype)
+        self.offset = _padded(logits.offset - self.base, -np.inf)[:, np.newaxis]
+        self.linear = _padded(logits.linear, 0)
         self.quadratic = None
         if logits.quadratic is not None:
-            self.quadratic = _padded(logits.quadratic, 0, dtype)
+            self.quadratic = _padded(logits.quadratic, 0)
         self.hard = hard
+        self._rooms: list[_Room] = []  # of threads that are done: new memory costs as much as work
 
     def room(self) -> "_Room":
         """Return memory for one block at a time."""
         size, n_features = self.linear.shape
-        dtype = self.linear.dtype
         return _Room(
-            np.empty((ROWS, n_features), dtype),
-            np.empty((size, ROWS), dtype),
-            np.empty((size, ROWS), dtype),
-            np.empty((size, n_features), dtype),
+            np.empty((ROWS, n_features)),
+            np.empty((size, ROWS)),
+            np.empty((size, ROWS)),
+            np.empty((size, n_features)),
         )
 
-    def terms(self, values: NDArray[Any], room: "_Room") -> NDArray[Any]:
+    def terms(self, values: Float64Array, room: "_Room") -> Float64Array:
         """Return logarithms less `base`, (padded components, ROWS); leave squares in the room."""
         terms = np.matmul(self.linear, values.T, out=room.terms)
         if self.quadratic is not None:
@@ -267,13 +267,36 @@ class _Block:
         self,
         values: NDArray[Any],
         weights: Float64Array,
+        logs: Float64Array,
+        counts: Float64Array,
+        first: Float64Array,
+        second: Float64Array | None,
+        check: Check,
+    ) -> None:
+        """Write the logarithms of whole blocks of rows, and add their parts to the sums."""
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            room = self.room()
+        with np.errstate(over="ignore", invalid="ignore"):  # told by the caller
+            for start in range(0, len(values), ROWS):
+                block = slice(start, start + ROWS)
+                if check is not None:
+                    check(start, len(values))
+                own = values[block].astype(np.float64, copy=False)
+                self._add_block(own, weights[block], room, logs[block], counts, first, second)
+        self._rooms.append(room)
+
+    def _add_block(
+        self,
+        values: Float64Array,
+        weights: Float64Array,
         room: "_Room",
         logs: Float64Array,
         counts: Float64Array,
         first: Float64Array,
         second: Float64Array | None,
     ) -> None:
-        """Write the logarithms of the rows, and add their parts to the sums."""
         terms = self.terms(values, room)
         if self.hard:
             best = terms.argmax(axis=0)
@@ -288,18 +311,18 @@ class _Block:
             totals = terms.sum(axis=0)
             logs[:] = top
             logs += np.log(totals)
-            terms *= (weights / totals).astype(terms.dtype)
+            terms *= weights / totals
         logs += self.base
-        counts += terms.sum(axis=1, dtype=np.float64)[: self.size]
+        counts += terms.sum(axis=1)[: self.size]
         first += np.matmul(terms, values, out=room.sums)[: self.size]
         if second is not None:
             second += np.matmul(terms, room.squares, out=room.sums)[: self.size]
 
 
-def _padded(values: Float64Array, filler: float, dtype: Any) -> NDArray[Any]:  # noqa: ANN401
+def _padded(values: Float64Array, filler: float) -> Float64Array:
     """Return values of components, with components to fill the last tile."""
     size = -(-len(values) // _TILE) * _TILE
-    found = np.full((size, *values.shape[1:]), filler, dtype=dtype)
+    found = np.full((size, *values.shape[1:]), float(filler))
     found[: len(values)] = values
     return found
 
