@@ -61,7 +61,9 @@ class FisherVector(VectorModel):
     ----------
     vectors : WordVectors, ndarray of shape (n_columns, d) or None, default=None
         Where words lie. None: the built-in vectors. `WordVectors` go with texts; a matrix goes
-        with bags, one row a column, and a row of NaN says that a word has no vector.
+        with bags, one row a column, and a row of NaN says that a word has no vector. Others that
+        are set after `fit` must be of the same space, such as more words of one training: the
+        mixture stays.
     n_components : int, default=15
         Components K of the mixture.
     model : {"vmf", "gmm"}, default="vmf"
