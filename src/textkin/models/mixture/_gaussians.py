@@ -52,7 +52,8 @@ class Scale:
             raise ValueError("X must have values whose squares have a finite sum; scale them down.")
         varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
         variance[~varies] = variance[varies].mean() if varies.any() else 1.0
-        return cls(shift, np.sqrt(variance))
+        # A constant of 1e20 lies 1e4 from its mean, by rounding; that must not be many widths.
+        return cls(shift, np.maximum(np.sqrt(variance), _ROUNDING * np.abs(shift)))
 
     @classmethod
     def of_mixture(cls, model: Gaussians) -> "Scale":

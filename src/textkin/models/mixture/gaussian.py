@@ -81,11 +81,12 @@ class GaussianMixture(RowMixture):
 
     in hard EM with gamma 1 for the best component and 0 for others. Rows of float32 are fitted in
     single precision, with columns of mean 0 and variance 1 and sums in double, as long as
-    logarithms are good to 1e-3 that way; all else is in double precision. A component that has
-    less than a tenth of a mean row is moved to the row that fits worst, five times at most; after
-    that it keeps its place, with a weight near 0. A constant column has the mean variance of the
-    others instead of 0 (1 if all are constant), for the floor. Time is in four products of rows,
-    features and components a step; memory for two copies of the rows.
+    logarithms are good to 1e-3 that way; all else is in double precision. A component that has less
+    than a tenth of a mean row is moved to the row that fits worst, five times at most; after that
+    it keeps its place, with a weight near 0. A constant column has the mean variance of the others
+    instead of 0 (1 if all are constant), for the floor, and at least what rounding makes of its
+    mean. Time is in four products of rows, features and components a step; memory for two copies of
+    the rows.
 
     References
     ----------
