@@ -159,9 +159,9 @@ def scores_of(vectors: WordVectors, data: Path) -> dict[str, float]:
     """Return Spearman's correlation of each set, their mean, and the share of analogies."""
     found = {}
     for name, pairs in read_word_pairs(data / "wordsim" / "wordsim.tsv.gz").items():
-        judged = vectors.evaluate_pairs(pairs)
-        if judged.covered > 2:
-            found[name] = judged.spearman
+        scores = vectors.evaluate_pairs(pairs)
+        if scores.covered > 2:
+            found[name] = scores.spearman
     found["mean"] = float(np.mean(list(found.values())))
     found["analogies_in_ten"] = analogies_found(vectors)
     return found
