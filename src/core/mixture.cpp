@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace textkin {
@@ -14,6 +15,9 @@ namespace {
 constexpr std::size_t kBlock = 128;  // rows: they stay in cache for both halves of a step
 constexpr std::size_t kEights = 8;   // that rows of terms come in
 constexpr float kLeastShare = 1e-8F; // a sixth of the rounding of 1
+
+// Where no fewer than one of so many shares count, a product of matrices is quicker.
+constexpr std::size_t kDenser = 2;
 
 std::size_t padded(std::size_t count, std::size_t to) { return (count + to - 1) / to * to; }
 
@@ -30,6 +34,10 @@ struct MixtureStep::Scratch {
     std::vector<std::size_t> counts;
     Buffer<float> first;
     Buffer<float> second;
+    // Where most shares count: all of them, the rows with their squares, and the product of both.
+    Buffer<float> dense;
+    Buffer<float> points;
+    Buffer<float> product;
 };
 
 MixtureStep::MixtureStep(std::span<const double> offset, std::span<const double> linear,
@@ -100,7 +108,8 @@ void MixtureStep::share_out(const double* weights, std::size_t rows, Scratch& sc
             counts[k] += static_cast<double>(scratch.shares[k * kBlock + i]);
 }
 
-void MixtureStep::add_up(const float* values, Scratch& scratch, const MixtureSums& sums) const {
+// Component by component, over the rows that it has a share in.
+void MixtureStep::add_listed(const float* values, Scratch& scratch, const MixtureSums& sums) const {
     const Kernels& run = kernels();
     const MixtureKernels& own = squares_ ? run.square_mixtures : run.mixtures;
     for (std::size_t k = 0; k < n_components_; ++k) {
@@ -111,6 +120,43 @@ void MixtureStep::add_up(const float* values, Scratch& scratch, const MixtureSum
         run.add_scaled(scratch.first.data(), 1, dimension_, sums.first + k * dimension_);
         if (squares_)
             run.add_scaled(scratch.second.data(), 1, dimension_, sums.second + k * dimension_);
+    }
+}
+
+// As one product of matrices, with zeros for shares that do not count.
+void MixtureStep::add_product(const float* values, std::size_t rows, Scratch& scratch,
+                              const MixtureSums& sums) const {
+    const Kernels& run = kernels();
+    const std::size_t half = padded(dimension_, kLanes);
+    const std::size_t width = (squares_ ? 2 : 1) * half;
+    scratch.dense.grow(n_components_ * kBlock);
+    scratch.points.grow(kBlock * width);
+    scratch.product.grow(n_components_ * width);
+    std::fill_n(scratch.dense.data(), n_components_ * kBlock, 0.0F);
+    for (std::size_t k = 0; k < n_components_; ++k)
+        for (std::size_t i = k * kBlock; i < k * kBlock + scratch.counts[k]; ++i)
+            scratch.dense[k * kBlock + static_cast<std::size_t>(scratch.rows[i])] =
+                scratch.shares[i];
+    for (std::size_t row = 0; row < rows; ++row) {
+        const float* x = values + row * dimension_;
+        float* own = scratch.points.data() + row * width;
+        for (std::size_t j = 0; j < dimension_; ++j) own[j] = x[j];
+        std::fill(own + dimension_, own + half, 0.0F);
+        if (!squares_) continue;
+        for (std::size_t j = 0; j < half; ++j) own[half + j] = own[j] * own[j];
+    }
+    run.factors.multiply({.left = scratch.dense.data(),
+                          .left_row = kBlock,
+                          .left_step = 1,
+                          .rows = n_components_,
+                          .right = scratch.points.data(),
+                          .count = rows,
+                          .width = width,
+                          .out = scratch.product.data()});
+    for (std::size_t k = 0; k < n_components_; ++k) {
+        const float* own = scratch.product.data() + k * width;
+        run.add_scaled(own, 1, dimension_, sums.first + k * dimension_);
+        if (squares_) run.add_scaled(own + half, 1, dimension_, sums.second + k * dimension_);
     }
 }
 
@@ -130,7 +176,12 @@ void MixtureStep::add(const float* values, std::span<const double> weights, doub
         const float* own = values + row * dimension_;
         fill_terms(own, rows, scratch);
         share_out(weights.data() + row, rows, scratch, logs + row, sums.counts);
-        add_up(own, scratch, sums);
+        const std::size_t counted =
+            std::accumulate(scratch.counts.begin(), scratch.counts.end(), std::size_t{0});
+        if (kDenser * counted < rows * n_components_)
+            add_listed(own, scratch, sums);
+        else
+            add_product(own, rows, scratch, sums);
     }
 }
 

@@ -51,7 +51,8 @@ def test_single_precision_is_double_rounded(
     if squares:
         assert_allclose(single.second, double.second, rtol=1e-4, atol=1e-3)
     else:
-        assert single.second is None and double.second is None
+        assert single.second is None
+        assert double.second is None
 
 
 def test_rows_of_float32_are_told_when_they_overflow():

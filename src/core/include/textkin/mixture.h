@@ -41,7 +41,9 @@ class MixtureStep {
     void fill_terms(const float* values, std::size_t rows, Scratch& scratch) const;
     void share_out(const double* weights, std::size_t rows, Scratch& scratch, double* logs,
                    double* counts) const;
-    void add_up(const float* values, Scratch& scratch, const MixtureSums& sums) const;
+    void add_listed(const float* values, Scratch& scratch, const MixtureSums& sums) const;
+    void add_product(const float* values, std::size_t rows, Scratch& scratch,
+                     const MixtureSums& sums) const;
 
     std::size_t n_components_;
     std::size_t dimension_;
