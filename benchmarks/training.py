@@ -13,6 +13,7 @@ import argparse
 import gzip
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,6 +33,8 @@ RESULT = RESULTS / "training.json"
 DIMENSION, WINDOW, NEGATIVE, SUBSAMPLE, MIN_COUNT = 100, 5, 5, 1e-3, 5
 RATES = {"skipgram": 0.025, "cbow": 0.05}
 MIN_RATE = 1e-4
+PARTS = ("speed", "quality", "themselves")
+PARAGRAPHS = 2000  # documents that look for themselves
 MODELS = ("skipgram-negative", "cbow-negative", "skipgram-hierarchical")
 # a is to b as c is to d; words that newswire and newsgroups have.
 ANALOGIES = """
@@ -203,7 +206,8 @@ def found_themselves(inferred: np.ndarray, trained: np.ndarray) -> float:
 def paragraphs(options, *, peer: bool) -> dict[str, dict[str, float]]:
     """Return how many documents of r8 find themselves, by both models, ours and gensim's."""
     rows = _rows(options.data / "classification" / "r8.jsonl.gz")
-    words = list(dict.fromkeys(tuple(tokenize(row["text"])) for row in rows))[: options.documents]
+    words = list(dict.fromkeys(tuple(tokenize(row["text"])) for row in rows))
+    words = words[: options.documents or PARAGRAPHS]
     shares: dict[str, dict[str, float]] = {}
     for model in ("dbow", "dm"):
         own = ParagraphVector(DIMENSION, model=model, random_state=0)
@@ -246,6 +250,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="threads, for the quality")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--documents", type=int, help="of each collection; all")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
     load = os.getloadavg()[0]
     peer = has_gensim()
@@ -261,7 +266,7 @@ def main() -> None:
     tokens = len(corpus.ids)
     print(f"{len(corpus):,} documents, {tokens:,} tokens, {len(corpus.words):,} words")
     speed, learnt = {}, {}
-    for model in options.models:
+    for model in options.models if "speed" in options.parts else ():
         contenders = contenders_for(corpus, documents, model, peer=peer)
         times = measure(contenders, options.rounds)
         medians = summary(times)
@@ -274,9 +279,17 @@ def main() -> None:
             },
         }
         print(model, json.dumps(speed[model]["words_a_second"]))
+    for model in options.models if "quality" in options.parts else ():
         learnt[model] = quality(corpus, documents, model, options, peer=peer)
-    report = {
-        "command": "python benchmarks/training.py",
+    found: dict[str, object] = {}
+    if "speed" in options.parts:
+        found["speed"] = speed
+    if "quality" in options.parts:
+        found["quality"] = learnt
+    if "themselves" in options.parts:
+        found["documents_that_find_themselves"] = paragraphs(options, peer=peer)
+    run = {
+        "command": " ".join(["python benchmarks/training.py", *sys.argv[1:]]),
         "measure": "words of the corpus, in the vocabulary and before subsampling, a second of one "
         "pass; ratios taken within rounds. Spearman's correlation of cosines with human judgements",
         **describe("textkin", "gensim", "numpy", "scipy"),
@@ -296,13 +309,12 @@ def main() -> None:
             "epochs_for_quality": options.epochs,
             "jobs_for_quality": options.jobs,
         },
-        "speed": speed,
-        "quality": learnt,
-        "documents_that_find_themselves": paragraphs(options, peer=peer),
     }
-    write(options.out, report)
+    # Parts that were not asked for stay as they are, each with the run that it is of.
+    report = json.loads(options.out.read_text()) if options.out.exists() else {}
+    write(options.out, {**report, **{part: {"run": run, **row} for part, row in found.items()}})
     print(json.dumps({name: row["means"] for name, row in learnt.items()}, indent=1))
-    print(json.dumps(report["documents_that_find_themselves"]))
+    print(json.dumps(found.get("documents_that_find_themselves")))
 
 
 if __name__ == "__main__":

@@ -65,9 +65,14 @@ def test_a_run_writes_its_result(tiny, monkeypatch, tmp_path):
     )
     training.main()
     found = json.loads(result.read_text())
-    assert set(found["speed"]) == set(found["quality"]) == set(training.MODELS)
+    assert set(found["speed"]) == set(found["quality"]) == {*training.MODELS, "run"}
     for model in training.MODELS:
         assert found["speed"][model]["words_a_second"]["textkin"] > 0
         assert -1 <= found["quality"][model]["means"]["textkin"]["ws"] <= 1
-    assert set(found["documents_that_find_themselves"]) == {"dbow", "dm"}
-    assert found["tokens"] > 300
+    assert set(found["documents_that_find_themselves"]) == {"dbow", "dm", "run"}
+    assert found["speed"]["run"]["tokens"] > 300
+    monkeypatch.setattr("sys.argv", [*training.sys.argv, "--parts", "themselves"])
+    training.main()  # the other parts stay
+    again = json.loads(result.read_text())
+    assert again["speed"] == found["speed"]
+    assert "themselves" in again["documents_that_find_themselves"]["run"]["command"]
