@@ -1,11 +1,12 @@
 """Which word vectors should come with textkin: GloVe, or ones distilled from a sentence encoder.
 
 Tables of vectors (`builtin_recipes`) by what they are for: word pairs that people have judged, the
-sentence pairs of STS 2012 and 2013, and labels by nearest documents on R8 and CLASSIC. Nothing is
-chosen on a test set: the weight a = 1e-3 and the one component that is removed are those of the
-SIF paper, three components those of all-but-the-top, and how encodings become vectors is chosen
-on the training pairs of STS 2012, by the sum of the Means of three scorers (``--parts choices``).
-k of the neighbours is chosen on a fifth of the training documents, as in knn_baselines.py.
+sentence pairs of STS 2012 and 2013, and labels by nearest documents on R8 and CLASSIC. The weight
+a = 1e-3 and the one component that is removed are those of the SIF paper, three components those
+of all-but-the-top; k of the neighbours is chosen on a fifth of the training documents, as in
+knn_baselines.py. How encodings become vectors is compared on the training pairs of STS 2012, by
+the sum of the Means of three scorers (``--parts choices``), but was settled with test numbers in
+view: docs/builtin-study.md tells.
 
 Needs the encodings that scripts/distil_vectors.py makes. Run in the repository root, where textkin
 is installed; parts may be measured one by one, each replaces its own in the result::

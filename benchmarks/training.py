@@ -19,13 +19,12 @@ from pathlib import Path
 import numpy as np
 from environment import DATA, RESULTS, describe, write
 from topic_models import measure, summary
-from wordsim import correlation, covered, read_pairs
 
 import textkin as tk
 from textkin import _core
 from textkin.models import ParagraphVector
 from textkin.text import tokenize
-from textkin.vectors import WordVectors
+from textkin.vectors import WordVectors, read_word_pairs
 from textkin.vectors._corpus import Corpus, read_corpus
 from textkin.vectors._train import word_training
 
@@ -159,10 +158,10 @@ def contenders_for(
 def scores_of(vectors: WordVectors, data: Path) -> dict[str, float]:
     """Return Spearman's correlation of each set, their mean, and the share of analogies."""
     found = {}
-    for name, pairs in read_pairs(data).items():
-        kept = covered(vectors, pairs)
-        if len(kept) > 2:
-            found[name] = correlation(vectors, kept)
+    for name, pairs in read_word_pairs(data / "wordsim" / "wordsim.tsv.gz").items():
+        scores = vectors.evaluate_pairs(pairs)
+        if scores.covered > 2:
+            found[name] = scores.spearman
     found["mean"] = float(np.mean(list(found.values())))
     found["analogies_in_ten"] = analogies_found(vectors)
     return found

@@ -125,6 +125,21 @@ def test_bad_input_is_one_clear_line(here, capsys, arguments, said):
     assert not (here / "own").exists()
 
 
+def test_names_of_options_in_texts_and_paths_are_left_alone(here, capsys):
+    """A file named window.jsonl was told of as "--window.jsonl"."""
+    (here / "window.jsonl").write_text(json.dumps({"epochs": "a cat"}) + "\n")
+    assert main(["vectors", "train", "window.jsonl", "-o", "own"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("textkin: window.jsonl, line 1: there is no field 'text'")
+    assert "there is 'epochs'" in said
+    (here / "words.txt").write_text("dimension window epochs dimension window")
+    assert main(["vectors", "train", "words.txt", "-o", "own"]) == 2
+    said = capsys.readouterr().err
+    assert "at least --min-count 5 times" in said
+    assert "are 'dimension' (2) and 'window' (2)" in said
+    assert "needs more --epochs too" in said
+
+
 def test_ctrl_c_leaves_nothing(here, capsys):
     before = set(os.listdir(here))
     arguments = ["vectors", "train", "a", "-o", "own", "--epochs", "1000000"]

@@ -358,3 +358,12 @@ def test_named_vectors_and_the_matrix_agree():
     by_name = FisherVector(WordVectors(names, words), 4, random_state=0).fit_transform(documents)
     by_row = FisherVector(words, 4, random_state=0).fit_transform(bags)
     assert_array_equal(by_name, by_row)
+
+
+def test_what_the_paper_divides_by_must_not_vanish():
+    """A uniform component has kappa = 0, which every other normalisation takes."""
+    mixture = spheres([0.5, 0.5], np.eye(2, 3), [0, 2])
+    found = vectors_of(np.ones((1, 2)), np.eye(2, 3), mixture, normalisation="diagonal")
+    assert np.isfinite(found).all()
+    with pytest.raises(ValueError, match=r"normalisation='paper' divides by .* 0 here"):
+        vectors_of(np.ones((1, 2)), np.eye(2, 3), mixture, normalisation="paper")

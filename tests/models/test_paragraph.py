@@ -140,6 +140,10 @@ def test_pickle_and_save(fitted, tmp_path):
         ("words_", np.array(["a"] * 16, dtype=object)),
         ("counts_", np.arange(16)),
         ("counts_", np.ones(16)),
+        ("counts_", np.full(16, 2**62)),
+        ("counts_", np.full(16, 2**56)),
+        ("document_vectors_", np.zeros((60, 0), np.float32)),
+        ("document_vectors_", np.array(3, np.float32)),
         ("word_vectors_", np.zeros((16, 7), np.float32)),
         ("output_vectors_", np.full((16, 8), np.nan, np.float32)),
         ("output_vectors_", np.zeros((15, 8), np.float32)),
@@ -154,6 +158,13 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, value, tmp_pa
     model.save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"not whole"):
         ParagraphVector.load(tmp_path / "model")
+
+
+def test_parameters_of_the_next_fit_do_not_spoil_what_is_saved(tmp_path):
+    model = clone(MODELS[0]).fit(TEXTS).set_params(n_components=4)
+    model.save(tmp_path / "model")
+    loaded = ParagraphVector.load(tmp_path / "model")
+    assert_array_equal(loaded.transform(NEW), model.transform(NEW))
 
 
 def test_in_a_pipeline_and_a_grid(two_topics):
@@ -233,10 +244,24 @@ def test_in_an_index(tmp_path):
     with tk.Index.create(tmp_path / "p.kin") as index:
         index.add(texts)
         index.attach("pv", model)
-        assert index.models["pv"].startswith("ParagraphVector: 8 dimensions")
+        assert index.models["pv"].endswith("): 8 dimensions, cosine")
         # It infers, so that a document of the index is found by its text at cosine 1.
         assert index.search(texts[3], k=1, by="pv").scores[0] == pytest.approx(1)
-    with tk.Index.open(tmp_path / "p.kin", models={"pv": model}) as index:
+        expected = index.search("shares rose", k=3, by="pv")
+    with tk.Index.open(tmp_path / "p.kin") as index:  # the model lies in its folder
+        found = index.search("shares rose", k=3, by="pv")
+        assert found.ids == expected.ids
+        assert_array_equal(found.scores, expected.scores)
+        assert index.add(["a cat and my shares"])
+        assert index.search("a cat and my shares", k=1, by="pv").scores[0] == pytest.approx(1)
+
+
+def test_an_index_fits_what_is_not_fitted(tmp_path):
+    with tk.Index.create(tmp_path / "p.kin") as index:
+        index.add(TEXTS)
+        index.attach("pv", ParagraphVector(8, epochs=5, random_state=0))
+        assert index.models["pv"].endswith("): 8 dimensions, cosine")
+    with tk.Index.open(tmp_path / "p.kin") as index:
         assert len(index.search("shares rose", k=3, by="pv").ids) == 3
 
 

@@ -1,5 +1,7 @@
 """Pooling beside its formulas, written out slowly, and beside the distances of centroids."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,6 +117,12 @@ class TestFormulas:
         assert a == np.inf
         assert set(weights) == {2}
         assert usif_weights(np.array([1.0]), 3.0)[1] == np.inf
+
+    @pytest.mark.parametrize("n_words", [2, 4, 32, 64, 256])
+    def test_usif_where_all_words_are_at_the_threshold(self, n_words):
+        """Rounding put it below them: all weighed 0, and all documents were empty."""
+        words = np.eye(n_words)
+        assert_array_equal(Pooling(words, weights="usif").fit_transform(words), 2 * words)
 
     def test_usif_scales_components(self):
         model = Pooling(TABLE, weights="usif", remove_components=2).fit(BAGS)
@@ -288,6 +296,11 @@ class TestExtremes:
         expected = slow(np.where(np.arange(5) == 2, 0, BAGS), TABLE)
         assert_allclose(Pooling(table).transform(BAGS), expected, rtol=1e-6)
 
+    def test_what_is_too_small_to_be_whitened_is_told(self):
+        model = Pooling(TABLE * np.float32(1e-30), combine="sum", whiten=True)
+        with pytest.raises(ValueError, match="too small to be whitened"):
+            model.fit(BAGS * 1e-290)
+
     def test_alike_documents_cannot_be_whitened(self):
         with pytest.raises(ValueError, match="two documents at least that differ"):
             Pooling(TABLE, whiten=True).fit(np.repeat(BAGS[2:3] / 3, 7, axis=0))
@@ -338,6 +351,17 @@ class TestExplain:
         with pytest.raises(ValueError, match="b must hold counts or weights"):
             Pooling(TABLE).explain(BAGS[0], -BAGS[0])
 
+    @pytest.mark.parametrize("scale", [1e-200, 1e200])
+    def test_huge_and_tiny_sums_have_the_same_cosine(self, scale):
+        model = Pooling(TABLE, combine="sum")
+        expected = model.explain(BAGS[:1], BAGS[1:2]).score
+        assert model.explain(BAGS[:1] * scale, BAGS[1:2]).score == pytest.approx(expected)
+
+    def test_what_is_too_large_is_told(self):
+        model = Pooling(TABLE, combine="sum", weights=np.full(5, 1e300))
+        with pytest.raises(ValueError, match="vector of b is too large"):
+            model.explain(BAGS[:1], BAGS[1:2] * 1e300)
+
     def test_nothing_is_shared_with_an_empty_document(self):
         found = Pooling(VECTORS).explain("cat", "")
         assert (found.score, found.parts) == (0.0, ())
@@ -355,6 +379,7 @@ class TestRefusals:
             ({"weights": 3}, ValueError, "weights must be one of"),
             ({"weights": np.ones(4)}, ValueError, "each of the 5 words"),
             ({"weights": np.array([1, 1, -1, 1, 1.0])}, ValueError, "position 2 has -1"),
+            ({"weights": np.ones(5) * 1j}, ValueError, "weights must hold real numbers"),
             ({"combine": "min"}, ValueError, "combine must be"),
             ({"combine": "max", "weights": "sif"}, ValueError, "weights must be 'mean' for comb"),
             ({"remove_components": 3}, ValueError, "remove_components must be below 3"),
@@ -365,6 +390,9 @@ class TestRefusals:
             ({"probabilities": "rank", "weights": "sif"}, ValueError, "probabilities must be"),
             ({"probabilities": np.ones(3), "weights": "sif"}, ValueError, "each of the 5 words"),
             ({"probabilities": np.full(5, 2), "weights": "sif"}, ValueError, "between 0 and 1"),
+            ({"probabilities": np.zeros(5), "weights": "sif"}, ValueError, "not all be 0"),
+            ({"probabilities": np.array(list("abcde")), "weights": "sif"}, ValueError, "real num"),
+            ({"probabilities": np.full(5, 0.9), "weights": "usif"}, ValueError, "must sum to 1"),
             ({"empty": "inf"}, ValueError, "empty must be"),
             ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ],
@@ -396,6 +424,37 @@ class TestRefusals:
         with pytest.raises(NotFittedError):
             model.set_params(weights="tfidf", remove_components=1).transform(TEXTS)
         model.set_params(remove_components=0).transform(TEXTS)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ({"weights": np.ones(5)}, {"weights": np.arange(5.0)}),
+            (
+                {"weights": "sif", "probabilities": np.full(5, 0.1)},
+                {"probabilities": np.linspace(0, 0.9, 5)},
+            ),
+            ({}, {"vectors": TABLE[::-1].copy()}),
+        ],
+        ids=["weights", "probabilities", "vectors"],
+    )
+    def test_it_holds_for_its_arrays_alone(self, before, after, tmp_path):
+        model = Pooling(TABLE, remove_components=1, **before).fit(BAGS)
+        expected = model.transform(BAGS)
+        old = {name: getattr(model, name) for name in after}
+        model.set_params(**after)
+        for stale in (model, pickle.loads(pickle.dumps(model))):
+            with pytest.raises(NotFittedError, match="have changed"):
+                stale.transform(BAGS)
+        with pytest.raises(NotFittedError):
+            model.save(tmp_path / "model")
+        assert_array_equal(model.set_params(**old).transform(BAGS), expected)
+
+    def test_arrays_that_the_user_writes_to_change_nothing_learnt(self):
+        weights = np.ones(5)
+        model = Pooling(TABLE, weights=weights, remove_components=1).fit(BAGS)
+        expected = model.transform(BAGS)
+        weights[:] = [1, 2, 3, 4, 5]
+        assert_array_equal(model.transform(BAGS), expected)
 
     def test_unknown_words_where_they_are_refused(self):
         with pytest.raises(ValueError, match="Document 4 of X has words without a vector"):

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from textkin import Index, Pooling, WordVectors
+from textkin.index._models import offered
 from textkin.models import load_estimator
 
 RNG = np.random.default_rng(0)
@@ -85,6 +86,29 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(ValueError, match=rf"not whole.*{name} must hold"):
         Pooling.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrong", [None, np.full(40, -1.0)], ids=["none", "negative"])
+def test_a_saved_model_with_other_weights_is_refused(wrong, tmp_path):
+    model = Pooling(VECTORS, weights="tfidf").fit(TEXTS)
+    model.word_weights_ = wrong
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"not whole.*word_weights_ must"):
+        Pooling.load(tmp_path / "model")
+
+
+def test_a_saved_model_with_stop_words_that_are_none_is_refused(tmp_path):
+    model = Pooling(VECTORS)
+    model.stop_words = [1, 2]
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"not whole.*stop_words must hold words"):
+        Pooling.load(tmp_path / "model")
+
+
+def test_as_many_words_of_a_document_as_anyone_could_want():
+    expected = Pooling(VECTORS).transform(TEXTS[:9])
+    model = Pooling(VECTORS, max_words_per_document=10**30)
+    assert_array_equal(model.transform(TEXTS[:9]), expected)
 
 
 def test_a_fit_that_fails_changes_nothing():
@@ -163,6 +187,11 @@ def test_bags_of_an_index_with_vectors_of_its_words(tmp_path):
     with Index.create(tmp_path / "index") as index:
         index.add([{"id": "cats", "text": "cat purrs"}, {"id": "law", "text": "court ruled"}])
         matrix = WordVectors.builtin().align(index.vocabulary)
+        index.attach("mean", Pooling(matrix))  # not fitted, which it need not be
+        assert index.similar("law", 1, by="mean")[0].id == "cats"
         index.attach("pooled", Pooling(matrix, weights="sif").fit(index.bags()))
+        # As many dimensions as words: components that were removed say nothing of words.
+        square = Pooling(matrix[:, : len(matrix)].copy(), remove_components=1).fit(index.bags())
+        assert offered("square", square, "auto").applied(len(matrix)).word_weights is None
         index.add([{"id": "kits", "text": "cat kitten"}])  # one word more than the model knows
         assert index.similar("kits", 1, by="pooled")[0].id == "cats"

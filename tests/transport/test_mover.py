@@ -173,9 +173,10 @@ def test_given_weights(vectors):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones(4), "one weight for each of the 5 words; got shape"),
-        (np.full(5, -1.0), "finite and not negative"),
-        (np.full(5, np.nan), "finite and not negative"),
+        (np.ones(4), "one number for each of the 5 words; got shape"),
+        (np.full(5, -1.0), "finite and at least 0; position 0 has -1"),
+        (np.full(5, np.nan), "finite and at least 0; position 0 has nan"),
+        (np.ones(5) * 1j, "masses must hold real numbers"),
     ],
 )
 def test_bad_weights(vectors, weights, message):

@@ -324,6 +324,9 @@ def test_copies_search_as_the_original_does(rng, tmp_path):
         ("vectors_", np.full((4, 2), np.nan, np.float32)),
         ("fitted_with_", "cosine"),
         ("n_documents_", 4),
+        ("n_documents_", 3.0),
+        ("memory", "much"),
+        ("n_jobs", 1.5),
     ],
 )
 def test_a_folder_that_does_not_fit_together_is_refused(tmp_path, name, value):

@@ -170,6 +170,11 @@ def test_moverscore_is_transport_of_ngrams_with_idf_masses(rng):
         (lambda d: max_sim([d], unit="no"), ValueError, "unit must be"),
         (lambda d: max_sim(d), TypeError, "X must hold many documents"),
         (lambda d: max_sim([d], [np.ones((1, 3))]), ValueError, "Y must hold vectors of 2 numbers"),
+        (
+            lambda d: max_sim([TokenVectors(d, [1e300])], [d * 1e30], unit=False),
+            ValueError,
+            "MaxSim of query 0 and document 0 is too large",
+        ),
         (lambda d: bert_score([d], [[]]), EmptyDocumentError, "Document 0 of references"),
         (lambda d: bert_score([d], [d, d]), ValueError, "same number of documents; got 1 and 2"),
         (lambda d: bert_score([d], [d], baseline=1), ValueError, "baseline must be below 1"),

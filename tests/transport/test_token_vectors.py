@@ -47,6 +47,8 @@ def test_what_it_says_of_itself():
     many = TokenVectors(np.ones((13, 2)), tokens=["a"] * 13)
     assert repr(many).endswith(": a a a a a a a a a a a a ...")
     assert len(many) == 13
+    hostile = TokenVectors(np.ones((2, 2)), tokens=["\x1b[31mred", "a\nb"])
+    assert repr(hostile) == "TokenVectors: 2 tokens of 2 numbers: �[31mred a b"
 
 
 def test_no_tokens():
@@ -75,6 +77,7 @@ def test_no_tokens():
         ((ROWS, [1, 2]), ValueError, r"each of the 3 tokens; got shape \(2,\)"),
         ((ROWS, [1, -1, 1]), ValueError, "finite and not negative"),
         ((ROWS, [1, np.nan, 1]), ValueError, "finite and not negative"),
+        ((ROWS, [1e308, 1e308, 1]), ValueError, "finite sum"),
         ((ROWS, ["a", "b", "c"]), TypeError, "weights must be an array of real numbers"),
         ((ROWS, None, ["a"]), ValueError, "each of the 3 vectors; got 1"),
         ((ROWS, None, "abc"), TypeError, "list of str; got str"),
@@ -121,6 +124,20 @@ def test_wrong_numbers_of_tokens_in_a_run(wrong):
         TokenVectors(ROWS).ngrams(wrong)
 
 
+def test_a_run_that_cancels_out_is_told():
+    with pytest.raises(ValueError, match="the 2 tokens from token 1 on cancel out"):
+        TokenVectors([[1, 1], [1, 0], [-1, 0]]).ngrams(2)
+
+
+def test_an_array_that_became_unsound_is_told():
+    rows = np.ones((2, 3), np.float32)
+    sound, document = TokenVectors(np.eye(3)), TokenVectors(rows)
+    for wrong in (np.nan, np.inf, 0):
+        rows[1] = wrong
+        with pytest.raises(ValueError, match=r"document 1 of X were sound.*copy"):
+            TokenMover().pairwise([sound, document])
+
+
 # ---------------------------------------------------------------- idf
 
 
@@ -162,3 +179,21 @@ def test_idf_as_an_estimator(rng, tmp_path):
         with pytest.raises(ValueError, match=message):
             idf.fit(wrong)
     assert idf.idf_ is before
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("tokens_", np.arange(2)),
+        ("idf_", np.array([1, 2])),
+        ("idf_", np.array([1.0, -1.0])),
+        ("n_documents_", 2.5),
+        ("n_documents_", 0),
+    ],
+)
+def test_a_saved_idf_that_is_none_is_refused(name, wrong, rng, tmp_path):
+    idf = TokenIdf().fit([document(["a", "b"], rng)])
+    setattr(idf, name, wrong)
+    idf.save(tmp_path / "idf")
+    with pytest.raises(ValueError, match="is not whole"):
+        TokenIdf.load(tmp_path / "idf")

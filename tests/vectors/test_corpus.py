@@ -151,6 +151,14 @@ def test_what_is_no_corpus_is_refused(corpus, error, said):
         corpus_of(corpus)
 
 
+def test_a_table_is_told_to_give_a_column():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": TEXTS})
+    with pytest.raises(TypeError, match=r"got DataFrame, a table. Pass the column .* corpus\['te"):
+        corpus_of(table)
+    assert same(corpus_of(table["text"]), corpus_of(TEXTS))
+
+
 def test_too_few_words_name_the_option():
     with pytest.raises(ValueError, match=r"min_count=4 .* 'cat' \(3\) and 'the' \(3\)"):
         corpus_of(TEXTS, min_count=4)

@@ -68,6 +68,14 @@ def test_the_scale_of_judgements_does_not_matter(scale):
     assert other.pearson == pytest.approx(one.pearson, abs=1e-12)
 
 
+def test_judgements_may_lie_as_far_apart_as_numbers_can():
+    pairs = [("cat", "dog", 1.7e308), ("cat", "car", -1.7e308), ("dog", "sky", 0.0)]
+    near = [(a, b, gold / 1e308) for a, b, gold in pairs]
+    one, other = VECTORS.evaluate_pairs(near), VECTORS.evaluate_pairs(pairs)
+    assert other.spearman == one.spearman
+    assert other.pearson == pytest.approx(one.pearson, abs=1e-12)
+
+
 def test_vectors_of_extreme_lengths_have_cosines():
     vectors = WordVectors(WORDS[:3], np.float32([[1e-38, 0], [3e38, 3e38], [0, 1e-38]]))
     pairs = [("cat", "dog", 1), ("cat", "car", 0), ("dog", "dog", 2)]

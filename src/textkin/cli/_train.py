@@ -49,7 +49,8 @@ _OPTIONS = {
         )
     },
 }
-_PARAMETERS = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(=?)")
+# As a word of a sentence; what is quoted, or part of a path, is the user's own.
+_PARAMETERS = re.compile(rf"(?<![\w'\"./\\-])({'|'.join(_OPTIONS)})(=|(?=[ ,;:]|\.?$|\. ))")
 
 
 class Model(StrEnum):
@@ -238,5 +239,7 @@ def _named() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        said = _PARAMETERS.sub(lambda found: _OPTIONS[found[1]] + (found[2] and " "), str(error))
+        said = _PARAMETERS.sub(
+            lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), str(error)
+        )
         raise ValueError(said) from error

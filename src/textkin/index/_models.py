@@ -237,7 +237,9 @@ def offered(name: str, model: object, on: On) -> Offer:
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)  # an estimator of others is the user's to fit
     takes = on
-    if on == "auto":
+    if on == "auto" and isinstance(model, SavedEstimator):
+        takes = "texts" if model._takes_texts else "bags"
+    elif on == "auto":
         # What counts words itself has not seen columns.
         columns = not callable(getattr(model, "encode", None)) and hasattr(model, "n_features_in_")
         takes = "bags" if columns else "texts"
@@ -295,6 +297,8 @@ def threads_of(steps: Sequence[Any], n_jobs: int | None) -> Iterator[None]:
 
 
 def _word_weights(model: object, columns: int) -> Float64Array | None:
+    if isinstance(model, SavedEstimator) and not isinstance(model, TakesBags):
+        return None  # components of word vectors: their columns are no words
     found = getattr(model, "components_", None)
     if isinstance(found, np.ndarray) and found.ndim == 2 and found.shape[1] == columns:
         return found

@@ -15,6 +15,7 @@ from textkin._typing import Float32Array, Float64Array, IntpArray
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._em import table_of
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
+from textkin.models.mixture._gaussians import Gaussians, Scale
 from textkin.run import ProgressCallback
 from textkin.vectors._encode import Encoded
 from textkin.vectors._space import Space
@@ -82,10 +83,10 @@ class Scores:
 
     def points(self, vectors: Float32Array) -> Float32Array:
         """Return words as the core takes them, with their squares where these are needed."""
-        placed = (vectors - self.shift) / self.stretch
-        if self.square_scale.size:
-            placed = np.hstack([placed, placed**2])
         with np.errstate(over="ignore"):  # told by the core
+            placed = (vectors - self.shift) / self.stretch
+            if self.square_scale.size:
+                placed = np.hstack([placed, placed**2])
             points: Float32Array = table_of(placed, np.float32)
         return points
 
@@ -109,28 +110,27 @@ def scores_of(mixture: Mixture, normalisation: str, parts: tuple[str, ...]) -> S
 def _gaussian_scores(
     mixture: GaussianMixture, normalisation: str, parts: tuple[str, ...]
 ) -> Scores:
-    weights = mixture.weights_[:, np.newaxis]
-    shift = np.sum(weights * mixture.means_, axis=0)
-    apart = mixture.means_ - shift
-    stretch = np.sqrt(np.sum(weights * (mixture.variances_ + apart**2), axis=0))
-    means, deviations = apart / stretch, np.sqrt(mixture.variances_) / stretch
-    roots = np.sqrt(weights)
+    scale = Scale.of_mixture(Gaussians(mixture.weights_, mixture.means_, mixture.variances_))
+    shift, stretch = scale.shift, scale.size
+    means = (mixture.means_ - shift) / stretch
+    deviations = np.sqrt(mixture.variances_) / stretch
+    roots = np.sqrt(mixture.weights_[:, np.newaxis])
     tables: dict[str, Float64Array] = {}
     # Divided by the root of the information of a token: w_i / sigma^2 for a mean, 2 w_i / sigma^2
     # for a standard deviation, and w_i for what the weights are the softmax of.
     if "means" in parts:
-        scale = 1 / (roots * deviations)
+        factors = 1 / (roots * deviations)
         if normalisation == "none":
-            scale *= roots / (deviations * stretch)
-        tables |= {"mean_scale": scale, "mean_centre": scale * means}
+            factors *= roots / (deviations * stretch)
+        tables |= {"mean_scale": factors, "mean_centre": factors * means}
     if "variances" in parts:
-        scale = 1 / (np.sqrt(2) * roots * deviations**2)
+        factors = 1 / (np.sqrt(2) * roots * deviations**2)
         if normalisation == "none":
-            scale *= np.sqrt(2) * roots / (deviations * stretch)
+            factors *= np.sqrt(2) * roots / (deviations * stretch)
         tables |= {
-            "square_scale": scale,
-            "square_slope": 2 * means * scale,
-            "square_centre": scale * (means - deviations) * (means + deviations),
+            "square_scale": factors,
+            "square_slope": 2 * means * factors,
+            "square_centre": factors * (means - deviations) * (means + deviations),
         }
     if "weights" in parts:
         tables |= _weight_tables(mixture, normalisation)
@@ -159,9 +159,15 @@ def _sphere_scores(
         case "isotropic":
             scale = np.sqrt(d / weights)
         case "paper":
-            scale = d / (weights * kappas)
+            with np.errstate(divide="ignore", over="ignore"):  # told below
+                scale = d / (weights * kappas)
         case _:
             scale = kappas
+    if not np.isfinite(scale).all():
+        raise ValueError(
+            f"normalisation='paper' divides by weights times kappas, the least of which is "
+            f"{np.min(weights * kappas):g} here. Choose another normalisation."
+        )
     scale = scale * np.ones_like(means)
     tables: dict[str, Float64Array] = {}
     if "means" in parts:

@@ -18,6 +18,7 @@ from textkin._typing import BoolArray, Float32Array, Float64Array, Int32Array, I
 from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
 from textkin.run import ProgressCallback
 from textkin.vectors._encode import Encoded
+from textkin.vectors._encode import shares as shares_of
 
 __all__ = [
     "BlockSums",
@@ -223,12 +224,18 @@ def shape_of(vectors: Float64Array, n_removed: int, scaled: bool, n_kept: int | 
         scales = np.zeros(n_kept)
         varies = squares > 0
         scales[varies] = np.sqrt(len(rest) / squares[varies])
+        with np.errstate(over="ignore"):
+            whitening = np.ldexp(directions.T * scales, -exponent)
+        if not np.isfinite(whitening).all():
+            raise ValueError(
+                "The sums over words are too small to be whitened. Scale the weights or counts up."
+            )
         return Shape(
             shape.components,
             shape.component_weights,
             shape.singular_values,
             np.ldexp(mean, exponent),
-            np.ldexp(directions.T * scales, -exponent),
+            whitening,
         )
 
 
@@ -315,7 +322,7 @@ def word_parts(
         owned = np.arange(len(rows))[:, np.newaxis] == winners
         parts, shares = np.where(owned, rows, 0.0), owned.mean(axis=1)
     else:
-        parts, shares = rows * values[:, np.newaxis], values / values.sum()
+        parts, shares = rows * values[:, np.newaxis], shares_of(values)
     with shape.products():
         if len(shape.components):
             whole = parts.sum(axis=0, keepdims=True)

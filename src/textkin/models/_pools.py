@@ -1,6 +1,7 @@
 """What `Pooling` does with its parameters: it learns, checks that this still holds, and pools."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from textkin.models._pooling import (
 )
 from textkin.models._word_weights import Probabilities, Weights, needs_corpus, weights_of
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.vectors._documents import Documents
+from textkin.vectors._documents import Documents, same_parameters
 from textkin.vectors._encode import Document, Encoded, is_bag
 from textkin.vectors._space import Space
 
@@ -77,7 +78,8 @@ class PoolsWords(VectorModel):
             sums = vectors.__getitem__
         else:
             shape = unchanged(space.table.shape[1])
-        self.word_weights_ = found.weights
+        # Not the array that the user gave, and may write to.
+        self.word_weights_ = found.weights if found.weights is None else found.weights.copy()
         self.a_ = found.a
         self.components_ = shape.components
         self.component_weights_ = shape.component_weights
@@ -86,6 +88,7 @@ class PoolsWords(VectorModel):
         self.whitening_ = shape.whitening
         self.n_documents_ = len(encoded)
         self.learnt_for_ = self._what_is_learnt(space)
+        self._learnt_with: tuple[object, ...] | bool = self._given()
         self.__dict__.pop("n_features_in_", None)
         if bags:
             self.n_features_in_ = len(space)
@@ -118,6 +121,31 @@ class PoolsWords(VectorModel):
             bool(self.unit),
             *space.table.shape,
         )
+
+    def _given(self) -> tuple[object, ...]:
+        """Return the parameters that may be arrays, which are told apart as objects."""
+        return (self.vectors, self.weights, self.probabilities)
+
+    def _is_as_learnt(self) -> bool:
+        then = self.__dict__.get("_learnt_with")
+        return isinstance(then, tuple) and same_parameters(then, self._given())
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_learnt_with" in state:  # arrays are other objects after pickling
+            state["_learnt_with"] = self._is_as_learnt()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if state.get("_learnt_with") is True:
+            self._learnt_with = self._given()
+
+    def save(self, path: str | Path) -> None:
+        self._setting()  # a folder does not tell that parameters have changed since fit
+        super().save(path)
+
+    save.__doc__ = VectorModel.save.__doc__
 
     def _n_kept(self, space: Space) -> int | None:
         if isinstance(self.whiten, bool | np.bool_):
@@ -156,7 +184,8 @@ class PoolsWords(VectorModel):
                 found.weights,
                 unchanged(space.table.shape[1]),
             )
-        if getattr(self, "learnt_for_", None) != self._what_is_learnt(space):
+        learnt_for = getattr(self, "learnt_for_", None)
+        if learnt_for != self._what_is_learnt(space) or not self._is_as_learnt():
             raise NotFittedError(
                 f"This {type(self).__name__} learns from documents: call fit(corpus) first (again, "
                 "if parameters or vectors have changed)."
@@ -213,12 +242,16 @@ class PoolsWords(VectorModel):
         return int(space.table.shape[1]) if kept is None else kept
 
     def _check_loaded(self) -> None:
+        self._preparation()  # stop words may be none
         if not self._learns() and not hasattr(self, "learnt_for_"):
             return
-        n_words, d = self._space().table.shape
-        n_removed, kept = int(self.remove_components), self._n_kept(self._space())
+        space = self._space()
+        self._check_sizes(space)
+        n_words, d = space.table.shape
+        n_removed, kept = int(self.remove_components), self._n_kept(space)
+        alike = isinstance(self.weights, str) and self.weights == "mean"
         wanted: dict[str, tuple[int, ...] | None] = {
-            "word_weights_": None if self.word_weights_ is None else (n_words,),
+            "word_weights_": None if alike else (n_words,),
             "components_": (n_removed, d),
             "component_weights_": (n_removed,),
             "singular_values_": (n_removed,),
@@ -236,6 +269,9 @@ class PoolsWords(VectorModel):
                 and np.isfinite(array).all()
             ):
                 raise ValueError(f"{name} must hold finite numbers in the shape {size}")
+            if name in ("word_weights_", "component_weights_") and array.min(initial=0) < 0:
+                raise ValueError(f"{name} must not be negative")
+        self._learnt_with = self._given()
 
     def _contributions(
         self, a: Document, b: Document, words: Sequence[str] | None
@@ -255,7 +291,15 @@ class PoolsWords(VectorModel):
             if not filled[0]:
                 self._refuse_empty(encoded, filled, name)
                 return Contributions.of([], 0.0)
-            sides.append((encoded, word_parts(space.table, encoded, values, self.combine, shape)))
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = word_parts(space.table, encoded, values, self.combine, shape)
+            if not np.isfinite(parts).all():
+                raise ValueError(
+                    f"The vector of {name} is too large. Scale the weights or counts down."
+                )
+            # By a power of two, so that no square is too large or too small.
+            parts = np.ldexp(parts, -int(np.frexp(np.abs(parts).max())[1]))
+            sides.append((encoded, parts))
         (first, mine), (second, others) = sides
         lengths = [float(np.linalg.norm(parts.sum(axis=0))) for parts in (mine, others)]
         if not all(lengths):

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
@@ -42,7 +43,11 @@ _POWER = Constraint(
 
 
 def _are_parts(value: object) -> bool:
-    return isinstance(value, list | tuple) and 0 < len(value) == len({*value} & {*_PARTS})
+    return (
+        isinstance(value, list | tuple)
+        and all(isinstance(part, str) for part in value)
+        and 0 < len(value) == len({*value} & {*_PARTS})
+    )
 
 
 class FisherVector(VectorModel):
@@ -56,7 +61,9 @@ class FisherVector(VectorModel):
     ----------
     vectors : WordVectors, ndarray of shape (n_columns, d) or None, default=None
         Where words lie. None: the built-in vectors. `WordVectors` go with texts; a matrix goes
-        with bags, one row a column, and a row of NaN says that a word has no vector.
+        with bags, one row a column, and a row of NaN says that a word has no vector. Others that
+        are set after `fit` must be of the same space, such as more words of one training: the
+        mixture stays.
     n_components : int, default=15
         Components K of the mixture.
     model : {"vmf", "gmm"}, default="vmf"
@@ -143,7 +150,10 @@ class FisherVector(VectorModel):
     sqrt(T) where that is in them.
 
     T counts tokens, or is the sum of the weights of a bag; tokens without a vector do not count.
-    A document without any has a vector of zeros. Posteriors below 1e-8 are taken as 0. Vectors are
+    A document without any has a vector of zeros. Posteriors below 1e-8 are taken as 0. Words are
+    summed up in float32, about the mean of the mixture: gradients of the variances of a Gaussian
+    that is narrow beside its distance m from there have an error of about 1e-7 m^2 / sigma^2, those
+    of its mean of 1e-7 m / sigma (variances at a floor of 1e-3 are good to 1e-3). Vectors are
     float32; they hold all components of the means first, d numbers each. The gradient says nothing
     of how documents compare: cosines and Euclidean distances of Fisher vectors are used.
 
@@ -261,9 +271,10 @@ class FisherVector(VectorModel):
         space, documents = self._read(X)
         counts = np.bincount(documents.indices, documents.counts, len(space))
         words = np.flatnonzero(counts)
-        if self.mixture is not None and _is_fitted(self.mixture):
+        given = self.mixture is not None and _is_fitted(self.mixture)
+        if self.mixture is not None and given:
             _check_dimension(self.mixture, space)
-            self.mixture_ = self.mixture
+            self.mixture_ = deepcopy(self.mixture)  # a later fit of it must not reach this one
         else:
             self.mixture_ = self._mixture_to_fit(words.size)
             with warnings.catch_warnings():
@@ -275,7 +286,7 @@ class FisherVector(VectorModel):
                 )
         self.n_iter_ = self.mixture_.n_iter_
         self.converged_ = self.mixture_.converged_
-        if not self.converged_ and self.mixture_ is not self.mixture:
+        if not self.converged_ and not given:
             warnings.warn(
                 f"The mixture of FisherVector did not converge in {self.n_iter_} steps; pass a "
                 f"mixture={type(self.mixture_).__name__}(...) with a higher max_iter or tol.",

@@ -29,6 +29,9 @@ from textkin.vectors._training import (
 
 __all__ = ["ParagraphVector"]
 
+_MOST_COMPONENTS = 100_000
+_MOST_TOKENS = 2.0**59  # half of what the core takes, so that a sum in float64 decides
+
 
 class ParagraphVector(
     ClassNamePrefixFeaturesOutMixin, SavedEstimator, TransformerMixin, BaseEstimator
@@ -143,7 +146,7 @@ class ParagraphVector(
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         **SETTINGS,
-        "n_components": integer(1, 100_000),
+        "n_components": integer(1, _MOST_COMPONENTS),
         "model": one_of("dbow", "dm"),
         "train_words": one_of(True, False),
         "combine": one_of("mean", "sum"),
@@ -296,7 +299,8 @@ class ParagraphVector(
         Raises
         ------
         ValueError
-            If parameters that `fit` depends on were changed since.
+            If `loss` was changed since `fit`. Other parameters hold for the inference as they
+            are now.
         """
         check_is_fitted(self)
         check_params(self)
@@ -419,17 +423,25 @@ class ParagraphVector(
         if self.words_.dtype != object or self.words_.ndim != 1 or len(self.words_) < 2:
             raise ValueError("words_ must be two strings at least")
         Vocabulary(self.words_)
-        n_words, d = len(self.words_), int(self.n_components)
+        n_words = len(self.words_)
         if (
             self.counts_.dtype != np.int64
             or self.counts_.shape != (n_words,)
             or self.counts_.min() < 1
             or (self.counts_[1:] > self.counts_[:-1]).any()
+            or self.counts_.sum(dtype=np.float64) > _MOST_TOKENS
         ):
-            raise ValueError("counts_ must be falling counts, one for each word")
+            raise ValueError("counts_ must be falling counts of each word, at most 2^59 in all")
         if type(self.inference_seed_) is not int or not 0 <= self.inference_seed_ < 2**63:
             raise ValueError("inference_seed_ must be a whole number of 63 bits")
         n_outputs = self._training(1).outputs_for(n_words)
+        # Of the tables: n_components may have been set anew for the next fit.
+        if (
+            self.document_vectors_.ndim != 2
+            or not 1 <= self.document_vectors_.shape[1] <= _MOST_COMPONENTS
+        ):
+            raise ValueError(f"document_vectors_ must be rows of 1 to {_MOST_COMPONENTS} numbers")
+        d = self.document_vectors_.shape[1]
         for name, rows in (
             ("word_vectors_", n_words),
             ("output_vectors_", n_outputs),

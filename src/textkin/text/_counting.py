@@ -26,6 +26,7 @@ __all__ = [
 MAX_WORDS = one_of(None) | integer(1)
 """What `max_words_per_document` may be."""
 
+_MOST = 2**31 - 1  # words that a document can have
 _UNKNOWN = -1  # as in the core: a word without a column
 
 _Count = TypeVar("_Count", np.float32, np.int64)
@@ -219,7 +220,7 @@ def counted_rows(
 ) -> CountedRows:
     """Bring the counted terms of all blocks into columns."""
     known, unknown, cut = [], [], []
-    most = max_words_per_document or 0
+    most = min(max_words_per_document or 0, _MOST)
     for block in blocks:
         parts = block.to_bags(column_of(), most, column_of.reader.n_threads)
         known.append(parts[0])

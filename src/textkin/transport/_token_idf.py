@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from textkin._folders import is_count
 from textkin._saving import SavedEstimator
 from textkin._typing import Float64Array
 from textkin.transport._token_vectors import TokenDocuments, TokenVectors, many_documents
@@ -107,12 +108,14 @@ class TokenIdf(TransformerMixin, SavedEstimator, BaseEstimator):
     def _check_loaded(self) -> None:
         sound = (
             self.tokens_.ndim == 1
+            and self.tokens_.dtype == object  # which only strings are loaded as
             and self.tokens_.shape == self.idf_.shape
-            and self.n_documents_ >= 1
+            and self.idf_.dtype == np.float64
+            and is_count(self.n_documents_)
             and bool(np.isfinite(self.idf_).all() and (self.idf_ >= 0).all())
         )
         if not sound:
-            raise ValueError("there must be a finite weight, not below 0, for each token.")
+            raise ValueError("there must be a finite weight, not below 0, for each token")
 
 
 def _named(documents: TokenDocuments, name: str) -> list[TokenVectors]:

@@ -7,7 +7,7 @@ import numpy as np
 from textkin import _core
 from textkin._saving import SavedEstimator
 from textkin._typing import Float32Array, Float64Array
-from textkin._validation import Constraint, one_of
+from textkin._validation import Constraint, integer, one_of
 from textkin.run import ProgressCallback, effective_jobs
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._corpus import Algorithm
@@ -118,6 +118,7 @@ class TokenMover(SearchesTokens, MeasuresBounds, SavedEstimator):
         "unit": one_of(True, False),
         "empty": one_of("error", "inf"),
         "algorithm": SEARCH_CONSTRAINTS["algorithm"],
+        "n_jobs": one_of(None) | integer(),
     }
 
     def __init__(

@@ -217,5 +217,11 @@ def _products(first: Stack, second: Stack) -> Float64Array:
         ours = first.part(row)
         vectors = ours.table.astype(np.float64)
         for column, theirs in enumerate(points):
-            found[row, column] = ours.weights @ (vectors @ theirs.T).max(axis=1)
+            with np.errstate(over="ignore", invalid="ignore"):  # told below
+                found[row, column] = ours.weights @ (vectors @ theirs.T).max(axis=1)
+            if not np.isfinite(found[row, column]):
+                raise ValueError(
+                    f"MaxSim of query {row} and document {column} is too large. Scale the weights "
+                    "or vectors down."
+                )
     return found

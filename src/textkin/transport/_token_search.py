@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from textkin._folders import is_count
 from textkin._typing import Float32Array, Float64Array, Int64Array
 from textkin._validation import check_params
 from textkin.run import ProgressCallback, memory_in_bytes
@@ -82,12 +83,14 @@ class SearchesTokens(Searches, BaseEstimator):
         return Corpus(Space(stack.table, None, None), self.cost, None, stack.rows())
 
     def _check_loaded(self) -> None:
+        memory_in_bytes(self.memory)
         vectors, offsets, weights = self.vectors_, self.offsets_, self.weights_
         sound = (
             vectors.ndim == 2
             and vectors.dtype == np.float32
             and offsets.ndim == weights.ndim == 1
-            and len(offsets) == self.n_documents_ + 1 > 1
+            and is_count(self.n_documents_)
+            and len(offsets) == self.n_documents_ + 1
             and offsets.dtype == np.int64
             and weights.dtype == np.float64
             and len(vectors) == len(weights) == offsets[-1] > 0

@@ -111,7 +111,7 @@ def stacked(
     refuse_too_many(int(offsets[-1]), width)
     table: Float32Array = np.empty((int(offsets[-1]), width), dtype=np.float32)
     weights = np.ones(len(table))
-    for begin, document in zip(offsets.tolist(), read, strict=False):
+    for at, (begin, document) in enumerate(zip(offsets.tolist(), read, strict=False)):
         part = slice(begin, begin + len(document))
         if document.weights is not None:
             weights[part] = document.weights
@@ -119,10 +119,20 @@ def stacked(
             rows = document.vectors
             # By document, so that a batch gives the same bits.
             norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+            if not (norms.min() > 0 and norms.max() < np.inf):  # NaN is neither
+                raise ValueError(
+                    f"The vectors of document {at} of {name} were sound, and are "
+                    "not now: the array that they were made of has changed. Give a copy of it."
+                )
             table[part] = rows / norms[:, np.newaxis] if unit else rows
             if by_norm:
-                weights[part] *= norms
+                weights[part] = _near_one(weights[part]) * _near_one(norms)
     return Stack(offsets, table, weights)
+
+
+def _near_one(numbers: Float64Array) -> Float64Array:
+    """Scale by a power of two, which changes no digit: no product is then too large or small."""
+    return np.asarray(np.ldexp(numbers, -int(np.frexp(numbers.max())[1])))
 
 
 def refuse_too_many(tokens: int, dimension: int = 0) -> None:

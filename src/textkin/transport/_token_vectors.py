@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textkin._typing import Float32Array, Float64Array
 from textkin._validation import integer
+from textkin.explain._words import clean
 
 __all__ = ["TokenDocument", "TokenDocuments", "TokenVectors", "many_documents", "one_document"]
 
@@ -67,7 +68,7 @@ class TokenVectors:
         return len(self.vectors)
 
     def __repr__(self) -> str:
-        said = f": {' '.join(self.tokens[:12])}" if self.tokens else ""
+        said = f": {clean(' '.join(self.tokens[:12]))}" if self.tokens else ""
         more = " ..." if self.tokens and len(self) > 12 else ""
         return f"TokenVectors: {len(self)} tokens of {self.vectors.shape[1]} numbers{said}{more}"
 
@@ -89,6 +90,11 @@ class TokenVectors:
         TokenVectors
             Of the run from i on, the mean :math:`\sum_k w_k x_k / \sum_k w_k` of its vectors (the
             plain one where all weigh nothing), the weight :math:`\sum_k w_k`, and its words.
+
+        Raises
+        ------
+        ValueError
+            If the vectors of a run cancel out.
 
         References
         ----------
@@ -118,6 +124,12 @@ class TokenVectors:
         means = np.einsum("rdn,rn->rd", rows, shares, dtype=np.float64)
         said = self.tokens
         words = said and [" ".join(said[i : i + n]) for i in range(len(total))]
+        nothing = np.flatnonzero(~means.astype(np.float32).any(axis=1))
+        if nothing.size:
+            raise ValueError(
+                f"The vectors of the {n} tokens from token {nothing[0]} on cancel out: their mean "
+                "is zero, and has no direction. Take another n, or leave one of them out."
+            )
         return type(self)(means, total, words)
 
 
@@ -177,6 +189,9 @@ def _checked_weights(value: object, size: int) -> Float64Array | None:
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("weights must be finite and not negative.")
+    with np.errstate(over="ignore"):
+        if weights.sum() == np.inf:
+            raise ValueError("weights must have a finite sum. Divide them by the largest.")
     weights.flags.writeable = False
     return weights
 

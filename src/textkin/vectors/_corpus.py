@@ -254,6 +254,11 @@ def _refuse_others(corpus: Any, name: str) -> None:  # noqa: ANN401 (whatever us
         return
     if isinstance(corpus, str):
         raise ValueError(f"{name} must be a list of texts; got a single str. Wrap it: [text].")
+    if hasattr(corpus, "columns") and getattr(corpus, "ndim", 2) == 2:
+        raise TypeError(
+            f"{name} must be texts or lists of words; got {type(corpus).__name__}, a table. Pass "
+            f"the column with the texts, as in {name.lower()}['text']."
+        )
     dtype = getattr(corpus, "dtype", None)
     if getattr(corpus, "ndim", 1) != 1 or getattr(dtype, "kind", "O") not in "OUT":
         raise TypeError(

@@ -209,7 +209,7 @@ def _ranks(values: Float64Array) -> Float64Array:
 
 def _correlation(a: Float64Array, b: Float64Array) -> float:
     """Return Pearson's correlation; NaN where it is not defined."""
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+    if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
         return math.nan
     return float(np.clip(_centred(a) @ _centred(b), -1.0, 1.0))
 

@@ -177,9 +177,9 @@ def test_what_cannot_be_a_ranking():
             TransportRanking(**wrong)
     with stored(WordVectors(["a", "b"], np.eye(2))) as index:
         index.add(["a b"])
-        with pytest.raises(ValueError, match="one weight for each of the 2 words"):
+        with pytest.raises(ValueError, match="one number for each of the 2 words"):
             index.search("a", by=TransportRanking(masses=np.ones(3)))
-        with pytest.raises(ValueError, match="finite and not negative"):
+        with pytest.raises(ValueError, match="finite and at least 0; position 1"):
             index.search("a", by=TransportRanking(masses=np.array([1, -1.0])))
         with pytest.raises(ValueError, match="by must be one of 'bm25'"):
             index.search("a", by="emd")

@@ -157,6 +157,8 @@ def test_samples_have_the_moments_of_the_mixture(rows):
         (GaussianMixture(2, init="kmeans"), ValueError, "init must be 'k-means\\+\\+' or an array"),
         (GaussianMixture(2, init=[[1.0]]), ValueError, r"in the shape .* = \(2, 1\); got .*\(1, 1"),
         (GaussianMixture(2, init=[[np.nan], [1]]), ValueError, "init must be"),
+        (GaussianMixture(2, init=[[0], [1, 2]]), ValueError, "init must be .* got a list"),
+        (GaussianMixture(2, init={"means": 1}), TypeError, "init must be .* got a dict"),
         (GaussianMixture(2, tol=-1), ValueError, "tol must be"),
         (GaussianMixture(2, hard=1), ValueError, "hard must be"),
         (GaussianMixture(2, n_jobs=0), ValueError, "n_jobs must not be 0"),
@@ -165,3 +167,14 @@ def test_samples_have_the_moments_of_the_mixture(rows):
 def test_wrong_parameters_are_refused(mixture, error, message):
     with pytest.raises(error, match=message):
         mixture.fit([[0.0], [1.0], [2.0], [3.0]])
+
+
+@pytest.mark.parametrize("n_components", [1, 9])
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e27])
+def test_constants_of_any_size_have_the_likelihood_of_their_mixture(n_components, size):
+    """The rounding of a mean of 1e27 was many widths of its component."""
+    rows = np.tile(size * np.array([0.1, 0.7, -0.3, 0.9]), (86, 1))
+    mixture = GaussianMixture(n_components, random_state=0).fit(rows)
+    expected = -0.5 * np.log(2 * np.pi * mixture.variances_[0]).sum()
+    assert_allclose(mixture.score_samples(rows), expected, rtol=1e-3)
+    assert mixture.lower_bound_ == pytest.approx(expected, rel=1e-3)

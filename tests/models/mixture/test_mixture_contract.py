@@ -181,3 +181,33 @@ def test_samples_by_their_own_seed(mixture):
     assert (mixture.sample(7, random_state=1)[0] != rows).any()
     with pytest.raises(ValueError, match="n_samples must be a whole number at least 1; got 0"):
         mixture.sample(0)
+
+
+@pytest.mark.parametrize("n_components", [7, 8, 15])
+def test_a_row_alone_and_in_any_order_of_memory_has_the_bits_it_has_among_others(
+    mixture, n_components
+):
+    # From eight components on NumPy sums one column in another order than many.
+    mixture.set_params(n_components=n_components, max_iter=50, tol=1e-2).fit(ROWS)
+    shares, logs = mixture.predict_proba(ROWS), mixture.score_samples(ROWS)
+    for row in range(len(ROWS)):
+        assert_array_equal(mixture.predict_proba(ROWS[row : row + 1])[0], shares[row])
+        assert mixture.score_samples(ROWS[row : row + 1])[0] == logs[row]
+    assert_array_equal(mixture.predict_proba(np.asfortranarray(ROWS)), shares)
+
+
+@pytest.mark.parametrize(
+    ("means", "variances"),
+    [
+        ([1e308, -1e308], [1, 1]),
+        ([0, 1], [1e-320, 1e-320]),
+        ([0, 0], [1e-300, 1e300]),
+    ],
+)
+def test_saved_gaussians_whose_squares_leave_the_range_are_refused(tmp_path, means, variances):
+    mixture = GaussianMixture(2, random_state=0).fit(ROWS)
+    mixture.means_ = np.tile(np.array(means, dtype=float)[:, np.newaxis], 4)
+    mixture.variances_ = np.tile(np.array(variances, dtype=float)[:, np.newaxis], 4)
+    mixture.save(tmp_path / "mixture")
+    with pytest.raises(ValueError, match=r"not whole .*finite variances, and components have"):
+        GaussianMixture.load(tmp_path / "mixture")

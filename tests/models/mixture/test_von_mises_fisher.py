@@ -134,6 +134,14 @@ def test_narrow_rows_of_float32_are_fitted_in_double():
     assert_allclose(mixture.kappas_, again.kappas_, rtol=1e-2)
 
 
+def test_lengths_of_float32_rows_are_exact_for_the_largest_kappas():
+    """Rounded ones, times 1e9, made the reported likelihood that of no density."""
+    rows = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    mixture = VonMisesFisherMixture(3, max_kappa=4e9, random_state=0).fit(rows)
+    assert mixture.kappas_.max() == 4e9
+    assert mixture.lower_bound_ == pytest.approx(mixture.score(rows), rel=1e-6)
+
+
 def test_hard_fits_of_one_wide_kappa_are_spherical_k_means():
     rng = np.random.default_rng(0)
     rows = np.repeat(np.eye(4), 50, axis=0) + 0.2 * rng.normal(size=(200, 4))

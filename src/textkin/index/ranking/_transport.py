@@ -23,11 +23,12 @@ from textkin.transport import Comparison, WordMover
 from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
 from textkin.transport._comparison import compare_rows
 from textkin.transport._costs import CostName
-from textkin.transport._masses import Masses, fixed_word_weights, tfidf_word_weights
+from textkin.transport._masses import Masses, fixed_word_weights
 from textkin.transport._neighbors import SearchStats
 from textkin.transport._parts import Side, centroid_parts, relaxed_flow
 from textkin.transport._refusals import empty_document_error
 from textkin.vectors._encode import Encoded, shares
+from textkin.weighting._over_words import tfidf_weights
 
 __all__ = ["TransportMethod", "TransportQuery", "TransportRanker", "TransportRanking"]
 
@@ -234,7 +235,7 @@ class StoredDocuments:
         self.weights = fixed_word_weights(ranking.masses, self.space)
         if isinstance(ranking.masses, str) and ranking.masses == "tfidf" and view.n_documents:
             frequencies = self.columns.document_frequencies(view)
-            self.weights = tfidf_word_weights(frequencies, view.n_documents)
+            self.weights = tfidf_weights(frequencies, view.n_documents)
         words = self.columns.words
         self.blocks = Blocks(
             self.space,

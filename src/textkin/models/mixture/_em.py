@@ -201,12 +201,13 @@ def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Floa
             size = len(block)
             if size < ROWS:
                 block = np.vstack([block, np.zeros((ROWS - size, values.shape[1]))])
-            terms = step.terms(block, room)[: step.size, :size]
+            # All of the block, since NumPy sums one column in another order than many.
+            terms = step.terms(block, room)[: step.size]
             top = terms.max(axis=0)
             np.exp(terms - top, out=terms)
             totals = terms.sum(axis=0)
-            logs[start : start + size] = step.base + top + np.log(totals)
-            found[start : start + size] = (terms / totals).T
+            logs[start : start + size] = (step.base + top + np.log(totals))[:size]
+            found[start : start + size] = (terms / totals).T[:size]
     return logs, found
 
 

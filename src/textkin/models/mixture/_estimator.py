@@ -26,7 +26,8 @@ __all__ = ["CONSTRAINTS", "Init", "RowMixture"]
 
 Init: TypeAlias = str | ArrayLike
 
-_ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32]}
+# In one order, since the bits of sums along rows depend on it.
+_ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 
 CONSTRAINTS: dict[str, Constraint] = {
@@ -54,6 +55,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     n_jobs: int | None
     weights_: Float64Array
     means_: Float64Array
+    n_iter_: int
+    converged_: bool
 
     def fit(
         self,
@@ -88,6 +91,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             If `max_iter` steps were not enough.
         """
         self._fit(X, sample_weight, progress)
+        self._tell_convergence(stacklevel=4)  # beyond what makes a fit whole or nothing
         return self
 
     def fit_predict(
@@ -110,7 +114,11 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         ndarray of shape (n_rows,), int64
             As `predict` gives them after `fit`.
         """
-        return self.fit(X, y, sample_weight, progress=progress).predict(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # told below, to the caller
+            self.fit(X, y, sample_weight, progress=progress)
+        self._tell_convergence(stacklevel=3)
+        return self.predict(X)
 
     def predict(self, X: ArrayLike) -> IntpArray:
         """Return the component of each row that has most of it, the first of equals.
@@ -259,22 +267,28 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         self.n_reseeded_ = best.n_reseeded
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
-        if not best.converged:
+
+    def _tell_convergence(self, stacklevel: int) -> None:
+        if not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} did not converge in {best.n_iter} steps; raise max_iter, "
+                f"{type(self).__name__} did not converge in {self.n_iter_} steps; raise max_iter, "
                 "or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
     def _means_to_start(self, family: Any) -> Float64Array:  # noqa: ANN401
-        means = np.asarray(self.init, dtype=np.float64)
         shape = (self.n_components, self.n_features_in_)
+        wanted = (
+            f"init must be 'k-means++' or finite means in the shape (n_components, n_features) = "
+            f"{shape}"
+        )
+        try:
+            means = np.asarray(self.init, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{wanted}; got a {type(self.init).__name__} ({error}).") from error
         if means.shape != shape or not np.isfinite(means).all():
-            raise ValueError(
-                f"init must be 'k-means++' or finite means in the shape (n_components, n_features) "
-                f"= {shape}; got an array of shape {means.shape}."
-            )
+            raise ValueError(f"{wanted}; got an array of shape {means.shape}.")
         return self._placed(means, family)
 
     def _posteriors(self, X: ArrayLike) -> tuple[Float64Array, Float64Array]:

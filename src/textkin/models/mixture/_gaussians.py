@@ -52,13 +52,15 @@ class Scale:
             raise ValueError("X must have values whose squares have a finite sum; scale them down.")
         varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
         variance[~varies] = variance[varies].mean() if varies.any() else 1.0
-        return cls(shift, np.sqrt(variance))
+        # A constant of 1e20 lies 1e4 from its mean, by rounding; that must not be many widths.
+        return cls(shift, np.maximum(np.sqrt(variance), _ROUNDING * np.abs(shift)))
 
     @classmethod
     def of_mixture(cls, model: Gaussians) -> "Scale":
         """Return mean and standard deviation of what a mixture describes."""
-        shift = model.weights @ model.means
-        variance = model.weights @ (model.variances + (model.means - shift) ** 2)
+        weights = model.weights[:, np.newaxis]
+        shift = np.sum(weights * model.means, axis=0)  # no BLAS, whose bits depend on its threads
+        variance = np.sum(weights * (model.variances + (model.means - shift) ** 2), axis=0)
         return cls(shift, np.sqrt(variance))
 
     def to(self, values: NDArray[Any]) -> NDArray[Any]:

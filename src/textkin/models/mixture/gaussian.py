@@ -15,6 +15,7 @@ from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, Scale, 
 __all__ = ["GaussianMixture"]
 
 _FARTHEST = 1e100  # standard deviations of the mixture, whose square is in range
+_NARROWEST = 1e-90  # variance in parts of that of the mixture; such squares divided by it are too
 
 
 class GaussianMixture(RowMixture):
@@ -80,11 +81,12 @@ class GaussianMixture(RowMixture):
 
     in hard EM with gamma 1 for the best component and 0 for others. Rows of float32 are fitted in
     single precision, with columns of mean 0 and variance 1 and sums in double, as long as
-    logarithms are good to 1e-3 that way; all else is in double precision. A component that has
-    less than a tenth of a mean row is moved to the row that fits worst, five times at most; after
-    that it keeps its place, with a weight near 0. A constant column has the mean variance of the
-    others instead of 0 (1 if all are constant), for the floor. Time is in four products of rows,
-    features and components a step; memory for two copies of the rows.
+    logarithms are good to 1e-3 that way; all else is in double precision. A component that has less
+    than a tenth of a mean row is moved to the row that fits worst, five times at most; after that
+    it keeps its place, with a weight near 0. A constant column has the mean variance of the others
+    instead of 0 (1 if all are constant), for the floor, and at least what rounding makes of its
+    mean. Time is in four products of rows, features and components a step; memory for two copies of
+    the rows.
 
     References
     ----------
@@ -165,3 +167,12 @@ class GaussianMixture(RowMixture):
         self._check_arrays(weights_=shape[:1], means_=shape, variances_=shape)
         if self.variances_.min() <= 0:
             raise ValueError("variances_ must be above 0")
+        model = Gaussians(self.weights_, self.means_, self.variances_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = Scale.of_mixture(model)
+            narrowest = scale.model_to(model).variances.min()
+        if not (np.isfinite(scale.size).all() and narrowest >= _NARROWEST):
+            raise ValueError(
+                "means_ and variances_ must be such that the mixture as a whole has finite "
+                f"variances, and components have at least {_NARROWEST:g} of these"
+            )

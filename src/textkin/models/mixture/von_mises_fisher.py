@@ -16,6 +16,7 @@ from textkin.models.mixture._spheres import SphereFamily, Spheres, drawn, logits
 __all__ = ["VonMisesFisherMixture"]
 
 _MOST_KAPPA = 1e10
+_MOST_KAPPA_IN_SINGLE = 1e5  # by which lengths that are 1 but for rounding may be multiplied
 
 
 class VonMisesFisherMixture(RowMixture):
@@ -91,9 +92,11 @@ class VonMisesFisherMixture(RowMixture):
     `fit` leaves rows of zeros out, since they have no direction; their posteriors are the weights,
     and the likelihood refuses them. Rows of float32 are fitted in single precision, with sums in
     double, as long as logarithms are good to 1e-3 that way (kappa up to some 16,000); all else is
-    in double precision. A component that has less than a tenth of a mean row is moved to the row
-    that fits worst, five times at most; after that it keeps its place, with a weight near 0. Time
-    is in two products of rows, features and components a step; memory for two copies of the rows.
+    in double precision. With a `max_kappa` above 1e5 rows are too: lengths of 1 that are rounded to
+    float32 would be wrong by more than such components are wide. A component that has less than a
+    tenth of a mean row is moved to the row that fits worst, five times at most; after that it keeps
+    its place, with a weight near 0. Time is in two products of rows, features and components a
+    step; memory for two copies of the rows.
 
     References
     ----------
@@ -192,6 +195,8 @@ class VonMisesFisherMixture(RowMixture):
 
     def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[SphereFamily, Rows]:
         _check_features(values.shape[1])
+        if self.max_kappa > _MOST_KAPPA_IN_SINGLE:
+            values = values.astype(np.float64)
         rows, directed = unit_rows(values)
         used = directed & (weights > 0)
         if not used.any():
