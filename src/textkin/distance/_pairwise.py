@@ -10,7 +10,7 @@ from textkin.distance._measures import VECTOR_DISTANCES, VECTOR_SIMILARITIES
 from textkin.distance._vectors import VectorsLike, pair
 from textkin.run import ProgressCallback, memory_in_bytes
 
-__all__ = ["DistanceMetric", "SimilarityMetric", "distances", "similarities"]
+__all__ = ["DistanceMetric", "SimilarityMetric", "distances", "known_distance", "similarities"]
 
 DistanceMetric: TypeAlias = Literal[
     "cosine",
@@ -125,8 +125,7 @@ def distances(
     >>> distances(["kitten"], ["sitting", "mitten"], metric="edit")
     array([[3., 1.]])
     """
-    name = _known("distances", metric, {*VECTOR_DISTANCES, "edit"}, SIMILARITIES_ONLY)
-    return _matrix(X, Y, name, False, n_jobs, working_memory, progress)
+    return _matrix(X, Y, known_distance(metric), False, n_jobs, working_memory, progress)
 
 
 def similarities(
@@ -195,6 +194,11 @@ def similarities(
     """
     name = _known("similarities", metric, {*VECTOR_SIMILARITIES, "edit"}, DISTANCES_ONLY)
     return _matrix(X, Y, name, True, n_jobs, working_memory, progress)
+
+
+def known_distance(metric: str) -> str:
+    """Return the one name that a metric of `distances` has here; refuse others."""
+    return _known("distances", metric, {*VECTOR_DISTANCES, "edit"}, SIMILARITIES_ONLY)
 
 
 SIMILARITIES_ONLY = {"inner": "similarities"}

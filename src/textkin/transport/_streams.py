@@ -13,7 +13,7 @@ from textkin.transport._corpus import Corpus, Options, Rows
 from textkin.transport._search import PROGRESS, SearchesDocuments
 from textkin.vectors._documents import Documents
 
-__all__ = ["NeighborBlock", "PairBlock", "StreamsPairs"]
+__all__ = ["NeighborBlock", "PairBlock", "StreamsPairs", "pair_blocks"]
 
 # Documents whose pairs make a block: enough to share work, few enough to bound memory.
 _BLOCK = 256
@@ -122,7 +122,7 @@ class StreamsPairs(SearchesDocuments):
         corpus, queries = self._searched_and_asked(X, Y)
         from_row = np.arange(1, len(queries) + 1, dtype=np.int64) if Y is None else None
         options = self._options(None, float(threshold))
-        return _pair_blocks(corpus, queries, options, from_row, progress)
+        return pair_blocks(corpus, queries, options, from_row, progress)
 
     def pairwise_neighbors(
         self,
@@ -185,7 +185,7 @@ class StreamsPairs(SearchesDocuments):
         return self._read(Y, "Y", space, weights, empty=self.empty), asked.rows
 
 
-def _pair_blocks(
+def pair_blocks(
     corpus: Corpus,
     queries: Rows,
     options: Options,

@@ -1,0 +1,1 @@
+"""What people do with distances: classify with evidence, cluster, find duplicates."""
