@@ -10,6 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
+from textkin.learn import NearestNeighborClassifier
 from textkin.models import (
     LDA,
     LSI,
@@ -49,6 +50,7 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
     "TfIdf",

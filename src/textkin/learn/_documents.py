@@ -8,10 +8,23 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textkin._typing import HasText
+from textkin.explain import shortened
 from textkin.text._tokenise import described, text_of
 from textkin.weighting._rows import two_dimensional
 
-__all__ = ["DocumentsLike", "are_numbers", "listed", "part", "size"]
+__all__ = [
+    "DocumentsLike",
+    "are_numbers",
+    "id_of",
+    "listed",
+    "one",
+    "part",
+    "size",
+    "snippet_of",
+]
+
+_SNIPPET = 160  # columns
+_BEGINNING = 1000  # characters, or words, that a snippet is made of
 
 DocumentsLike: TypeAlias = (
     Iterable[str | Sequence[str] | HasText] | ArrayLike | sparse.sparray | sparse.spmatrix
@@ -48,6 +61,8 @@ def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass
         if X.dtype.kind not in "OUS" or X.ndim != 1:
             return X
         return X.tolist()
+    if not isinstance(X, Iterable):  # what only NumPy can read
+        return listed(np.asarray(X), name)
     items = X if isinstance(X, list) else list(X)
     return items if _are_texts(items) else np.asarray(items)
 
@@ -65,6 +80,25 @@ def size(X: Any) -> int:  # noqa: ANN401
 def part(X: Any, rows: Any) -> Any:  # noqa: ANN401 (what `listed` returned; positions)
     """Return some of the documents, for what `listed` returned."""
     return [X[row] for row in rows] if isinstance(X, list) else X[rows]
+
+
+def one(X: Any, row: int) -> Any:  # noqa: ANN401
+    """Return one document: a text or tokens, or a row of numbers that is a matrix still."""
+    return X[row] if isinstance(X, list) else X[[row]]
+
+
+def id_of(document: object) -> str | None:
+    """Return the id of a document that has one."""
+    found = getattr(document, "id", None)
+    return found if isinstance(found, str) else None
+
+
+def snippet_of(document: object) -> str:
+    """Return how the text of a document begins, or its tokens; nothing for rows of numbers."""
+    text = text_of(document)
+    if isinstance(text, list | tuple):
+        text = " ".join(map(str, text[:_BEGINNING]))
+    return shortened(text[:_BEGINNING], _SNIPPET) if isinstance(text, str) else ""
 
 
 def _are_texts(items: list[Any]) -> bool:

@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
-from textkin.learn._documents import part
+from textkin.learn._documents import one
 from textkin.learn._measures import Measure
 from textkin.run import ProgressCallback
+from textkin.text._tokenise import text_of
 from textkin.transport import Comparison, Neighbors, PairBlock, TokenMover, WordMover
 from textkin.transport._corpus import Corpus, Hits, Options, Rows
 from textkin.transport._neighbors import Question
@@ -110,11 +111,8 @@ class TransportMeasure(Measure):
 
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
         """Return the flow of words, or of tokens; None where one of the two is empty."""
-        [document] = (
-            part(self.documents, [row])
-            if isinstance(self.documents, list)
-            else (self.documents[[row]],)
-        )
+        # A text alone, so that the picture shows it.
+        query, document = text_of(query), text_of(one(self.documents, row))
         if self.empty[row] or self._is_empty(query):
             return None
         found: Comparison = self.mover.explain(query, document)
