@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import NearestNeighborClassifier
+from textkin.learn import NearestNeighborClassifier, RocchioClassifier
 from textkin.models import (
     LDA,
     LSI,
@@ -53,6 +53,7 @@ __all__ = [
     "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
+    "RocchioClassifier",
     "TfIdf",
     "TokenIdf",
     "TokenMover",

@@ -60,11 +60,16 @@ def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass
     if isinstance(X, np.ndarray):
         if X.dtype.kind not in "OUS" or X.ndim != 1:
             return X
-        return X.tolist()
+        X = X.tolist()
     if not isinstance(X, Iterable):  # what only NumPy can read
         return listed(np.asarray(X), name)
     items = X if isinstance(X, list) else list(X)
-    return items if _are_texts(items) else np.asarray(items)
+    if not _are_texts(items):
+        return np.asarray(items)
+    for at, item in enumerate(items):
+        if item is None or isinstance(item, float):
+            raise TypeError(f"{name} must hold documents; position {at} holds {described(item)}.")
+    return items
 
 
 def are_numbers(X: object) -> bool:
@@ -107,8 +112,10 @@ def _are_texts(items: list[Any]) -> bool:
     first = text_of(items[0])
     if isinstance(first, str):
         return True
-    # A list of tokens; an empty one may stand before others.
+    # A list of tokens; an empty one, or a missing value, may stand before others.
     for item in items:
+        if item is None or (isinstance(item, float) and item != item):
+            continue
         if isinstance(item, list | tuple) and item:
             return isinstance(item[0], str)
         if not isinstance(item, list | tuple):

@@ -1,6 +1,7 @@
 """Labels of any type: checked, and numbered in their order."""
 
 import math
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,6 +45,8 @@ def checked_labels(
             "y must not have missing labels, such as None, NaN or infinity; position "
             f"{missing[0]} has {labels[missing[0]]}. Leave these documents out."
         )
+    if labels.dtype.kind == "O" and all(isinstance(label, Real) for label in labels):
+        labels = np.asarray(labels.tolist())  # which scikit-learn's scores can tell apart
     if labels.dtype.kind != "O":
         check_classification_targets(labels)
     try:

@@ -110,6 +110,27 @@ class Representation:
             return None
         return found
 
+    @property
+    def counted_words(self) -> list[str] | None:
+        """The words that texts are counted by; None where nothing is counted here."""
+        return None if self._vocabulary is None else list(self._vocabulary.words)
+
+    def restored(
+        self,
+        words: Sequence[str] | None,
+        model: Any,  # noqa: ANN401
+        columns: int,
+    ) -> "Representation":
+        """Return a representation that was fitted before.
+
+        `words` are those that texts are counted by, `columns` the number of those of vectors.
+        """
+        self.model_ = model
+        if words is not None:
+            self._vocabulary = Vocabulary(words)
+            self.words = self._vocabulary.words if len(words) == columns else None
+        return self
+
     def _count(self, X: list[Any]) -> Bags:
         """Learn the words of texts, or of lists of words, and count them."""
         self._vocabulary = None
