@@ -40,6 +40,7 @@ _HOMES = {
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
     "distances": "textkin.distance",
+    "find_duplicates": "textkin.learn",
     "read": "textkin.text",
     "similarities": "textkin.distance",
 }
@@ -49,6 +50,7 @@ _ROOMS = (
     "exceptions",
     "explain",
     "index",
+    "learn",
     "models",
     "run",
     "text",
@@ -92,6 +94,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

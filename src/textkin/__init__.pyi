@@ -10,6 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
+from textkin.learn import find_duplicates
 from textkin.models import (
     LDA,
     LSI,
@@ -64,6 +65,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

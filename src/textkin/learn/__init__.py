@@ -1,1 +1,15 @@
 """What people do with distances: classify with evidence, cluster, find duplicates."""
+
+from textkin.learn._compared import Duplicate
+from textkin.learn._duplicate_groups import DuplicateGroup, Duplicates
+from textkin.learn._duplicates import find_duplicates
+from textkin.learn._repeats import Repeat, Repeats
+
+__all__ = [
+    "Duplicate",
+    "DuplicateGroup",
+    "Duplicates",
+    "Repeat",
+    "Repeats",
+    "find_duplicates",
+]
