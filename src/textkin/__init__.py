@@ -42,6 +42,7 @@ _HOMES = {
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
     "distances": "textkin.distance",
+    "find_duplicates": "textkin.learn",
     "read": "textkin.text",
     "similarities": "textkin.distance",
 }
@@ -97,6 +98,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]
