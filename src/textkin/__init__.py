@@ -46,6 +46,7 @@ _HOMES = {
 
 _ROOMS = (
     "distance",
+    "evaluate",
     "exceptions",
     "explain",
     "index",
