@@ -82,7 +82,7 @@ def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSSc
         of_set = names == name
         of_sets[str(name)] = pearson(wanted[of_set], given[of_set])
         refitted[of_set] = fitted(wanted[of_set], given[of_set])
-        mean += of_sets[str(name)] * of_set.sum() / len(names)
+        mean += of_sets[str(name)] * float(of_set.mean())
     return STSScores(of_sets, pearson(wanted, given), pearson(wanted, refitted), mean)
 
 
