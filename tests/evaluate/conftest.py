@@ -8,11 +8,33 @@ import numpy as np
 import pytest
 
 TOPICS = {
-    "pets": "cat dog kitten puppy animal fur tail paw bark meow".split(),
-    "food": "bread cheese butter kitchen cook dinner lunch soup apple salt".split(),
-    "money": "bank market price trade stock profit loss company shares dollar".split(),
+    "pets": ["cat", "dog", "kitten", "puppy", "animal", "fur", "tail", "paw", "bark", "meow"],
+    "food": [
+        "bread",
+        "cheese",
+        "butter",
+        "kitchen",
+        "cook",
+        "dinner",
+        "lunch",
+        "soup",
+        "apple",
+        "salt",
+    ],
+    "money": [
+        "bank",
+        "market",
+        "price",
+        "trade",
+        "stock",
+        "profit",
+        "loss",
+        "company",
+        "shares",
+        "dollar",
+    ],
 }
-COMMON = "the of and to in is with for on people time year".split()
+COMMON = ["the", "of", "and", "to", "in", "is", "with", "for", "on", "people", "time", "year"]
 LABELLED = (
     "20news",
     "classic",
@@ -109,6 +131,20 @@ def write_texts(folder: Path) -> None:
         for i, topic in enumerate(topics)
     ]
     written(folder / "reuters21578.jsonl.gz", [json.dumps(row) for row in news])
+    sentences = [f"news\tca01\t{some_text(rng, topic)}" for topic in topics]
+    written(folder / "brown.tsv.gz", ["category\tfile\tsentence", *sentences])
+    words = [word for topic in TOPICS.values() for word in topic]
+    glosses = [f"n{i}\t{word}\t{some_text(rng, 'pets', 4)}\t" for i, word in enumerate(words)]
+    written(folder / "wordnet_glosses.tsv.gz", ["synset\tlemmas\tdefinition\texamples", *glosses])
+    definitions = [f"{word}\tn.\t{some_text(rng, 'food', 4)}" for word in words]
+    written(folder / "gcide_definitions.tsv.gz", ["headword\tpos\tdefinition", *definitions])
+
+
+def write_vectors(path: Path, dimension: int = 12) -> None:
+    words = [*(word for topic in TOPICS.values() for word in topic), *COMMON]
+    vectors = np.random.default_rng(0).normal(size=(len(words), dimension)).astype(np.float16)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, vectors=vectors, words=np.frombuffer("\n".join(words).encode(), np.uint8))
 
 
 @pytest.fixture(scope="session")
@@ -128,4 +164,6 @@ def tiny_data(tmp_path_factory) -> Path:
     write_pairs(data / "sts" / "sts2013-test.tsv.gz", ("FNWN", "OnWN", "headlines", "SMT"))
     write_pairs(data / "sts" / "li06-30.tsv.gz", ("li06",))
     write_texts(data / "text")
+    write_vectors(data / "vectors" / "glove6b-100d.npz")
+    write_vectors(data / "vectors" / "googlenews-300d-26k.npz")
     return data
