@@ -98,7 +98,7 @@ class Outcome:
         }
         if self.missing:
             record["missing"] = self.missing
-        record["seconds"] = round(self.seconds, 3)
+        record["seconds"] = self.seconds
         if self.warnings:
             record["warnings"] = list(self.warnings)
         if self.run:

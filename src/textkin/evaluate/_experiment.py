@@ -288,7 +288,7 @@ def _computed(method: Method, task: Task, where: Mapping[str, str]) -> Outcome:
         except Exception as error:
             outcome = _missing(cell, error)
             values = None
-    seconds = time.perf_counter() - started
+    seconds = round(time.perf_counter() - started, 3)
     if values is None:
         return Outcome(cell.dataset, cell.method, cell.split, None, outcome.missing, seconds)
     said = tuple(dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in told))

@@ -186,8 +186,9 @@ def votes(
         counts[voters, at[voters, k - 1]] += 1
         winner = counts.argmax(axis=1)
         if rule == "fall-back" and k > 2:
-            few = 2 * counts.max(axis=1) < np.minimum(lengths, k)
-            winner = np.where(few, found[k - 2], winner)
+            winner = np.where(2 * counts.max(axis=1) < k, found[k - 2], winner)
+        if k > 1:
+            winner = np.where(lengths < k, found[k - 1], winner)
         found[k] = np.where(lengths == 0, usual, winner)
     return {k: kinds[winner] for k, winner in found.items()}
 
