@@ -1,4 +1,4 @@
-"""How good is it: measures, tests of significance, readers of judged data, and the papers' tables."""
+"""How good is it: measures, significance, readers of judged data, and the papers' tables."""
 
 from textkin.evaluate._cells import Cell, MissingDataError, Outcome, Task
 from textkin.evaluate._classification import accuracy, error, macro_f1
