@@ -88,7 +88,7 @@ def test_empty_and_unknown_documents_get_the_most_frequent_class(metric):
     knn = KNN(metric).fit(["cat", "dog", "bank", ""], ["pets", "pets", "money", "money"])
     assert knn.predict(["", "the", "qwertzish"]).tolist() == ["money"] * 3  # first among equals
     assert knn.predict_proba([""]).tolist() == [[0.5, 0.5]]
-    with pytest.raises(ValueError, match="None of the 2 training documents|no word to learn"):
+    with pytest.raises(ValueError, match=r"None of the 2 training documents|no word to learn"):
         KNN(metric).fit(["", "the"], [1, 2])
 
 
