@@ -70,7 +70,7 @@ METHODS: dict[str, Callable[[Path], WordMover]] = {
 
 
 def measured(mover: WordMover, vote: str, documents: Set) -> dict[str, object]:
-    """Tune, answer and look at the evidence; return times, errors and what was chosen."""
+    """Tune and answer; return times, errors and what was chosen."""
     knn = NearestNeighborClassifier(mover, vote=vote, tune=True, random_state=SEED)
     clocks = (time.perf_counter, time.process_time)
     begin = [clock() for clock in clocks]
@@ -97,7 +97,7 @@ def measured(mover: WordMover, vote: str, documents: Set) -> dict[str, object]:
         + len(documents.train) * len(documents.test),
         "empty": {
             "train": len(knn.empty_documents_),
-            "test": sum(each.empty for each in knn.evidence(documents.test)),
+            "test": sum(each.share == 0 for each in mover.coverage(documents.test)),
         },
         "knn": knn,
     }
@@ -185,9 +185,7 @@ def main() -> None:
             found["gensim"] = {**timed, "hours": round(hours, 1), "times_ours": round(ratio)}
         rows[name] = found
         print(f"{name}: {json.dumps(found)}", flush=True)
-    write(
-        asked.result,
-        {
+        report = {
             "command": shlex.join(["python", *sys.argv]),
             **describe("textkin", "gensim", "numpy"),
             "set": asked.set,
@@ -195,8 +193,8 @@ def main() -> None:
             "test": len(documents.test),
             "vote": asked.vote,
             "methods": rows,
-        },
-    )
+        }
+        write(asked.result, report)  # after each, for the last may take long
 
 
 if __name__ == "__main__":
