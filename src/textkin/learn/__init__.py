@@ -17,3 +17,6 @@ __all__ = [
     "RocchioClassifier",
     "find_duplicates",
 ]
+from textkin.learn._tuning import Tuning
+
+__all__ = ["NearestNeighborClassifier", "Tuning"]
