@@ -2,6 +2,10 @@
 
 from textkin.evaluate._classification import accuracy, error, macro_f1
 from textkin.evaluate._clustering import ari, nmi
+from textkin.evaluate._collections import RetrievalData, read_retrieval
+from textkin.evaluate._duplicates import DuplicateCounts, duplicate_counts, remove_duplicates
+from textkin.evaluate._labelled import LabelledData, read_labelled
+from textkin.evaluate._pairs import PairData, read_pairs
 from textkin.evaluate._retrieval import (
     QueryScores,
     average_precision,
@@ -19,15 +23,21 @@ from textkin.evaluate._significance import (
     paired_t_test,
 )
 from textkin.evaluate._sts import STSScores, pearson, spearman, sts_scores
+from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
 
 __all__ = [
+    "DuplicateCounts",
+    "LabelledData",
+    "PairData",
     "PairedTest",
     "QueryScores",
+    "RetrievalData",
     "STSScores",
     "accuracy",
     "ari",
     "as_run",
     "average_precision",
+    "duplicate_counts",
     "error",
     "interpolated_precision",
     "macro_f1",
@@ -38,8 +48,16 @@ __all__ = [
     "paired_t_test",
     "pearson",
     "precision_at_k",
+    "read_labelled",
+    "read_pairs",
+    "read_qrels",
+    "read_retrieval",
+    "read_run",
     "recall_at_k",
     "reciprocal_rank",
+    "remove_duplicates",
     "spearman",
     "sts_scores",
+    "write_qrels",
+    "write_run",
 ]
