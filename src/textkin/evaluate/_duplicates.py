@@ -9,6 +9,8 @@ import numpy as np
 from textkin._typing import IntpArray
 from textkin._validation import integer
 from textkin.evaluate._labelled import LabelledData
+from textkin.text._stop_words import StopWords
+from textkin.text._terms import TermReader, prepare
 
 __all__ = ["DuplicateCounts", "duplicate_counts", "remove_duplicates"]
 
@@ -36,7 +38,9 @@ class DuplicateCounts:
     contradicting: int
 
 
-def duplicate_counts(data: LabelledData, split: int = 0) -> DuplicateCounts:
+def duplicate_counts(
+    data: LabelledData, split: int = 0, *, stop_words: StopWords = "smart"
+) -> DuplicateCounts:
     """Count the documents of a split whose bag of words another has.
 
     Parameters
@@ -45,12 +49,14 @@ def duplicate_counts(data: LabelledData, split: int = 0) -> DuplicateCounts:
         Documents with at least one split.
     split : int, default=0
         Which split.
+    stop_words : str, None, path or collection of str, default="smart"
+        Words that do not count, as for `textkin.text.BagOfWords`.
 
     Returns
     -------
     DuplicateCounts
-        Words are those of `textkin.text.BagOfWords`, lower-cased, all counted; documents without
-        words are alike.
+        Of documents with the same words, each as often, in any order; upper and lower case are
+        alike. A document without words is a duplicate of none.
 
     Raises
     ------
@@ -72,7 +78,7 @@ def duplicate_counts(data: LabelledData, split: int = 0) -> DuplicateCounts:
     if not data.splits:
         raise ValueError("data must have a split; got none. with_random_splits draws some.")
     integer(0, len(data.splits) - 1).check("split", split)
-    groups = _groups(data.texts)
+    groups = _groups(data.texts, stop_words)
     train, test = (groups[side] for side in data.splits[split])
     rows = np.concatenate(data.splits[split])
     labels: dict[int, object] = {}
@@ -87,19 +93,21 @@ def duplicate_counts(data: LabelledData, split: int = 0) -> DuplicateCounts:
     )
 
 
-def remove_duplicates(data: LabelledData) -> LabelledData:
+def remove_duplicates(data: LabelledData, *, stop_words: StopWords = "smart") -> LabelledData:
     """Return the documents without those whose bag of words an earlier one has.
 
     Parameters
     ----------
     data : LabelledData
         The documents.
+    stop_words : str, None, path or collection of str, default="smart"
+        Words that do not count, as for `textkin.text.BagOfWords`.
 
     Returns
     -------
     LabelledData
-        The first document of each bag of words, in their order; splits without the others. Words
-        are counted as in `duplicate_counts`.
+        The first document of each bag of words, and those without words, in their order; splits
+        without the others.
 
     Examples
     --------
@@ -108,24 +116,20 @@ def remove_duplicates(data: LabelledData) -> LabelledData:
     >>> remove_duplicates(data).texts
     ['Cats purr.', 'dogs bark']
     """
-    if not len(data):
-        return data
-    _, first = np.unique(_groups(data.texts), return_index=True)
-    return data.take(np.sort(first))
+    return data.take(np.unique(_groups(data.texts, stop_words)))
 
 
-def _groups(texts: Sequence[str]) -> IntpArray:
-    """Return a number for each text, the same for those with the same bag of words."""
-    from textkin.text import BagOfWords
-
-    bags = BagOfWords().fit_transform(texts)
-    numbers: dict[tuple[bytes, bytes], int] = {}
+def _groups(texts: Sequence[str], stop_words: StopWords) -> IntpArray:
+    """Return for each text the position of the first with the same words, its own for none."""
+    reader = TermReader(prepare(stop_words=stop_words))
+    words, starts = reader.read(list(texts)).arrays()
+    seen: dict[bytes, int] = {}
     return np.array(
         [
-            numbers.setdefault(
-                (bags.indices[start:end].tobytes(), bags.data[start:end].tobytes()), len(numbers)
-            )
-            for start, end in pairwise(bags.indptr)
+            seen.setdefault(np.sort(words[start:end]).tobytes(), position)
+            if end > start
+            else position
+            for position, (start, end) in enumerate(pairwise(starts.tolist()))
         ],
         dtype=np.intp,
     )
