@@ -6,6 +6,10 @@ from textkin.evaluate._clustering import ari, nmi
 from textkin.evaluate._experiment import Aim, Experiment, Method, Reference, run_experiment
 from textkin.evaluate._report import experiment_markdown, write_page, write_results
 from textkin.evaluate._results import Results
+from textkin.evaluate._collections import RetrievalData, read_retrieval
+from textkin.evaluate._duplicates import DuplicateCounts, duplicate_counts, remove_duplicates
+from textkin.evaluate._labelled import LabelledData, read_labelled
+from textkin.evaluate._pairs import PairData, read_pairs
 from textkin.evaluate._retrieval import (
     QueryScores,
     average_precision,
@@ -38,12 +42,18 @@ __all__ = [
     "QueryScores",
     "Reference",
     "Results",
+from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
+    "DuplicateCounts",
+    "LabelledData",
+    "PairData",
+    "RetrievalData",
     "STSScores",
     "Task",
     "accuracy",
     "ari",
     "as_run",
     "average_precision",
+    "duplicate_counts",
     "error",
     "experiment",
     "experiment_markdown",
@@ -57,6 +67,11 @@ __all__ = [
     "paired_t_test",
     "pearson",
     "precision_at_k",
+    "read_labelled",
+    "read_pairs",
+    "read_qrels",
+    "read_retrieval",
+    "read_run",
     "recall_at_k",
     "reciprocal_rank",
     "run_experiment",
@@ -64,4 +79,7 @@ __all__ = [
     "sts_scores",
     "write_page",
     "write_results",
+    "remove_duplicates",
+    "write_qrels",
+    "write_run",
 ]
