@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from threadpoolctl import threadpool_limits
+
 from textkin.evaluate._cells import (
     Cell,
     Keeper,
@@ -281,7 +283,8 @@ def _computed(method: Method, task: Task, where: Mapping[str, str]) -> Outcome:
     """Compute a cell; whatever goes wrong is told in its place of the table."""
     cell = task.cell
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as told:
+    # One thread of BLAS: the same bits on every machine, and none that waits for the other.
+    with warnings.catch_warnings(record=True) as told, threadpool_limits(limits=1):
         warnings.simplefilter("always")
         try:
             values = json.loads(json.dumps(method.compute(task, **cell.settings), allow_nan=False))
