@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from textkin.distance import similarities
 from textkin.distance._near import NearRows
 from textkin.evaluate._cells import Task
 from textkin.evaluate.experiments._labelled import stop_words_of
 from textkin.evaluate.experiments._neighbours import MOST, Side, Vectors, found_by
+from textkin.learn import RocchioClassifier
 from textkin.learn._transport import TransportMeasure
 from textkin.models import LDA, LSI, MSDA, CountingGrid
 from textkin.transport import WordMover
@@ -199,11 +199,7 @@ def support_vectors(learn: Side, ask: Side, C: float) -> Any:  # noqa: ANN401 (l
 
 
 def rocchio(learn: Side, ask: Side) -> Any:  # noqa: ANN401 (labels)
-    """Predict the class whose summed tf-idf vectors have the largest cosine; ties: the first."""
+    """Predict the class whose summed tf-idf vectors have the largest cosine."""
     weights = TfIdf("lecture", norm=None).fit(learn.bags)
-    kinds, own = np.unique(learn.part.labels, return_inverse=True)
-    vectors = weights.transform(learn.bags)
-    prototypes = np.stack(
-        [np.asarray(vectors[own == at].sum(axis=0)).ravel() for at in range(len(kinds))]
-    )
-    return kinds[similarities(weights.transform(ask.bags), prototypes, "cosine").argmax(axis=1)]
+    model = RocchioClassifier().fit(weights.transform(learn.bags), learn.part.labels)
+    return model.predict(weights.transform(ask.bags))

@@ -16,11 +16,13 @@ from textkin.distance._near import NearRows, nearest_rows
 from textkin.evaluate._cells import Task
 from textkin.evaluate._protocol import NEIGHBOURS, held_out, votes
 from textkin.evaluate.experiments._labelled import Part, labelled, stop_words_of
+from textkin.learn._voting import VoteName
 from textkin.text import BagOfWords
 
 __all__ = ["Finder", "Side", "Vectors", "classifier_error", "found_by", "neighbour_error"]
 
 MOST = max(NEIGHBOURS)
+_RULES: tuple[VoteName, ...] = ("fall-back", "majority")
 _ROWS = 512  # queries at a time, where distances have several parts
 
 Settings: TypeAlias = Mapping[str, Any]
@@ -67,9 +69,9 @@ def neighbour_error(task: Task, find: Finder, settings: Sequence[Settings]) -> d
     train, test = sides(task)
     rest, held = held_out(train.part.labels)
     learn, ask = train.taken(rest), train.taken(held)
-    best: dict[str, tuple[float, int, Settings]] = {}
+    best: dict[VoteName, tuple[float, int, Settings]] = {}
     for setting, near in find(task, learn, ask, settings):
-        for rule in ("fall-back", "majority"):
+        for rule in _RULES:
             found = _errors(near, learn.part.labels, ask.part.labels, rule)
             k = min(found, key=lambda k: found[k])
             if rule not in best or found[k] < best[rule][0]:
@@ -157,6 +159,6 @@ def _by_parts(task: Task, known: Vectors, asked: Vectors, allowed: Any) -> NearR
     return NearRows.of(found)
 
 
-def _errors(near: NearRows, labels: Any, own: Any, rule: str) -> dict[int, float]:  # noqa: ANN401
+def _errors(near: NearRows, labels: Any, own: Any, rule: VoteName) -> dict[int, float]:  # noqa: ANN401
     found = votes(near, labels, MOST, rule=rule)
     return {k: 100 * float(np.mean(voted != own)) for k, voted in found.items()}
