@@ -29,8 +29,17 @@ SVG = "{http://www.w3.org/2000/svg}"
 def some_results(quick=False):
     run = {"commit": "abc"}
     cells = [
-        Outcome("r8", "ours", 0, {"error": 4.0}, seconds=60, run=run),
-        Outcome("r8", "ours", 1, {"error": 6.0}, seconds=80, warnings=("Slow: it is",), run=run),
+        Outcome("r8", "ours", 0, {"error": 4.0}, seconds=90, cpu_seconds=60, run=run),
+        Outcome(
+            "r8",
+            "ours",
+            1,
+            {"error": 6.0},
+            seconds=150,
+            cpu_seconds=80,
+            warnings=("Slow: it is",),
+            run=run,
+        ),
         Outcome("r8", "theirs", 0, {"error": 7.0}),
         Outcome("news", "ours", 0, None, "news.gz is not in the data folder."),
         Outcome("news", "theirs", 0, {"error": 9.5}),
@@ -102,7 +111,8 @@ def test_what_an_experiment_tells():
     assert "Ours errs on 5.00 %." in text
     assert "- ours on r8: Slow: it is" in text
     assert "![Errors | of toys](f.svg)" in text
-    assert "`textkin evaluate toy`; 4 cells, 2 minutes in all; textkin 1; commit abc" in text
+    assert "`textkin evaluate toy`; 4 cells, 2 minutes of processor time, 4 minutes in" in text
+    assert "; textkin 1; commit abc" in text
     assert "Quick" not in text
     assert "**Quick:" in experiment_markdown(toy(), some_results(quick=True))
 

@@ -237,7 +237,7 @@ def _seconds(results: Results) -> Grid:
         for name in results.methods
     ]
     return Grid(
-        "Seconds, all splits with all choices",
+        "Seconds of processor time, all splits with all choices",
         ["", *results.datasets],
         rows,
         ["The first row of a set also reads and counts its documents."],
@@ -281,7 +281,7 @@ def _in_minutes(results: Results) -> tuple[bool, str] | None:
     minutes = results.seconds("WMD", "20news") / 60
     [values] = results.values("WMD", "20news")
     return minutes < 60, (
-        f"{minutes:.0f} minutes for {values['n_test']:,} test documents among "
+        f"{minutes:.0f} minutes of processor time for {values['n_test']:,} test documents among "
         f"{values['n_train']:,}, and a fifth of these before to choose k"
     )
 

@@ -14,7 +14,8 @@ from textkin._typing import Bags, Int64Array
 from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows
 from textkin.evaluate._cells import Task
-from textkin.evaluate._protocol import NEIGHBOURS, held_out, votes
+from textkin.evaluate._classification import error
+from textkin.evaluate._protocol import NEIGHBOURS, best_of, held_out, votes
 from textkin.evaluate.experiments._labelled import Part, labelled, stop_words_of
 from textkin.learn._voting import VoteName
 from textkin.text import BagOfWords
@@ -97,15 +98,14 @@ def classifier_error(
     rest, held = held_out(train.part.labels)
     learn, ask = train.taken(rest), train.taken(held)
 
-    def error(learn: Side, ask: Side, setting: Settings) -> float:
-        return 100 * float(np.mean(predict(learn, ask, **setting) != ask.part.labels))
+    def percent(learn: Side, ask: Side, setting: Settings) -> float:
+        return 100 * error(ask.part.labels, predict(learn, ask, **setting))
 
-    tried = [(error(learn, ask, setting), at) for at, setting in enumerate(settings)]
-    validation, at = min(tried)
+    setting, validation = best_of(settings, lambda setting: percent(learn, ask, setting))
     return {
-        "error": error(train, test, settings[at]),
+        "error": percent(train, test, setting),
         "validation_error": validation,
-        "setting": dict(settings[at]),
+        "setting": dict(setting),
         "n_train": len(train.part),
         "n_test": len(test.part),
     }
@@ -161,4 +161,4 @@ def _by_parts(task: Task, known: Vectors, asked: Vectors, allowed: Any) -> NearR
 
 def _errors(near: NearRows, labels: Any, own: Any, rule: VoteName) -> dict[int, float]:  # noqa: ANN401
     found = votes(near, labels, MOST, rule=rule)
-    return {k: 100 * float(np.mean(voted != own)) for k, voted in found.items()}
+    return {k: 100 * error(own, voted) for k, voted in found.items()}
