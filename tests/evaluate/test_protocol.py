@@ -14,7 +14,6 @@ from textkin.evaluate._protocol import (
     best_of_trials,
     held_out,
     mean_and_error,
-    repeated,
     votes,
 )
 
@@ -80,10 +79,6 @@ def test_the_first_of_equal_settings_is_best():
     assert best_of("ab", lambda _: 1) == ("a", 1)
     with pytest.raises(ValueError, match="at least one setting"):
         best_of([], float)
-
-
-def test_repeated_documents_are_those_that_stand_before():
-    assert repeated([("a", 1), ("a", 2), ("a", 1), ("a", 1)]).tolist() == [False, False, True, True]
 
 
 def test_bayesian_optimisation_needs_optuna(monkeypatch):

@@ -1,6 +1,5 @@
-"""The papers' protocols: splits, choices on validation data, votes of neighbours, duplicates."""
+"""The papers' protocols: splits, choices on validation data, votes of neighbours."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import BoolArray, Int64Array
+from textkin._typing import Int64Array
 from textkin.distance._near import NearRows
 from textkin.learn._tuning import hold_out
 from textkin.learn._voting import Ballot, VoteName, Voting, shares_of_classes
@@ -21,7 +20,6 @@ __all__ = [
     "grid",
     "held_out",
     "mean_and_error",
-    "repeated",
     "votes",
 ]
 
@@ -168,20 +166,3 @@ def votes(
         shares = shares_of_classes(some, voting.weights(some, len(kinds)), otherwise)
         found[k] = kinds[shares.argmax(axis=1)]
     return found
-
-
-def repeated(documents: Iterable[object]) -> BoolArray:
-    """Tell which documents stand before already: texts, or rows of bags.
-
-    Examples
-    --------
-    >>> repeated(["a b", "c", "a b"])
-    array([False, False,  True])
-    """
-    seen: set[bytes] = set()
-    found = []
-    for document in documents:
-        digest = hashlib.sha256(repr(document).encode()).digest()
-        found.append(digest in seen)
-        seen.add(digest)
-    return np.array(found, dtype=bool)
