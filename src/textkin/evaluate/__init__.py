@@ -8,8 +8,11 @@ from textkin.evaluate._report import experiment_markdown, write_page, write_resu
 from textkin.evaluate._results import Results
 from textkin.evaluate._collections import RetrievalData, read_retrieval
 from textkin.evaluate._duplicates import DuplicateCounts, duplicate_counts, remove_duplicates
+from textkin.evaluate._experiment import Aim, Experiment, Method, Reference, run_experiment
 from textkin.evaluate._labelled import LabelledData, read_labelled
 from textkin.evaluate._pairs import PairData, read_pairs
+from textkin.evaluate._report import experiment_markdown, write_page, write_results
+from textkin.evaluate._results import Results
 from textkin.evaluate._retrieval import (
     QueryScores,
     average_precision,
@@ -28,16 +31,20 @@ from textkin.evaluate._significance import (
 )
 from textkin.evaluate._sts import STSScores, pearson, spearman, sts_scores
 from textkin.evaluate._tables import Grid
+from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
 from textkin.evaluate.experiments import experiment, experiment_names
 
 __all__ = [
     "Aim",
     "Cell",
+    "DuplicateCounts",
     "Experiment",
     "Grid",
+    "LabelledData",
     "Method",
     "MissingDataError",
     "Outcome",
+    "PairData",
     "PairedTest",
     "QueryScores",
     "Reference",
@@ -74,6 +81,7 @@ from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
     "read_run",
     "recall_at_k",
     "reciprocal_rank",
+    "remove_duplicates",
     "run_experiment",
     "spearman",
     "sts_scores",
@@ -81,5 +89,6 @@ from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
     "write_results",
     "remove_duplicates",
     "write_qrels",
+    "write_results",
     "write_run",
 ]
