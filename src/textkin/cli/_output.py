@@ -96,6 +96,11 @@ class Output:
         """What lines can show where they go."""
         return Look() if self.file is not None else Look.of_output()
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether standard output has JSON, so that nothing need be said beside it."""
+        return self.form is Form.json and self.file is None
+
     def drawing(self, option: str, content: Callable[[], str]) -> None:
         """Write the file that an option names, if it was given."""
         for path, name in self.drawings:

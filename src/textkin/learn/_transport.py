@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
-from textkin.learn._documents import one, part
+from textkin.learn._documents import one
 from textkin.learn._hashing import keys_of_entries
 from textkin.learn._measures import Measure
 from textkin.run import ProgressCallback
