@@ -49,6 +49,7 @@ _HOMES = {
 
 _ROOMS = (
     "distance",
+    "evaluate",
     "exceptions",
     "explain",
     "index",

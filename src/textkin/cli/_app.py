@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import textkin
-from textkin.cli import _classify, _cluster, _duplicates, _index, _search, _vectors
+from textkin.cli import _classify, _cluster, _duplicates, _evaluate, _index, _search, _vectors
 from textkin.cli._printing import JsonOption
 from textkin.cli._wording import Interrupted, reason
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 app.add_typer(_index.app)
 app.add_typer(_vectors.app)
+app.add_typer(_evaluate.app)
 
 _INTERRUPTED = 130
 
