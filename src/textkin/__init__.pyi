@@ -10,6 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
+from textkin.learn import DocumentClusters
 from textkin.models import (
     LDA,
     LSI,
@@ -42,6 +43,7 @@ __all__ = [
     "CertificateError",
     "CountingGrid",
     "DamagedIndexError",
+    "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
     "FisherVector",

@@ -2,6 +2,7 @@
 
 from textkin.explain._contributions import Contribution, Contributions
 from textkin.explain._flow import Flow, Move, Rest
+from textkin.explain._group_map import Group, GroupMap
 from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
 from textkin.explain._text import flow_text
@@ -13,6 +14,8 @@ __all__ = [
     "Contribution",
     "Contributions",
     "Flow",
+    "Group",
+    "GroupMap",
     "MapCell",
     "Move",
     "Rest",
