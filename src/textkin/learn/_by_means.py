@@ -56,7 +56,8 @@ class ByMeans(Grouping):
         assert asked.n_clusters is not None
         model = self._model
         if model is None and not are_numbers(documents):
-            model = LatentWords(random_state=int(random.randint(2**31 - 1)))
+            seed = int(random.randint(2**31 - 1))
+            model = LatentWords(asked.n_clusters, seed)
         self._representation = Representation(model, self._stop_words, n_jobs=self._n_jobs)
         rows, empty = self._compared(*self._representation.fit_transform(documents))
         positions = asked.filled(empty)
@@ -72,7 +73,7 @@ class ByMeans(Grouping):
             progress=progress,
         )
         far = distances(rows, means, "l2", n_jobs=asked.n_jobs)
-        own = far[np.arange(len(rows)), labels]
+        own = far[np.arange(len(positions)), labels]
         order = np.lexsort((own, labels))
         central = positions[order[np.searchsorted(labels[order], np.arange(len(means)))]]
         return Partition(positions, labels, far, central, means=means)

@@ -54,8 +54,9 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
         "wmd" for "kmedoids" and "agglomerative" of texts, otherwise "cosine".
     model : transformer or None, default=None
         Makes vectors of bags or texts, such as ``LSI(100)`` or ``Pooling()``. None: for "kmeans",
-        the words of texts are weighed by tf-idf and placed in 50 latent dimensions; for metrics
-        of the other methods, texts are weighed by tf-idf. Numbers are taken as they are.
+        the words of texts are weighed by tf-idf and placed in twice as many latent dimensions as
+        there are clusters, from 10 to 100; for metrics of the other methods, texts are weighed by
+        tf-idf. Numbers are taken as they are.
     vectors : WordVectors, ndarray or None, default=None
         Of words, for transport. None: the built-in ones.
     linkage : {"average", "single", "complete"}, default="average"

@@ -137,7 +137,7 @@ def log_odds(inside: Float64Array, outside: Float64Array, prior: float = _PRIOR)
     Examples
     --------
     >>> log_odds(np.array([8.0, 2.0]), np.array([2.0, 8.0]), prior=2.0).round(3)
-    array([ 2.431, -2.431])
+    array([ 3.296, -3.296])
     """
     both = inside + outside
     total = both.sum()

@@ -1,5 +1,6 @@
 """k-means on vectors of documents, by scikit-learn; and the vectors that texts have by default."""
 
+from functools import cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from textkin._typing import Bags, Float64Array, Int64Array
 from textkin.distance._blocks import Check, run_blocks
@@ -17,20 +18,24 @@ from textkin.weighting import TfIdf
 
 __all__ = ["LatentWords", "k_means", "n_distinct", "unit_rows"]
 
-_DIMENSIONS = 50  # as good as more, and quicker; see docs/clusters.md
+_FEWEST, _FULLEST = 10, 100  # latent dimensions; see docs/clusters.md
+_LEAST, _MOST = 1e-140, 1e140  # numbers whose squares are numbers
 _DIGITS = {4: 5, 8: 12}  # by which rows differ, of float32 and float64
 
 
 class LatentWords(TransformerMixin, BaseEstimator):
-    """Counted words, weighed by tf-idf (of 1 + ln n), in 50 latent dimensions, or all there are.
+    """Counted words, weighed by tf-idf (of 1 + ln n), in the first latent dimensions.
 
     Parameters
     ----------
+    n_clusters : int
+        There are twice as many dimensions, from 10 to 100, but no more than documents or words.
     random_state : int, RandomState or None, default=None
         Where the decomposition starts.
     """
 
-    def __init__(self, random_state: int | RandomState | None = None) -> None:
+    def __init__(self, n_clusters: int, random_state: int | RandomState | None = None) -> None:
+        self.n_clusters = n_clusters
         self.random_state = random_state
 
     def fit(self, X: Bags, y: object = None) -> Self:
@@ -40,7 +45,8 @@ class LatentWords(TransformerMixin, BaseEstimator):
         if not weighed.nnz:  # a few documents with the same words: what all have weighs nothing
             self.tfidf_ = TfIdf("sklearn", sublinear=True).fit(X)
             weighed = self.tfidf_.transform(X)
-        self.lsi_ = LSI(min(_DIMENSIONS, *weighed.shape), random_state=self.random_state)
+        wanted = min(max(2 * self.n_clusters, _FEWEST), _FULLEST)
+        self.lsi_ = LSI(min(wanted, *weighed.shape), random_state=self.random_state)
         self.lsi_.fit(weighed)
         return self
 
@@ -92,16 +98,19 @@ def k_means(
     number of threads.
     """
     values = rows if isinstance(rows, np.ndarray) else rows.data
-    # Squares must not overflow, nor vanish; a power of two changes no digit.
-    scale = 2.0 ** np.floor(np.log2(max(float(np.abs(values).max(initial=0)), 1e-300)))
-    scaled = rows / scale
+    largest = float(np.abs(values).max(initial=0))
+    if largest and not _LEAST < largest < _MOST:
+        raise ValueError(
+            f"The largest number of X must be between {_LEAST:g} and {_MOST:g}, so that squares "
+            f"can be summed up; got {largest:.3g}. Scale them."
+        )
     seeds = random.randint(2**31 - 1, size=n_init)
     found: dict[int, KMeans] = {}
 
     def work(block: slice, _check: Check) -> int:
-        with threadpool_limits(1):  # of this thread, for OpenMP
+        with _controller().limit(limits=1):  # OpenMP has a limit for each of our threads
             kmeans = KMeans(k, n_init=1, random_state=int(seeds[block.start]))
-            found[block.start] = kmeans.fit(scaled)
+            found[block.start] = kmeans.fit(rows)
         return 1
 
     starts = [slice(at, at + 1) for at in range(n_init)]
@@ -110,4 +119,10 @@ def k_means(
             progress(done, n_init)
     best = min(found, key=lambda at: (found[at].inertia_, at))
     labels = found[best].labels_.astype(np.int64)
-    return labels, found[best].cluster_centers_.astype(np.float64) * scale
+    return labels, found[best].cluster_centers_.astype(np.float64)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look through the libraries of the process, once."""
+    return ThreadpoolController()

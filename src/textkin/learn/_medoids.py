@@ -40,8 +40,9 @@ def k_medoids(
         medoids = swapped(matrix, seeded(matrix, k, random))
         cost = float(matrix[medoids].min(axis=0).sum())
         if cost < least:
-            best, least = np.sort(medoids), cost
-    found: Int64Array = drawn[best].astype(np.int64)
+            best, least = medoids, cost
+    best = (matrix[best] == 0).argmax(axis=1)  # of equal documents the first
+    found: Int64Array = np.sort(drawn[best]).astype(np.int64)
     return found
 
 
