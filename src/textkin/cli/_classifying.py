@@ -20,6 +20,7 @@ from textkin.cli._opened import documents_told
 from textkin.cli._predictions import Classified, Prediction
 from textkin.cli._printing import note
 from textkin.learn import NearestNeighborClassifier, RocchioClassifier
+from textkin.learn._voting import VoteName
 from textkin.run import progress_bar, working
 from textkin.text import Document
 
@@ -63,7 +64,7 @@ class Task:
     rocchio: bool
     k: int | None
     tune: bool
-    vote: str | None
+    vote: VoteName | None
     reading: Reading
     measuring: Measuring
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textkin.cli._opened import documents_told, opened_index
 from textkin.cli._options import tell_skipped
@@ -50,7 +50,7 @@ class Reading:
     delimiter: str | None = None
     quoted: bool | None = None
     max_bytes: int | None = None
-    split: Literal["paragraph"] | None = None
+    split: str | None = None
     skip_errors: bool = False
 
     @staticmethod
