@@ -10,7 +10,12 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import NearestNeighborClassifier, RocchioClassifier, find_duplicates
+from textkin.learn import (
+    DocumentClusters,
+    NearestNeighborClassifier,
+    RocchioClassifier,
+    find_duplicates,
+)
 from textkin.models import (
     LDA,
     LSI,
@@ -43,6 +48,7 @@ __all__ = [
     "CertificateError",
     "CountingGrid",
     "DamagedIndexError",
+    "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
     "FisherVector",

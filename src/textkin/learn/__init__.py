@@ -1,6 +1,8 @@
 """What people do with distances: classify with evidence, cluster, find duplicates."""
 
+from textkin.learn._clusters import DocumentClusters
 from textkin.learn._compared import Duplicate
+from textkin.learn._describing import Cluster
 from textkin.learn._duplicate_groups import DuplicateGroup, Duplicates
 from textkin.learn._duplicates import find_duplicates
 from textkin.learn._knn import NearestNeighborClassifier
@@ -8,6 +10,8 @@ from textkin.learn._repeats import Repeat, Repeats
 from textkin.learn._rocchio import RocchioClassifier
 
 __all__ = [
+    "Cluster",
+    "DocumentClusters",
     "Duplicate",
     "DuplicateGroup",
     "Duplicates",
