@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import NearestNeighborClassifier, RocchioClassifier
+from textkin.learn import FisherKernelClassifier, NearestNeighborClassifier, RocchioClassifier
 from textkin.models import (
     LDA,
     LSI,
@@ -45,6 +45,7 @@ __all__ = [
     "DamagedIndexError",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherKernelClassifier",
     "FisherVector",
     "GaussianMixture",
     "Index",
