@@ -36,6 +36,11 @@ class Explanation(Protocol):
 class Reasons(Protocol):
     """What knows why the neighbours of a document are near."""
 
+    @property
+    def parts_of(self) -> str:
+        """What the parts of an explanation sum to, in words."""
+        ...
+
     def explain(self, index: int) -> Any:  # noqa: ANN401 (an explanation of its own kind)
         """Return why the document is as far from one of the corpus as it is, or None."""
         ...
@@ -124,6 +129,11 @@ class Evidence:
     def share(self) -> float:
         """The share of the votes that the predicted class has, 0 to 1."""
         return self.shares[0][1] if self.shares else 0.0
+
+    @property
+    def parts_of(self) -> str:
+        """What the parts of an explanation sum to, such as "the distance" or "the cosine"."""
+        return "" if self._reasons is None else self._reasons.parts_of
 
     def explain(self, rank: int = 0) -> Any:  # noqa: ANN401 (`Comparison`, `Contributions`)
         """Return why a neighbour is as far as it is.
@@ -294,7 +304,7 @@ class EvidenceList(Sequence[Evidence]):
         return [{"document": at, **item.to_dict()} for at, item in enumerate(self._items)]
 
     def __repr__(self) -> str:
-        shown = [f"{at}: {item.to_text()}" for at, item in enumerate(self._items[:3])]
+        shown = [f"[{at}] {item.to_text()}" for at, item in enumerate(self._items[:3])]
         more = len(self._items) - len(shown)
         said = "1 document" if len(self._items) == 1 else f"{len(self._items):,} documents"
         rest = [f"... and {more:,} more"] if more else []

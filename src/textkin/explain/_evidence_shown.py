@@ -17,14 +17,18 @@ _LABEL, _NAME = 24, 20  # widest columns of text
 _SHORTEST = 10  # columns of a snippet; fewer say nothing
 _LETTERS = 80  # of a label or a name in HTML
 _STYLE = (
-    "<style>.textkin-evidence table{border-collapse:collapse;width:100%}"
+    "<style>.textkin-evidence section{margin:1.5rem 0}"
+    ".textkin-evidence h2{font-size:1.15rem}"
+    ".textkin-evidence table{border-collapse:collapse;width:100%;min-width:30rem}"
     ".textkin-evidence td,.textkin-evidence th{text-align:left;padding:.25rem .6rem;"
     "vertical-align:top}"
     ".textkin-evidence .number{text-align:right;white-space:nowrap;"
     "font-variant-numeric:tabular-nums}"
-    ".textkin-evidence td.words{overflow-wrap:anywhere}"
+    ".textkin-evidence .label{min-width:5rem;max-width:14rem;overflow-wrap:break-word}"
+    ".textkin-evidence td.words{overflow-wrap:anywhere;width:60%}"
     ".textkin-evidence blockquote{overflow-wrap:anywhere;margin:.5rem 0}"
-    f".textkin-evidence .bar{{display:block;height:.5rem;background:{hexadecimal(LIGHT[0])}}}"
+    ".textkin-evidence .bar{display:block;height:.3rem;margin-left:auto;"
+    f"background:{hexadecimal(LIGHT[0])}}}"
     ".textkin-evidence summary{cursor:pointer;padding:.25rem 0}"
     ".textkin-evidence .wide{overflow-x:auto}"
     "@media (prefers-color-scheme:dark){.textkin-evidence .bar{background:"
@@ -65,7 +69,7 @@ def _lines(evidence: "Evidence", explained: int, width: int, unicode: bool) -> I
     for rank, neighbor in enumerate(evidence.neighbors[:explained]):
         reason = evidence.explain(rank)
         if reason is not None:
-            yield f"  why {shortened(neighbor.name, _NAME)}:"
+            yield f"  why {shortened(neighbor.name, _NAME)}: parts of {evidence.parts_of}"
             for line in reason.to_text(width=width - 4, unicode=unicode).splitlines():
                 yield f"    {line}".rstrip()
 
@@ -111,9 +115,8 @@ def evidence_html(items: Sequence["Evidence"], *, explained: int, heading: str =
 def _section(evidence: "Evidence", explained: int, heading: str) -> Iterator[str]:
     yield "<section>"
     yield f"<{heading}>{markup(shortened(_verdict(evidence), 200))}</{heading}>"
-    own = _joined("" if evidence.id is None else evidence.id, evidence.snippet)
-    if own:
-        yield f"<blockquote>{markup(own)}</blockquote>"
+    if evidence.id is not None or evidence.snippet:
+        yield f"<blockquote>{_named(evidence.id, evidence.snippet)}</blockquote>"
     if len(evidence.shares) > 1:
         shares = " · ".join(
             f"{shortened(str(label), _LETTERS)} {_percent(share)}"
@@ -123,28 +126,33 @@ def _section(evidence: "Evidence", explained: int, heading: str) -> Iterator[str
     if evidence.neighbors:
         yield '<div class="wide"><table>'
         yield (
-            '<tr><th scope="col">label</th><th scope="col" class="number">vote</th><th></th>'
+            '<tr><th scope="col">label</th><th scope="col" class="number">vote</th>'
             '<th scope="col" class="number">distance</th><th scope="col">document</th></tr>'
         )
-        yield from map(_row, evidence.neighbors)
+        largest = max(neighbor.vote for neighbor in evidence.neighbors)
+        yield from (_row(neighbor, largest) for neighbor in evidence.neighbors)
         yield "</table></div>"
     for rank, neighbor in enumerate(evidence.neighbors[:explained]):
         reason: Any = evidence.explain(rank)
         if reason is not None:
-            name = f"Why {shortened(neighbor.name, _LETTERS)} ({neighbor.label}) is near"
+            name = f"Why {shortened(neighbor.name, _LETTERS)} is near: parts of {evidence.parts_of}"
             yield f"<details{' open' if rank == 0 else ''}><summary>{markup(name)}</summary>"
             yield f'<div class="wide">{reason.to_svg()}</div></details>'
     yield "</section>"
 
 
-def _row(neighbor: "Neighbor") -> str:
-    label, name = (
-        markup(shortened(text, _LETTERS)) for text in (str(neighbor.label), neighbor.name)
-    )
-    bar = f'<span class="bar" style="width:{4 * neighbor.vote:.3f}rem"></span>'
-    snippet = f" {markup(neighbor.snippet)}" if neighbor.snippet else ""
+def _row(neighbor: "Neighbor", largest: float) -> str:
+    label = markup(shortened(str(neighbor.label), _LETTERS))
+    length = 3 * neighbor.vote / largest
+    bar = f'<span class="bar" style="width:{length:.2f}rem"></span>'
     return (
-        f'<tr><td class="words">{label}</td><td class="number">{_percent(neighbor.vote)}</td>'
-        f'<td style="width:4rem">{bar}</td><td class="number">{neighbor.distance:.4g}</td>'
-        f'<td class="words"><b>{name}</b>{snippet}</td></tr>'
+        f'<tr><td class="label">{label}</td>'
+        f'<td class="number">{_percent(neighbor.vote)}{bar}</td>'
+        f'<td class="number">{neighbor.distance:.4g}</td>'
+        f'<td class="words">{_named(neighbor.name, neighbor.snippet)}</td></tr>'
     )
+
+
+def _named(name: str | None, snippet: str) -> str:
+    bold = "" if name is None else f"<b>{markup(shortened(name, _LETTERS))}</b>"
+    return " ".join(part for part in (bold, markup(snippet)) if part)

@@ -119,5 +119,10 @@ def _are_texts(items: list[Any]) -> bool:
         if isinstance(item, list | tuple) and item:
             return isinstance(item[0], str)
         if not isinstance(item, list | tuple):
-            return isinstance(text_of(item), str) or hasattr(item, "vectors")
+            return isinstance(text_of(item), str) or _has_tokens(item)
     return True
+
+
+def _has_tokens(item: object) -> bool:
+    """Tell a document of token vectors: one row a token."""
+    return hasattr(item, "vectors") or (isinstance(item, np.ndarray) and item.ndim == 2)

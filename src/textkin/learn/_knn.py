@@ -44,9 +44,8 @@ _ABOVE_ZERO = Constraint(
     real().wrong_type,
 )
 _TRANSFORMER = Constraint(
-    lambda value: hasattr(value, "fit") and hasattr(value, "transform"),
-    "a transformer, with fit and transform",
-    lambda _value: True,
+    lambda value: hasattr(value, "transform") and not isinstance(value, type),
+    "a transformer, such as LSI(50) or Pooling()",
 )
 
 
@@ -444,6 +443,10 @@ class _Reasons:
     document: Any
     found: NearRows
     at: int
+
+    @property
+    def parts_of(self) -> str:
+        return self.measure.parts_of
 
     def explain(self, index: int) -> Any:  # noqa: ANN401
         return self.measure.explain(self.document, index)

@@ -97,7 +97,8 @@ def _array(y: Any) -> Any:  # noqa: ANN401
     if not isinstance(y, list | tuple):
         return y
     array: Any = np.asarray(y)
-    if array.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
+    strings = array.dtype.kind in "US" and array.ndim == 1
+    if strings and not all(isinstance(label, str | bytes) for label in y):
         raise _mixed(y)
     return array
 

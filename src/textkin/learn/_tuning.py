@@ -19,7 +19,7 @@ GAMMAS: tuple[float, ...] = tuple(step / 200 for step in range(1, 21))  # 0.005,
 _EACH = 5  # of so many documents one is held out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuning:
     """What the choice of the number of neighbours rests on.
 
@@ -44,6 +44,14 @@ class Tuning:
     gammas: Float64Array
     n_training: int
     n_validation: int
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{k}: {100 * error:.2f}" for k, error in enumerate(self.errors, 1))
+        return (
+            f"Tuning: {self.n_neighbors} of 1 to {MOST_NEIGHBORS} neighbours, chosen on "
+            f"{self.n_validation:,} documents of {self.n_training + self.n_validation:,}\n"
+            f"  error in percent: {each}"
+        )
 
 
 def hold_out(labels: Int64Array, random: np.random.RandomState) -> tuple[Int64Array, Int64Array]:

@@ -15,7 +15,7 @@ from textkin.distance._pairwise import known_distance
 from textkin.explain import Contributions
 from textkin.learn._documents import are_numbers, one, size
 from textkin.learn._measures import Measure, infinite_where
-from textkin.learn._why import edit_reasons, vector_reasons
+from textkin.learn._why import PARTS_OF, edit_reasons, vector_reasons
 from textkin.models import Pooling
 from textkin.run import ProgressCallback
 from textkin.text import BagOfWords, Vocabulary, count_words
@@ -184,6 +184,7 @@ class VectorMeasure(Measure):
     ) -> None:
         self.metric = known_distance(metric)
         self.n_jobs = n_jobs
+        self.parts_of = PARTS_OF.get(self.metric, self.parts_of)
         self.names: Sequence[str] | None = None  # of the columns of rows of numbers, if known
         self.representation = Representation(
             model, stop_words, weigh=self.metric not in _OF_COUNTS, n_jobs=n_jobs

@@ -9,7 +9,16 @@ from scipy import sparse
 from textkin._typing import Float64Array, Int32Array, Int64Array
 from textkin.explain import Contribution, Contributions
 
-__all__ = ["edit_reasons", "vector_reasons"]
+__all__ = ["PARTS_OF", "edit_reasons", "vector_reasons"]
+
+PARTS_OF = {
+    "cosine": "the cosine",
+    "l2": "the squared distance",
+    "hellinger": "the Bhattacharyya coefficient",
+    "jaccard": "the Jaccard similarity",
+    "weighted-jaccard": "the weighted Jaccard similarity",
+}
+"""What the parts sum to, by metric, where it is not the distance."""
 
 _CELLS = 4_000_000  # of the table behind an alignment: 16 MB
 _Part = tuple[float, str]  # what a column adds, and how
