@@ -43,12 +43,14 @@ _HOMES = {
     "WordVectors": "textkin.vectors",
     "compare": "textkin.transport",
     "distances": "textkin.distance",
+    "find_duplicates": "textkin.learn",
     "read": "textkin.text",
     "similarities": "textkin.distance",
 }
 
 _ROOMS = (
     "distance",
+    "evaluate",
     "exceptions",
     "explain",
     "index",
@@ -99,6 +101,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

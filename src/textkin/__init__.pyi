@@ -10,7 +10,12 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import FisherKernelClassifier, NearestNeighborClassifier, RocchioClassifier
+from textkin.learn import (
+    FisherKernelClassifier,
+    NearestNeighborClassifier,
+    RocchioClassifier,
+    find_duplicates,
+)
 from textkin.models import (
     LDA,
     LSI,
@@ -68,6 +73,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

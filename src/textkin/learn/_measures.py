@@ -90,6 +90,24 @@ class Measure(ABC):
         """
 
     @abstractmethod
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Yield pairs as `below` does, of some documents with others, by their positions.
+
+        Without columns the rows, which ascend, are compared with each other.
+        """
+
+    @abstractmethod
+    def keys(self) -> list[bytes]:
+        """Return bytes for each document: where they are the same, so are all distances."""
+
+    @abstractmethod
     def between(
         self,
         rows: Int64Array,

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
 from textkin.learn._documents import one
+from textkin.learn._hashing import keys_of_entries
 from textkin.learn._measures import TRANSPORT, Measure
 from textkin.run import ProgressCallback
 from textkin.text._tokenise import text_of
@@ -95,6 +96,29 @@ class TransportMeasure(Measure):
             from_row = np.arange(1, len(corpus) + 1, dtype=np.int64)
             return pair_blocks(corpus, corpus.rows, options, from_row, progress)
         return pair_blocks(corpus, self._asked(queries), options, None, progress)
+
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Stream the pairs of some documents, most of them removed by bounds."""
+        corpus = self._corpus
+        options: Options = self.mover._options(None, float(threshold))
+        found = rows if columns is None else columns
+        some = replace(corpus, rows=_taken(corpus.rows, found))
+        asked = some.rows if columns is None else _taken(corpus.rows, rows)
+        from_row = np.arange(1, len(rows) + 1, dtype=np.int64) if columns is None else None
+        for block in pair_blocks(some, asked, options, from_row, progress):
+            yield PairBlock(rows[block.rows], found[block.columns], block.distances)
+
+    def keys(self) -> list[bytes]:
+        """Return the words and their counts; tokens with vectors of their own equal no others."""
+        rows = self._corpus.rows
+        return keys_of_entries(rows.indptr, rows.words, rows.counts)
 
     def between(
         self,

@@ -13,7 +13,8 @@ from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows, rows_below
 from textkin.distance._pairwise import known_distance
 from textkin.explain import Contributions
-from textkin.learn._documents import are_numbers, one, size
+from textkin.learn._documents import are_numbers, one, part, size
+from textkin.learn._hashing import keys_of_rows, keys_of_words
 from textkin.learn._measures import Measure, infinite_where
 from textkin.learn._why import PARTS_OF, edit_reasons, vector_reasons
 from textkin.models import Pooling
@@ -262,6 +263,37 @@ class VectorMeasure(Measure):
             if kept.any():
                 yield PairBlock(rows[kept], found.rows[kept], found.distances[kept])
 
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Compute the distances of some documents, block by block, and keep those below."""
+        found = rows if columns is None else columns
+        if not len(rows) or not len(found):
+            return
+        blocks = rows_below(
+            part(self.vectors, rows),
+            None if columns is None else part(self.vectors, columns),
+            self.metric,
+            threshold,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        for begin, near in blocks:
+            first = rows[np.repeat(np.arange(begin, begin + len(near)), np.diff(near.starts))]
+            second = found[near.rows]
+            kept = ~(self.empty[first] | self.empty[second])
+            if kept.any():
+                yield PairBlock(first[kept], second[kept], near.distances[kept])
+
+    def keys(self) -> list[bytes]:
+        """Return the vectors, or the words in their order."""
+        return keys_of_words(self.vectors) if self.metric == "edit" else keys_of_rows(self.vectors)
+
     def between(
         self,
         rows: Int64Array,
@@ -270,14 +302,9 @@ class VectorMeasure(Measure):
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
         """Return the matrix of distances."""
-        if self.metric == "edit":
-            first: Any = [self.vectors[row] for row in rows]
-            second: Any = [self.vectors[row] for row in columns]
-        else:
-            first, second = self.vectors[rows], self.vectors[columns]
         matrix = distances(
-            first,
-            second,
+            part(self.vectors, rows),
+            part(self.vectors, columns),
             self.metric,  # type: ignore[arg-type]
             n_jobs=self.n_jobs,
             progress=progress,
