@@ -5,6 +5,7 @@ from textkin.learn._compared import Duplicate
 from textkin.learn._describing import Cluster
 from textkin.learn._duplicate_groups import DuplicateGroup, Duplicates
 from textkin.learn._duplicates import find_duplicates
+from textkin.learn._few_labels import FisherKernelClassifier
 from textkin.learn._knn import NearestNeighborClassifier
 from textkin.learn._repeats import Repeat, Repeats
 from textkin.learn._rocchio import RocchioClassifier
@@ -15,6 +16,7 @@ __all__ = [
     "Duplicate",
     "DuplicateGroup",
     "Duplicates",
+    "FisherKernelClassifier",
     "NearestNeighborClassifier",
     "Repeat",
     "Repeats",
