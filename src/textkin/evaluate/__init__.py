@@ -3,9 +3,6 @@
 from textkin.evaluate._cells import Cell, MissingDataError, Outcome, Task
 from textkin.evaluate._classification import accuracy, error, macro_f1
 from textkin.evaluate._clustering import ari, nmi
-from textkin.evaluate._experiment import Aim, Experiment, Method, Reference, run_experiment
-from textkin.evaluate._report import experiment_markdown, write_page, write_results
-from textkin.evaluate._results import Results
 from textkin.evaluate._collections import RetrievalData, read_retrieval
 from textkin.evaluate._duplicates import DuplicateCounts, duplicate_counts, remove_duplicates
 from textkin.evaluate._experiment import Aim, Experiment, Method, Reference, run_experiment
@@ -49,10 +46,6 @@ __all__ = [
     "QueryScores",
     "Reference",
     "Results",
-from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
-    "DuplicateCounts",
-    "LabelledData",
-    "PairData",
     "RetrievalData",
     "STSScores",
     "Task",
@@ -86,8 +79,6 @@ from textkin.evaluate._trec import read_qrels, read_run, write_qrels, write_run
     "spearman",
     "sts_scores",
     "write_page",
-    "write_results",
-    "remove_duplicates",
     "write_qrels",
     "write_results",
     "write_run",

@@ -9,6 +9,7 @@ from textkin.learn._few_labels import FisherKernelClassifier
 from textkin.learn._knn import NearestNeighborClassifier
 from textkin.learn._repeats import Repeat, Repeats
 from textkin.learn._rocchio import RocchioClassifier
+from textkin.learn._tuning import Tuning
 
 __all__ = [
     "Cluster",
@@ -21,8 +22,6 @@ __all__ = [
     "Repeat",
     "Repeats",
     "RocchioClassifier",
+    "Tuning",
     "find_duplicates",
 ]
-from textkin.learn._tuning import Tuning
-
-__all__ = ["NearestNeighborClassifier", "Tuning"]
