@@ -10,6 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
+from textkin.learn import NearestNeighborClassifier, RocchioClassifier, find_duplicates
 from textkin.models import (
     LDA,
     LSI,
@@ -49,8 +50,10 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
+    "RocchioClassifier",
     "TfIdf",
     "TokenIdf",
     "TokenMover",
@@ -64,6 +67,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

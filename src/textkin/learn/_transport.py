@@ -10,15 +10,20 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
-from textkin.learn._documents import part
-from textkin.learn._measures import Measure
+from textkin.learn._documents import one
+from textkin.learn._hashing import keys_of_entries
+from textkin.learn._measures import TRANSPORT, Measure
 from textkin.run import ProgressCallback
+from textkin.text._tokenise import text_of
 from textkin.transport import Comparison, Neighbors, PairBlock, TokenMover, WordMover
 from textkin.transport._corpus import Corpus, Hits, Options, Rows
 from textkin.transport._neighbors import Question
 from textkin.transport._streams import pair_blocks
 
 __all__ = ["FoundRows", "TransportMeasure"]
+
+
+_BOUNDS = tuple(name for name in TRANSPORT.values() if name != "auto")  # ranked by alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,8 @@ class TransportMeasure(Measure):
 
     def __init__(self, mover: WordMover | TokenMover) -> None:
         self.mover: Any = clone(mover).set_params(empty="inf")
+        if mover.algorithm in _BOUNDS:
+            self.parts_of = "the exact distance"
 
     def fit(self, X: Any) -> "TransportMeasure":  # noqa: ANN401
         """Keep documents, and learn the masses where they are learnt."""
@@ -90,6 +97,29 @@ class TransportMeasure(Measure):
             return pair_blocks(corpus, corpus.rows, options, from_row, progress)
         return pair_blocks(corpus, self._asked(queries), options, None, progress)
 
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Stream the pairs of some documents, most of them removed by bounds."""
+        corpus = self._corpus
+        options: Options = self.mover._options(None, float(threshold))
+        found = rows if columns is None else columns
+        some = replace(corpus, rows=_taken(corpus.rows, found))
+        asked = some.rows if columns is None else _taken(corpus.rows, rows)
+        from_row = np.arange(1, len(rows) + 1, dtype=np.int64) if columns is None else None
+        for block in pair_blocks(some, asked, options, from_row, progress):
+            yield PairBlock(rows[block.rows], found[block.columns], block.distances)
+
+    def keys(self) -> list[bytes]:
+        """Return the words and their counts; tokens with vectors of their own equal no others."""
+        rows = self._corpus.rows
+        return keys_of_entries(rows.indptr, rows.words, rows.counts)
+
     def between(
         self,
         rows: Int64Array,
@@ -110,11 +140,8 @@ class TransportMeasure(Measure):
 
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
         """Return the flow of words, or of tokens; None where one of the two is empty."""
-        [document] = (
-            part(self.documents, [row])
-            if isinstance(self.documents, list)
-            else (self.documents[[row]],)
-        )
+        # A text alone, so that the picture shows it.
+        query, document = text_of(query), text_of(one(self.documents, row))
         if self.empty[row] or self._is_empty(query):
             return None
         found: Comparison = self.mover.explain(query, document)
