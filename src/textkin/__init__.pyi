@@ -10,7 +10,7 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import find_duplicates
+from textkin.learn import NearestNeighborClassifier, RocchioClassifier, find_duplicates
 from textkin.models import (
     LDA,
     LSI,
@@ -50,8 +50,10 @@ __all__ = [
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
+    "RocchioClassifier",
     "TfIdf",
     "TokenIdf",
     "TokenMover",

@@ -1,6 +1,7 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
 from textkin.explain._contributions import Contribution, Contributions
+from textkin.explain._evidence import Evidence, EvidenceList, Neighbor
 from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
@@ -12,9 +13,12 @@ from textkin.explain._words import shortened
 __all__ = [
     "Contribution",
     "Contributions",
+    "Evidence",
+    "EvidenceList",
     "Flow",
     "MapCell",
     "Move",
+    "Neighbor",
     "Rest",
     "Topic",
     "Topics",

@@ -46,10 +46,13 @@ class Measure(ABC):
         What `fit` was given, see `textkin.learn._documents.listed`.
     empty : ndarray of bool of shape (n_documents,)
         Which documents have nothing to compare: they are never found.
+    parts_of : str
+        What the parts of an explanation sum to, in words.
     """
 
     documents: Any
     empty: BoolArray
+    parts_of: str = "the distance"
 
     def __len__(self) -> int:
         return len(self.empty)

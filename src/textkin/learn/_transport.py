@@ -10,16 +10,20 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
-from textkin.learn._documents import part
+from textkin.learn._documents import one
 from textkin.learn._hashing import keys_of_entries
-from textkin.learn._measures import Measure
+from textkin.learn._measures import TRANSPORT, Measure
 from textkin.run import ProgressCallback
+from textkin.text._tokenise import text_of
 from textkin.transport import Comparison, Neighbors, PairBlock, TokenMover, WordMover
 from textkin.transport._corpus import Corpus, Hits, Options, Rows
 from textkin.transport._neighbors import Question
 from textkin.transport._streams import pair_blocks
 
 __all__ = ["FoundRows", "TransportMeasure"]
+
+
+_BOUNDS = tuple(name for name in TRANSPORT.values() if name != "auto")  # ranked by alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +44,8 @@ class TransportMeasure(Measure):
 
     def __init__(self, mover: WordMover | TokenMover) -> None:
         self.mover: Any = clone(mover).set_params(empty="inf")
+        if mover.algorithm in _BOUNDS:
+            self.parts_of = "the exact distance"
 
     def fit(self, X: Any) -> "TransportMeasure":  # noqa: ANN401
         """Keep documents, and learn the masses where they are learnt."""
@@ -134,11 +140,8 @@ class TransportMeasure(Measure):
 
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
         """Return the flow of words, or of tokens; None where one of the two is empty."""
-        [document] = (
-            part(self.documents, [row])
-            if isinstance(self.documents, list)
-            else (self.documents[[row]],)
-        )
+        # A text alone, so that the picture shows it.
+        query, document = text_of(query), text_of(one(self.documents, row))
         if self.empty[row] or self._is_empty(query):
             return None
         found: Comparison = self.mover.explain(query, document)

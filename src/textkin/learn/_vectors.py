@@ -1,6 +1,6 @@
 """Vectors as a measure of documents: any representation, compared by any metric of `distances`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows, rows_below
 from textkin.distance._pairwise import known_distance
 from textkin.explain import Contributions
-from textkin.learn._documents import are_numbers, part, size
+from textkin.learn._documents import are_numbers, one, part, size
 from textkin.learn._hashing import keys_of_rows, keys_of_words
 from textkin.learn._measures import Measure, infinite_where
+from textkin.learn._why import PARTS_OF, edit_reasons, vector_reasons
+from textkin.models import Pooling
 from textkin.run import ProgressCallback
 from textkin.text import BagOfWords, Vocabulary, count_words
 from textkin.text._stop_words import StopWords
@@ -94,6 +96,42 @@ class Representation:
         vectors = given if self.model_ is None else self.model_.transform(given)
         return self._checked(vectors, given)
 
+    def names(self, given: Sequence[str] | None = None) -> Sequence[str] | None:
+        """Return the names of the columns of the vectors; None if they have none.
+
+        `given` are those of the rows of numbers, if any, that the vectors are made of.
+        """
+        if self.words is not None:
+            return self.words  # type: ignore[no-any-return]
+        if self.model_ is None:
+            return given
+        try:
+            found: Sequence[str] = self.model_.get_feature_names_out()
+        except (AttributeError, ValueError, TypeError):  # some have none, or need more to tell
+            return None
+        return found
+
+    @property
+    def counted_words(self) -> list[str] | None:
+        """The words that texts are counted by; None where nothing is counted here."""
+        return None if self._vocabulary is None else list(self._vocabulary.words)
+
+    def restored(
+        self,
+        words: Sequence[str] | None,
+        model: Any,  # noqa: ANN401
+        columns: int,
+    ) -> "Representation":
+        """Return a representation that was fitted before.
+
+        `words` are those that texts are counted by, `columns` the number of those of vectors.
+        """
+        self.model_ = model
+        if words is not None:
+            self._vocabulary = Vocabulary(words)
+            self.words = self._vocabulary.words if len(words) == columns else None
+        return self
+
     def _count(self, X: list[Any]) -> Bags:
         """Learn the words of texts, or of lists of words, and count them."""
         self._vocabulary = None
@@ -147,6 +185,8 @@ class VectorMeasure(Measure):
     ) -> None:
         self.metric = known_distance(metric)
         self.n_jobs = n_jobs
+        self.parts_of = PARTS_OF.get(self.metric, self.parts_of)
+        self.names: Sequence[str] | None = None  # of the columns of rows of numbers, if known
         self.representation = Representation(
             model, stop_words, weigh=self.metric not in _OF_COUNTS, n_jobs=n_jobs
         )
@@ -272,8 +312,24 @@ class VectorMeasure(Measure):
         return infinite_where(matrix, self.empty[rows], self.empty[columns])
 
     def explain(self, query: Any, row: int) -> Contributions | None:  # noqa: ANN401
-        """Return what of the two vectors makes the distance."""
-        raise NotImplementedError
+        """Return what of the two documents makes them near or far, see `vector_reasons`.
+
+        None where one of the two is empty, and where two sequences are too long to be aligned.
+        """
+        document: Any = one(self.documents, row)
+        asked, empty = self.vectors_of(query if are_numbers(self.documents) else [query])
+        if empty[0] or self.empty[row]:
+            return None
+        if self.metric == "edit":
+            return edit_reasons(asked[0], self.vectors[row])
+        model = self.representation.model_
+        if self.metric == "cosine" and isinstance(model, Pooling):  # which knows the words
+            return model.explain(query, document)
+        return vector_reasons(self.metric, asked, one(self.vectors, row), self._name)
+
+    def _name(self, column: int) -> str:
+        names = self.representation.names(self.names)
+        return f"column {column}" if names is None else str(names[column])
 
     def _without_direction(self, vectors: Any) -> BoolArray:  # noqa: ANN401
         if self.metric in _OF_DIRECTIONS:
