@@ -48,7 +48,8 @@ def matrix_of(metric, texts):
     if not any(set(text.split()) - {"The"} for text in texts) and metric != "edit":
         return np.full((len(texts), len(texts)), np.inf)
     rows = np.arange(len(texts))
-    return measure_of(metric).fit(texts).between(rows, rows)
+    model = tk.TfIdf(idf="smooth") if metric in ("cosine", "l1", "l2", "squared-l2") else None
+    return measure_of(metric, model=model).fit(texts).between(rows, rows)
 
 
 @settings(max_examples=60)

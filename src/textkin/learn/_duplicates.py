@@ -23,6 +23,7 @@ from textkin.text._tokenise import text_of
 from textkin.transport import PairBlock, TokenMover, WordMover
 from textkin.transport._search import PROGRESS
 from textkin.vectors._documents import Vectors
+from textkin.weighting import TfIdf
 from textkin.weighting._rows import checked_bags
 
 __all__ = ["find_duplicates"]
@@ -31,6 +32,16 @@ By: TypeAlias = Literal["text", "bag"] | str | WordMover | TokenMover
 
 _EQUAL = ("text", "bag")
 _ONE_SIDED = ("rwmd-query", "rwmd-document")
+_WEIGHED = (
+    "cosine",
+    "l1",
+    "manhattan",
+    "cityblock",
+    "l2",
+    "euclidean",
+    "squared-l2",
+    "sqeuclidean",
+)
 _BY: Constraint = one_of(*_EQUAL) | METRIC
 _TYPICAL = {
     "cosine": "0.1",
@@ -103,8 +114,8 @@ def find_duplicates(
         Another set, such as the training documents: tells which documents repeat some of it.
     model : transformer or None, default=None
         Makes the vectors that a metric of `distances` compares; without one, texts are weighed by
-        tf-idf (counts for "jaccard", "weighted-jaccard" and "hellinger"). It is fitted to all
-        documents, of both sets.
+        ``TfIdf(idf="smooth")`` (or stay counts for "jaccard", "weighted-jaccard" and
+        "hellinger"). It is fitted to all documents, of both sets.
     vectors : WordVectors, ndarray or None, default=None
         Of words, for "wmd", "rwmd" and "wcd"; None takes the built-in ones.
     stop_words : str, None, path or collection of str, default="smart"
@@ -186,6 +197,8 @@ def find_duplicates(
     other = [] if against is None else listed(against, "against")
     n, everything = size(own), _together(own, other)
     if not isinstance(by, str) or by not in _EQUAL:
+        if model is None and by in _WEIGHED and not are_numbers(everything):
+            model = TfIdf(idf="smooth")  # else a word of all documents would weigh nothing
         measure = measure_of(by, model=model, vectors=vectors, stop_words=stop_words, n_jobs=n_jobs)
         words = getattr(by, "stop_words", stop_words)
         if _has_nothing(everything, by, model, stop_words):
