@@ -302,7 +302,7 @@ def test_records_copies_and_drawings():
     assert again.to_records() == found.to_records()
     for drawn in (found._repr_html_(), found.to_html()):
         assert "<script" not in drawn
-        assert "<td>&lt;b&gt;&amp;</td>" in drawn
+        assert ">&lt;b&gt;&amp;</td>" in drawn
         assert "\x1b" not in drawn
     assert "\x1b" not in str(found)
     lines = tk.find_duplicates(TEXTS).to_text(limit=1, width=50).splitlines()

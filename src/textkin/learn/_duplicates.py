@@ -51,10 +51,10 @@ _TYPICAL = {
     "l2": "0.4",
     "squared-l2": "0.2",
     "l1": "0.5",
-    "edit": "5",
-    "wmd": "1",
-    "rwmd": "1",
-    "wcd": "0.5",
+    "edit": "2",
+    "wmd": "0.5",
+    "rwmd": "0.5",
+    "wcd": "0.25",
 }
 
 
@@ -405,8 +405,8 @@ def _check_threshold(threshold: object, by: By) -> None:
         usual = _TYPICAL.get(_name(by))
         such = f", such as {usual}" if usual else ""
         raise ValueError(
-            f"by={_name(by)!r} needs a threshold, the largest distance of duplicates{such}. Try "
-            "some: lower finds fewer; or choose by='text' or by='bag' for equal documents."
+            f"by={_name(by)!r} needs a threshold, the largest distance of duplicates{such}; lower "
+            "it if groups have strangers in them. For equal documents choose by='bag'."
         )
     real(0).check("threshold", threshold)
 
