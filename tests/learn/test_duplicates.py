@@ -264,6 +264,15 @@ def test_progress_and_interruption():
     assert interrupted(lambda: tk.find_duplicates(rows, 0.01, by="l1"))
 
 
+@pytest.mark.parametrize("by", ["wmd", "cosine"])
+def test_copies_of_the_answer_explain_too(by):
+    found = tk.find_duplicates(TEXTS, 1.0, by)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_records() == found.to_records()
+    for group, same in zip(found, again, strict=True):
+        assert same.explain(same[1]).score == group.explain(group[1]).score
+
+
 def test_threads_change_nothing():
     random = np.random.default_rng(1)
     rows = random.integers(0, 3, (700, 6)).astype(float)
