@@ -154,7 +154,7 @@ def test_explanations():
     assert why.distance == pytest.approx(next(m.distance for m in stocks if m.position == 4))
     by_words = tk.find_duplicates(TEXTS, 0.6, by="cosine")
     group = next(group for group in by_words if 4 in group.positions)
-    assert group.explain(group[-1]).score == pytest.approx(group[-1].distance, abs=1)
+    assert group.explain(group[-1]).score == pytest.approx(1 - group[-1].distance)  # the cosine
     with pytest.raises(ValueError, match="one of the group"):
         group.explain(2)
     with pytest.raises(ValueError, match="has 8 documents; got 8"):
