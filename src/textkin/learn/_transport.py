@@ -148,7 +148,7 @@ class TransportMeasure(Measure):
     ) -> NearRows:
         """Search among those documents alone."""
         corpus = self._corpus
-        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        some = replace(corpus, rows=taken(corpus.rows, columns))
         options: Options = self.mover._options(1)
         hits: Hits = some.search(self._asked(queries), options, progress=progress)
         return NearRows(hits.starts, hits.rows, hits.distances)
