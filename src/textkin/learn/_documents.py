@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _SNIPPET = 160  # columns
-_BEGINNING = 1000  # characters, or words, that a snippet is made of
+_BEGINNING = 400  # characters, or words, that a snippet is made of
 
 DocumentsLike: TypeAlias = (
     Iterable[str | Sequence[str] | HasText] | ArrayLike | sparse.sparray | sparse.spmatrix
