@@ -12,6 +12,7 @@ from textkin.exceptions import (
 from textkin.index import Index
 from textkin.learn import (
     DocumentClusters,
+    FisherKernelClassifier,
     NearestNeighborClassifier,
     RocchioClassifier,
     find_duplicates,
@@ -51,6 +52,7 @@ __all__ = [
     "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherKernelClassifier",
     "FisherVector",
     "GaussianMixture",
     "Index",

@@ -71,8 +71,9 @@ class Outcome:
         What was computed; None if it failed.
     missing : str
         Why there are no values; empty if there are.
-    seconds : float
-        How long it took, with what it was the first to make for others.
+    seconds, cpu_seconds : float
+        How long it took, with what it was the first to make for others; and how long all threads
+        worked, which hardly depends on what else the machine does.
     warnings : tuple of str
         What was warned of meanwhile.
     run : mapping
@@ -85,6 +86,7 @@ class Outcome:
     values: Values | None
     missing: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 
@@ -98,7 +100,7 @@ class Outcome:
         }
         if self.missing:
             record["missing"] = self.missing
-        record["seconds"] = self.seconds
+        record |= {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
         if self.warnings:
             record["warnings"] = list(self.warnings)
         if self.run:
@@ -115,6 +117,7 @@ class Outcome:
             record["values"],
             record.get("missing", ""),
             float(record["seconds"]),
+            float(record["cpu_seconds"]),
             tuple(record.get("warnings", ())),
             record.get("run", {}),
         )

@@ -119,7 +119,8 @@ def _how(results: Results) -> str:
     """Say how the numbers were made: command, time, machine, versions, commits."""
     run = results.run
     cells = [cell for cell in results.cells if cell.values is not None]
-    seconds = sum(cell.seconds for cell in cells)
+    worked = sum(cell.cpu_seconds for cell in cells)
+    passed = sum(cell.seconds for cell in cells)
     commits = sorted({str(cell.run["commit"]) for cell in cells if cell.run.get("commit")})
     versions = ", ".join(
         f"{name} {run[name]}"
@@ -128,7 +129,7 @@ def _how(results: Results) -> str:
     )
     facts = [
         f"`{run['command']}`" if run.get("command") else "",
-        f"{len(cells)} cells, {_duration(seconds)} in all",
+        f"{len(cells)} cells, {_duration(worked)} of processor time, {_duration(passed)} in all",
         str(run.get("machine", "")),
         versions,
         f"commit {', '.join(commits)}" if commits else "",

@@ -122,7 +122,9 @@ def average_precision(
     Notes
     -----
     :math:`\frac{1}{R} \sum_{r \le k,\ \text{relevant}} P@r` over the ranks r of relevant
-    documents, with R all relevant ones, found or not. Equal to ``map_cut_k`` of trec_eval.
+    documents, with R all relevant ones, found or not. Equal to ``map_cut_k`` of trec_eval, which
+    holds scores in single precision: where yours differ only beyond that, it sees ties. Round
+    them (``numpy.float32``) for its figures to the last digit.
 
     References
     ----------
