@@ -57,11 +57,11 @@ class Grouped:
             if cluster.number:
                 yield ""
             yield (
-                f"cluster {cluster.number}, {documents_told(cluster.size)}, mean distance from the "
-                f"centre {cluster.spread:.4g}"
+                f"cluster {cluster.number}, {documents_told(cluster.size)}, {cluster.spread:.4f} "
+                "from the centre in the mean"
             )
             room = look.width - 11
-            words = "  ".join(word for word, _ in cluster.words)
+            words = ", ".join(word for word, _ in cluster.words)
             if words:
                 yield f"  words    {one_line([words], room)}"
             id = one_line([central.id], room) if look.terminal else one_line([central.id], 500)
