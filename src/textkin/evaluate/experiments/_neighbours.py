@@ -16,9 +16,8 @@ from textkin.distance._near import NearRows, nearest_rows
 from textkin.evaluate._cells import Task
 from textkin.evaluate._classification import error
 from textkin.evaluate._protocol import NEIGHBOURS, best_of, held_out, votes
-from textkin.evaluate.experiments._labelled import Part, labelled, stop_words_of
+from textkin.evaluate.experiments._labelled import Part, counter_of, labelled
 from textkin.learn._voting import VoteName
-from textkin.text import BagOfWords
 
 __all__ = ["Finder", "Side", "Vectors", "classifier_error", "found_by", "neighbour_error"]
 
@@ -116,11 +115,7 @@ def sides(task: Task) -> tuple[Side, Side]:
 
     def counted() -> tuple[Side, Side]:
         some = labelled(task)
-        counter = BagOfWords(
-            stop_words=stop_words_of(task.dataset),
-            min_count=5 if task.dataset.startswith("20news") and not task.quick else 1,
-            n_jobs=task.n_jobs,
-        ).fit(some.train.texts)
+        counter = counter_of(task).fit(some.train.texts)
         return (
             Side(some.train, counter.transform(some.train.texts)),
             Side(some.test, counter.transform(some.test.texts)),

@@ -140,8 +140,8 @@ EXPERIMENT = Experiment(
         "Error in percent of test documents. A fifth of the training documents, drawn class by "
         "class with seed 0, chooses k in 1..19 and the settings of a method; then all training "
         "documents are used, and the test documents once. SMART stop words are left out but for "
-        "twitter; of 20news, words that occur less than 5 times, and for transport all but the 500 "
-        "most frequent words of a document. Transport uses the built-in GloVe vectors (100 "
+        "twitter; of 20news also words that occur less than 5 times or, for transport, all but the "
+        "500 most frequent words of a document. Transport uses the built-in GloVe vectors (100 "
         "dimensions), the exact distance with pruned search. The vote is that of the WMD paper's "
         "code. Sets without a split of their own have five: mean ± standard error."
     ),
