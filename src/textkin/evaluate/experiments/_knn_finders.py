@@ -29,7 +29,7 @@ __all__ = [
     "weighed",
 ]
 
-_TOP_SHARE, _TOP_WORDS = 0.2, 2000  # of mSDA's dense form: its time grows with their cube
+_TOP_SHARE, _TOP_WORDS = 0.2, 1000  # of mSDA's dense form: its time grows with their cube
 _BLOCK = 500  # words that a layer of mSDA's other form predicts
 
 Found = Iterator[tuple[Mapping[str, Any], NearRows]]
@@ -100,7 +100,7 @@ def counting_grids(task: Task, learn: Side, ask: Side, settings: Choices) -> Fou
             (8, 8) if task.quick else (16, 16),
             window=setting["window"],
             word_prior=setting["word_prior"],
-            max_iter=20 if task.quick else 150,
+            max_iter=20 if task.quick else 100,
             tol=1e-4,
             random_state=0,
             n_jobs=task.n_jobs,

@@ -57,8 +57,21 @@ class Finder(Protocol):
         ...
 
 
-def neighbour_error(task: Task, find: Finder, settings: Sequence[Settings]) -> dict[str, Any]:
+def neighbour_error(
+    task: Task, find: Finder, settings: Sequence[Settings], most_asked: int | None = None
+) -> dict[str, Any]:
     """Return the error in percent by the vote of neighbours.
+
+    Parameters
+    ----------
+    task : Task
+        Of a labelled set.
+    find : Finder
+        Finds neighbours.
+    settings : sequence of mappings
+        Those to choose from.
+    most_asked : int, optional
+        Test on so many documents at most, drawn with a fixed seed.
 
     Returns
     -------
@@ -67,6 +80,9 @@ def neighbour_error(task: Task, find: Finder, settings: Sequence[Settings]) -> d
         error on validation documents; "error_majority" by a plain majority, with its own k.
     """
     train, test = sides(task)
+    if most_asked is not None and most_asked < len(test.part):
+        drawn = np.random.default_rng(0).permutation(len(test.part))[:most_asked]
+        test = test.taken(np.sort(drawn))
     rest, held = held_out(train.part.labels)
     learn, ask = train.taken(rest), train.taken(held)
     best: dict[VoteName, tuple[float, int, Settings]] = {}
