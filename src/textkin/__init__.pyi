@@ -10,7 +10,13 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import NearestNeighborClassifier, RocchioClassifier, find_duplicates
+from textkin.learn import (
+    DocumentClusters,
+    FisherKernelClassifier,
+    NearestNeighborClassifier,
+    RocchioClassifier,
+    find_duplicates,
+)
 from textkin.models import (
     LDA,
     LSI,
@@ -43,8 +49,10 @@ __all__ = [
     "CertificateError",
     "CountingGrid",
     "DamagedIndexError",
+    "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherKernelClassifier",
     "FisherVector",
     "GaussianMixture",
     "Index",

@@ -39,6 +39,8 @@ class Grouped:
         output.drawing("--svg", self.clusters.to_svg)
         output.drawing("--html", self.clusters.to_html)
         output.put(lines=self._lines, record=self._record, table=self._table)
+        if output.tells_all:
+            return
         alone = int((self.clusters.labels_ < 0).sum())
         if alone:
             note(f"{documents_told(alone)} without words to compare: in no cluster (-1).")

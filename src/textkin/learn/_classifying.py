@@ -128,9 +128,14 @@ class DocumentClassifier(ClassifierMixin, SavedEstimator, BaseEstimator, ABC):
             raise ValueError(f"document must be one document; got {rows.shape[0]}.")
         return rows
 
+    @property
+    @abstractmethod
+    def _transformer(self) -> Any:  # noqa: ANN401 (a transformer of anybody's, or None)
+        """What makes the rows that are compared, not fitted; see `Representation`."""
+
     def _new_representation(self) -> Representation:
         return Representation(
-            getattr(self, "model", None), self.stop_words, weigh=self._weighs, n_jobs=self.n_jobs
+            self._transformer, self.stop_words, weigh=self._weighs, n_jobs=self.n_jobs
         )
 
     @staticmethod

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from textkin._typing import Int64Array
+from textkin._typing import BoolArray, Int64Array
 
-__all__ = ["LabelsLike", "checked_labels", "value_of"]
+__all__ = ["LabelsLike", "checked_labels", "labels_and_gaps", "value_of"]
 
 LabelsLike: TypeAlias = ArrayLike | None
 
@@ -29,16 +29,7 @@ def checked_labels(
     TypeError
         If they are of types that cannot be sorted together.
     """
-    if y is None:
-        raise ValueError(
-            f"{estimator} requires y to be passed, but the target y is None: pass the label of "
-            "each document."
-        )
-    labels = column_or_1d(_array(y), warn=True)
-    if len(labels) != n_documents:
-        raise ValueError(
-            f"y must have one label for each of the {n_documents:,} documents; got {len(labels):,}."
-        )
+    labels = _column(y, n_documents, estimator)
     missing = np.flatnonzero([_is_missing(label) for label in labels.tolist()])
     if len(missing):
         raise ValueError(
@@ -56,10 +47,49 @@ def checked_labels(
     return classes, numbers.astype(np.int64)
 
 
+def labels_and_gaps(
+    y: LabelsLike, n_documents: int, estimator: str
+) -> tuple[NDArray[Any], BoolArray]:
+    """Return labels, not yet checked, and which documents have none: None, NaN, or the number -1.
+
+    Raises
+    ------
+    ValueError
+        If there are no labels, or not as many as documents; if one is the string "-1", which
+        NumPy makes of -1 among strings.
+    """
+    given: Any = y
+    if isinstance(y, list | tuple):  # -1 among strings is no number for NumPy
+        given = [None if _is_gap(label) else label for label in y]
+    labels = _column(given, n_documents, estimator)
+    values = labels.tolist()
+    if "-1" in values:
+        raise ValueError(
+            f"y has the string '-1' at position {values.index('-1')}, which NumPy makes of -1 "
+            "among strings. For documents without a label use None, in a list or an array of "
+            "dtype object."
+        )
+    return labels, np.array([_is_gap(label) for label in values], dtype=np.bool_)
+
+
 def value_of(classes: NDArray[Any], at: int) -> Any:  # noqa: ANN401
     """Return a class as a plain Python value."""
     value = classes[at]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _column(y: LabelsLike, n_documents: int, estimator: str) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"{estimator} requires y to be passed, but the target y is None: pass the label of "
+            "each document."
+        )
+    labels = column_or_1d(_array(y), warn=True)
+    if len(labels) != n_documents:
+        raise ValueError(
+            f"y must have one label for each of the {n_documents:,} documents; got {len(labels):,}."
+        )
+    return np.asarray(labels)
 
 
 def _array(y: Any) -> Any:  # noqa: ANN401
@@ -67,7 +97,8 @@ def _array(y: Any) -> Any:  # noqa: ANN401
     if not isinstance(y, list | tuple):
         return y
     array: Any = np.asarray(y)
-    if array.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
+    strings = array.dtype.kind in "US" and array.ndim == 1
+    if strings and not all(isinstance(label, str | bytes) for label in y):
         raise _mixed(y)
     return array
 
@@ -81,3 +112,9 @@ def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float) and not math.isfinite(label)
+
+
+def _is_gap(label: object) -> bool:
+    if isinstance(label, Real):
+        return float(label) == -1 or math.isnan(label)
+    return _is_missing(label)

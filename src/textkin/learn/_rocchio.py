@@ -246,6 +246,10 @@ class RocchioClassifier(DocumentClassifier):
             names=[str(label) for label in self.classes_.tolist()],
         )
 
+    @property
+    def _transformer(self) -> Any:  # noqa: ANN401
+        return self.model
+
     def _scores(self, rows: Rows) -> Float64Array:
         # Sums, not prototypes: so that "sum" and "mean" agree to the last bit. Row by row, so
         # that a document alone has the bits that it has among others.

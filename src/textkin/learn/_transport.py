@@ -138,6 +138,20 @@ class TransportMeasure(Measure):
         matrix[np.repeat(np.arange(len(rows)), np.diff(hits.starts)), hits.rows] = hits.distances
         return matrix
 
+    def nearest_of(
+        self,
+        columns: Int64Array,
+        queries: Any,  # noqa: ANN401
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Search among those documents alone."""
+        corpus = self._corpus
+        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        options: Options = self.mover._options(1)
+        hits: Hits = some.search(self._asked(queries), options, progress=progress)
+        return NearRows(hits.starts, hits.rows, hits.distances)
+
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
         """Return the flow of words, or of tokens; None where one of the two is empty."""
         # A text alone, so that the picture shows it.

@@ -311,6 +311,25 @@ class VectorMeasure(Measure):
         )
         return infinite_where(matrix, self.empty[rows], self.empty[columns])
 
+    def nearest_of(
+        self,
+        columns: Int64Array,
+        queries: Any,  # noqa: ANN401
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Compute the distances from those documents alone."""
+        asked, empty = self.vectors_of(queries)
+        if not len(empty):
+            return NearRows.of([])
+        some = (
+            [self.vectors[row] for row in columns]
+            if self.metric == "edit"
+            else self.vectors[columns]
+        )
+        found = nearest_rows(asked, some, self.metric, 1, n_jobs=self.n_jobs, progress=progress)
+        return _without(found, empty)
+
     def explain(self, query: Any, row: int) -> Contributions | None:  # noqa: ANN401
         """Return what of the two documents makes them near or far, see `vector_reasons`.
 
