@@ -1,6 +1,6 @@
 """What the experiment ``knn`` is compared with, and what it tells."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textkin.evaluate._experiment import Aim, Method, Reference
 from textkin.evaluate._figures import Value, bar_figure
@@ -8,15 +8,29 @@ from textkin.evaluate._protocol import mean_and_error
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_dataset
 
-__all__ = ["AIMS", "REFERENCES", "figures", "findings", "tables"]
+__all__ = [
+    "AIMS",
+    "BASE",
+    "RATIOS",
+    "REFERENCES",
+    "figures",
+    "findings",
+    "numbers_by_set",
+    "ratios",
+    "ratios_of",
+    "span",
+    "tables",
+    "won",
+]
 
-_BASE = "BOW none/L2"
+BASE = "BOW none/L2"
 _EXACT = ("WMD", "WMD, tf-idf", "WMD, SIF")
 
 
-def _numbers(
+def numbers_by_set(
     sets: tuple[str, ...], rows: Mapping[str, tuple[float | None, ...]]
 ) -> dict[str, dict[str, float]]:
+    """Return numbers by row and set, without those that are None."""
     return {
         name: {s: number for s, number in zip(sets, numbers, strict=True) if number is not None}
         for name, numbers in rows.items()
@@ -30,7 +44,7 @@ REFERENCES = (
         "from Huang et al., NIPS 2016. Its vectors (GoogleNews, 300 dimensions) are not ours, its "
         "splits of TWITTER and CLASSIC are not published. OHSUMED and RECIPE are other documents "
         "than ours and left out.",
-        _numbers(
+        numbers_by_set(
             ("twitter", "classic", "r8", "20news"),
             {
                 "BOW none/L2": (43.6, 36.0, 13.9, 57.8),
@@ -49,7 +63,7 @@ REFERENCES = (
     Reference(
         "Sato et al.",
         "The same data again, a plain majority vote; with duplicates.",
-        _numbers(
+        numbers_by_set(
             ("twitter", "classic", "r8", "20news"),
             {
                 "BOW none/L2": (34.2, 35.0, 11.8, 57.7),
@@ -68,7 +82,7 @@ REFERENCES = (
         "other tools",
         "Public tools on these very files, split 0, 1,500 test documents of 20news; LSI has 300 "
         "dimensions and the cosine, exact WMD of unit vectors.",
-        _numbers(
+        numbers_by_set(
             ("twitter", "ohsumed23", "classic", "r8", "20news"),
             {
                 "BOW L1/L1": (31.7, 49.8, 4.8, 5.1, 26.9),
@@ -85,7 +99,7 @@ REFERENCES = (
     ),
 )
 
-_RATIOS = {  # to BOW, Figures 4 and 5 of Kusner et al., over their eight sets
+RATIOS = {  # to BOW, Figures 4 and 5 of Kusner et al., over their eight sets
     "TF-IDF 1/df none/L2": 1.15,
     "BM25": 1.29,
     "LSI": 0.49,
@@ -113,7 +127,7 @@ def tables(results: Results, methods: Mapping[str, Method]) -> list[Grid]:
             better="lower",
             notes=notes,
         ),
-        _ratios(results),
+        ratios(results, results.methods),
         _seconds(results),
     ]
 
@@ -143,7 +157,7 @@ def figures(results: Results) -> dict[str, str]:
 
 
 _DRAWN = (
-    _BASE,
+    BASE,
     "BOW L1/L1",
     "TF-IDF L1/L1",
     "BM25",
@@ -160,22 +174,22 @@ _DRAWN = (
 def findings(results: Results) -> str:
     """Say what was reproduced, with numbers from the results alone."""
     parts = []
-    gain = _won(results, "BOW L1/L1", _BASE)
+    gain = won(results, "BOW L1/L1", BASE)
     if gain is not None:
         parts.append(
             f"Sato et al. hold: dividing counts by their sum and comparing by L1 is better than "
             f"the paper's BOW on {gain}."
         )
-    over = _won(results, "WMD", "BOW L1/L1")
+    over = won(results, "WMD", "BOW L1/L1")
     if over is not None:
         parts.append(f"The exact WMD is better than that normalised BOW on {over}.")
-    masses = _won(results, "WMD, tf-idf", "WMD")
+    masses = won(results, "WMD, tf-idf", "WMD")
     if masses is not None:
         parts.append(f"Tf-idf masses are better than plain shares on {masses}.")
-    relaxed = _won(results, "WMD", "RWMD")
+    relaxed = won(results, "WMD", "RWMD")
     if relaxed is not None:
         parts.append(f"The exact distance is better than its relaxation on {relaxed}.")
-    plain = _won(results, "linear SVM", "WMD")
+    plain = won(results, "linear SVM", "WMD")
     if plain is not None:
         parts.append(
             f"A linear SVM on tf-idf is better than the WMD on {plain}: neighbours are worth it "
@@ -188,7 +202,7 @@ def findings(results: Results) -> str:
     return " ".join(parts)
 
 
-def _won(results: Results, first: str, second: str) -> str | None:
+def won(results: Results, first: str, second: str) -> str | None:
     """Say on how many sets a method has the smaller error; None if no set has both."""
     better, all_ = [], 0
     for dataset in results.datasets:
@@ -202,20 +216,34 @@ def _won(results: Results, first: str, second: str) -> str | None:
     return f"{len(better)} of {all_} sets" + (f" ({', '.join(better)})" if better else "")
 
 
-def _ratios(results: Results) -> Grid:
+def span(numbers: Sequence[float], form: str) -> str | None:
+    """Say from where to where numbers go; None if there are none."""
+    if not numbers:
+        return None
+    low, high = (f"{end:{form}}" for end in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
+def ratios_of(results: Results, name: str) -> list[float]:
+    """Return the errors of a method as parts of those of BOW, one a set that has both."""
+    shares = []
+    for dataset in results.datasets:
+        own, base = (results.mean(each, dataset, "error") for each in (name, BASE))
+        if own is not None and base:
+            shares.append(own / base)
+    return shares
+
+
+def ratios(results: Results, methods: Sequence[str]) -> Grid:
     """Return the mean over sets of the error as a part of that of BOW."""
     rows = []
-    for name in results.methods:
-        shares = []
-        for dataset in results.datasets:
-            own, base = (results.mean(each, dataset, "error") for each in (name, _BASE))
-            if own is not None and base:
-                shares.append(own / base)
-        if shares and name != _BASE:
-            paper = f"*{_RATIOS[name]:.2f}*" if name in _RATIOS else ""
+    for name in methods:
+        shares = ratios_of(results, name)
+        if shares and name != BASE:
+            paper = f"*{RATIOS[name]:.2f}*" if name in RATIOS else ""
             rows.append([name, f"{mean_and_error(shares)[0]:.2f}", str(len(shares)), paper])
     return Grid(
-        f"Error as a part of that of {_BASE}, mean over sets",
+        f"Error as a part of that of {BASE}, mean over sets",
         ["", "ours", "sets", "*Kusner et al.*"],
         rows,
         [
