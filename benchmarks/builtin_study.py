@@ -32,10 +32,10 @@ from builtin_recipes import DISTILLED, GLOVE, SHIPPED, Making, Row, Tables
 from environment import DATA, RESULTS, describe
 from scipy.stats import rankdata
 from sts_corpora import Pairs, read_pairs
-from sts_measures import agreement
 from sts_models import cosines
 
 from textkin import WordMover
+from textkin.evaluate import sts_scores
 from textkin.models import Pooling
 from textkin.vectors import WordVectors, read_word_pairs
 from textkin.vectors._builtin import BUILTIN_PATHS, read_packed
@@ -164,7 +164,7 @@ SCORERS: dict[str, SentenceScorer] = {
 
 def measures(pairs: Pairs, scores: np.ndarray) -> dict[str, float]:
     """Return ALL, ALLnrm and Mean."""
-    found = agreement(pairs.sets, pairs.gold, scores)
+    found = sts_scores(pairs.sets, pairs.gold, scores)
     numbers = {"ALL": found.everything, "ALLnrm": found.normalised, "Mean": found.mean}
     return {name: round(float(number), 4) for name, number in numbers.items()}
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from environment import DATA, RESULTS, ROOT, describe, write
 from sts_corpora import Pairs, read_pairs
-from sts_measures import agreement
 from sts_tables import lines, number
 
 from textkin import TokenMover, TokenVectors
+from textkin.evaluate import sts_scores
 from textkin.transport import TokenIdf, bert_score
 
 sys.path.append(str(ROOT / "examples"))
@@ -103,7 +103,7 @@ def rows(tests: dict[str, Encodings]) -> list[dict[str, object]]:
         of_tests = {
             test: {
                 key: round(value, 4)
-                for key, value in agreement(each.pairs.sets, each.pairs.gold, scores[test])
+                for key, value in sts_scores(each.pairs.sets, each.pairs.gold, scores[test])
                 .as_dict()
                 .items()
             }

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from environment import DATA, RESULTS, describe
 from sts_corpora import Pairs, read_pairs
-from sts_measures import agreement
 from sts_models import cosines
 
 from textkin import Pooling, WordVectors
+from textkin.evaluate import sts_scores
 
 RESULT = RESULTS / "pooling_sts.json"
 TESTS = ("sts2012-test", "sts2013-test")
@@ -88,7 +88,7 @@ def measured(data: Path) -> Iterator[dict[str, object]]:
                 for test, pairs in tests.items():
                     corpus = pairs if learnt_from == "file" else training
                     scores = scores_of(pairs, corpus, removed, options)
-                    found = agreement(pairs.sets, pairs.gold, scores).as_dict()
+                    found = sts_scores(pairs.sets, pairs.gold, scores).as_dict()
                     row[test] = {key: round(value, 4) for key, value in found.items()}
                 yield row
 

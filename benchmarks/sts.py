@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 from environment import DATA, RESULTS, describe
 from sts_corpora import Pairs, read_pairs
-from sts_measures import agreement, pearson, spearman
 from sts_models import (
     Corpus,
     Recipe,
@@ -37,6 +36,7 @@ from sts_models import (
     wtmf,
 )
 
+from textkin.evaluate import pearson, spearman, sts_scores
 from textkin.weighting import TfIdf
 
 RESULT = RESULTS / "sts.json"
@@ -95,7 +95,7 @@ def measures(pairs: Pairs, scores: np.ndarray) -> dict[str, float]:
     """Return what is reported of a test: of one set both correlations, else the task's."""
     if len(set(pairs.sets)) == 1:
         return {"Pearson": pearson(pairs.gold, scores), "Spearman": spearman(pairs.gold, scores)}
-    return agreement(pairs.sets, pairs.gold, scores).as_dict()
+    return sts_scores(pairs.sets, pairs.gold, scores).as_dict()
 
 
 def on_tests(run: Run, scorers: Sequence[Scorer], names: Sequence[str] = tuple(TESTS)) -> Row:
@@ -113,7 +113,7 @@ def on_tests(run: Run, scorers: Sequence[Scorer], names: Sequence[str] = tuple(T
 def criterion(run: Run, scorer: Scorer) -> float:
     """Return what choices are made by: the Mean of the three training sets."""
     pairs = run.pairs["training"]
-    return agreement(pairs.sets, pairs.gold, scorer(pairs)).mean
+    return sts_scores(pairs.sets, pairs.gold, scorer(pairs)).mean
 
 
 def best(run: Run, scorers: dict[object, Scorer]) -> tuple[object, dict[str, float]]:

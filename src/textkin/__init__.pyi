@@ -10,7 +10,13 @@ from textkin.exceptions import (
     VocabularyWarning,
 )
 from textkin.index import Index
-from textkin.learn import DocumentClusters
+from textkin.learn import (
+    DocumentClusters,
+    FisherKernelClassifier,
+    NearestNeighborClassifier,
+    RocchioClassifier,
+    find_duplicates,
+)
 from textkin.models import (
     LDA,
     LSI,
@@ -46,13 +52,16 @@ __all__ = [
     "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
+    "FisherKernelClassifier",
     "FisherVector",
     "GaussianMixture",
     "Index",
     "IndexLockedError",
     "IndexWarning",
+    "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
+    "RocchioClassifier",
     "TfIdf",
     "TokenIdf",
     "TokenMover",
@@ -66,6 +75,7 @@ __all__ = [
     "__version__",
     "compare",
     "distances",
+    "find_duplicates",
     "read",
     "similarities",
 ]

@@ -48,3 +48,14 @@ def test_no_topics_and_wrong_numbers(topics):
         Topics.of(SHARES, WORDS, weights=np.ones(3), n_words=0)
     with pytest.raises(ValueError, match="width must be"):
         topics.svg(width=10)
+
+
+def test_topics_may_have_names():
+    named = Topics.of(
+        SHARES, WORDS, weights=np.ones(3) / 3, names=["<i>sport", "\x1b[2J", "x" * 99]
+    )
+    assert named.text().split()[0] == "<i>sport"
+    assert "\x1b" not in named.text() + named.svg()
+    assert "&lt;i&gt;sport · 33.3 %" in named.svg()
+    assert max(map(len, named.text(width=20).splitlines())) <= 16 + len("  33.3 %")
+    ET.fromstring(named.svg())

@@ -161,3 +161,12 @@ def test_documents_are_listed():
     for wrong in ("a text", b"bytes", {"a": 1}, 7):
         with pytest.raises(TypeError, match="X must hold"):
             listed(wrong)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("others", [["a text"], [["a", "list"]]])
+def test_a_missing_text_is_told_by_its_position(missing, others):
+    with pytest.raises(TypeError, match=r"position 0 holds .*a missing value: drop it"):
+        listed([missing, *others])
+    with pytest.raises(TypeError, match=r"position 1 holds .*a missing value: drop it"):
+        listed([*others, missing])

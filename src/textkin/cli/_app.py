@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import textkin
-from textkin.cli import _index, _search, _vectors
+from textkin.cli import _classify, _cluster, _duplicates, _evaluate, _index, _search, _vectors
 from textkin.cli._printing import JsonOption
 from textkin.cli._wording import Interrupted, reason
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 app.add_typer(_index.app)
 app.add_typer(_vectors.app)
+app.add_typer(_evaluate.app)
 
 _INTERRUPTED = 130
 
@@ -129,6 +130,14 @@ app.command(epilog="Example: textkin search papers.kin moving words --by wmd --e
 )
 app.command(epilog="Example: textkin similar papers.kin 2015/kusner.txt -k 5")(_search.similar)
 
+app.command(epilog="Example: textkin classify mails/ new.txt --explain --html evidence.html")(
+    _classify.classify
+)
+app.command(epilog="Example: textkin cluster notes/ -n 5 --html clusters.html")(_cluster.cluster)
+app.command(epilog="Example: textkin duplicates faq.csv --by wmd --threshold 0.5")(
+    _duplicates.duplicates
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
@@ -141,8 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 where `textkin index verify` finds damage or a search finds nothing, 2
-        for bad input (one line on standard error says what is wrong), 130 after Ctrl-C.
+        The exit code: 0, 1 where `textkin index verify` finds damage, a search finds nothing or
+        `textkin duplicates --fail` finds some, 2 for bad input (one line on standard error says
+        what is wrong), 130 after Ctrl-C.
     """
     try:
         result = app(args=arguments, prog_name="textkin", standalone_mode=False)

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from textkin.cli._printing import can_show, on_terminal
@@ -56,6 +56,10 @@ class Look:
             unicode=can_show("━┳┗┣▶×█▏…"),
             color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
         )
+
+    def narrower(self, by: int) -> "Look":
+        """Return what is left beside an indentation."""
+        return replace(self, width=max(1, self.width - by))
 
 
 def drawn(found: Drawable, *, limit: int, indent: int = 0, look: Look | None = None) -> str:

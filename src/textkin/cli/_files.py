@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["named_text", "write_whole"]
+__all__ = ["check_writable", "named_text", "write_whole"]
 
 _LOOKS_LIKE_A_FILE = re.compile(r"\S*(?:[/\\]\S+|\S\.[A-Za-z]\w{0,4})")
 
@@ -51,20 +51,29 @@ def _decoded(content: bytes, name: str) -> str:
         ) from None
 
 
-def write_whole(path: Path, content: str) -> None:
-    """Write a file whole or not at all, replacing what was there.
-
-    A link keeps pointing to its file, and what is no ordinary file, such as a pipe or a device, is
-    written to, never replaced.
-    """
+def check_writable(path: Path) -> None:
+    """Raise, before any work, where a file could not be written after it."""
     if str(path) == "-":
-        raise ValueError("A picture is written to a file; name one in place of '-'.")
+        raise ValueError("This is written to a file; name one in place of '-'.")
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"There is no folder {str(path.parent)!r} to write {path.name!r} to."
         )
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder; name a file to write.")
+    kept = path.exists() and not path.is_file()  # a pipe or a device
+    needed = path if kept else path.resolve().parent
+    if not os.access(needed, os.W_OK):
+        raise PermissionError(f"{str(path)!r} cannot be written: {str(needed)!r} is read-only.")
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Write a file whole or not at all, replacing what was there.
+
+    A link keeps pointing to its file, and what is no ordinary file, such as a pipe or a device, is
+    written to, never replaced.
+    """
+    check_writable(path)
     path = path.resolve()
     if path.exists() and not path.is_file():
         path.write_text(content, encoding="utf-8")

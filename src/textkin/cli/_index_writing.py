@@ -20,11 +20,14 @@ from textkin.cli._opened import (
 from textkin.cli._options import (
     DelimiterOption,
     EncodingOption,
+    IdOption,
     MaxBytesOption,
+    NoIdOption,
     PatternOption,
     QuotedOption,
     SkipErrorsOption,
     SourcesArgument,
+    SplitOption,
     TextOption,
     named_stop_words,
     tell_skipped,
@@ -46,12 +49,6 @@ class Normalize(StrEnum):
     stem = "stem"
     lemma = "lemma"
     wordnet = "wordnet"
-
-
-class Split(StrEnum):
-    """What cuts documents."""
-
-    paragraph = "paragraph"
 
 
 def create(
@@ -109,15 +106,11 @@ def add(
     index: IndexArgument,
     sources: Annotated[list[Path], SourcesArgument],
     text: TextOption = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="The field with the id; else 'id'.")
-    ] = None,
+    id: IdOption = None,
     label: Annotated[
         str | None, typer.Option(metavar="FIELD", help="The field with the label; else 'label'.")
     ] = None,
-    no_id: Annotated[
-        bool, typer.Option("--no-id", help="Name documents by file and line, not by a field.")
-    ] = False,
+    no_id: NoIdOption = False,
     no_label: Annotated[
         bool, typer.Option("--no-label", help="Take no field as the label.")
     ] = False,
@@ -126,7 +119,7 @@ def add(
     delimiter: DelimiterOption = None,
     quoted: QuotedOption = None,
     max_bytes: MaxBytesOption = None,
-    split: Annotated[Split | None, typer.Option(help="Make a document of each paragraph.")] = None,
+    split: SplitOption = None,
     skip_errors: SkipErrorsOption = False,
     mirror: Annotated[
         bool,

@@ -1,6 +1,7 @@
 """Options that several commands have, and what they share in reading them."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +13,28 @@ if TYPE_CHECKING:
     from textkin.text import Skipped
 
 __all__ = [
+    "CsvOption",
     "DelimiterOption",
+    "DimensionOption",
     "EncodingOption",
+    "HtmlOption",
+    "IdOption",
+    "JobsOption",
+    "KeepStopWordsOption",
     "MaxBytesOption",
+    "Model",
+    "ModelOption",
+    "NoIdOption",
+    "OnlyOption",
+    "OutputOption",
     "PatternOption",
     "QuotedOption",
     "SkipErrorsOption",
     "SourcesArgument",
+    "SourcesOrIndexes",
+    "Split",
+    "SplitOption",
+    "StopWordsOption",
     "TextOption",
     "named_stop_words",
     "refuse_existing",
@@ -27,9 +43,29 @@ __all__ = [
 
 _REASONS = 3  # of skipped records, that are told
 
+
+class Model(StrEnum):
+    """What makes vectors of documents."""
+
+    tfidf = "tfidf"
+    bm25 = "bm25"
+    lsi = "lsi"
+    pooling = "pooling"
+
+
+class Split(StrEnum):
+    """What cuts documents."""
+
+    paragraph = "paragraph"
+
+
 SourcesArgument = typer.Argument(
     metavar="SOURCE...",
     help="Folders, text files, JSON Lines, JSON, CSV, TSV, Parquet; also with .gz.",
+)
+SourcesOrIndexes = typer.Argument(
+    metavar="SOURCE...",
+    help="Folders, text files, JSON Lines, JSON, CSV, TSV, Parquet; or indexes.",
 )
 TextOption = Annotated[
     str | None, typer.Option(metavar="FIELD", help="The field with the text; else 'text'.")
@@ -52,6 +88,49 @@ MaxBytesOption = Annotated[
 ]
 SkipErrorsOption = Annotated[
     bool, typer.Option("--skip-errors", help="Leave out what cannot be read, and say so.")
+]
+IdOption = Annotated[
+    str | None, typer.Option(metavar="FIELD", help="The field with the id; else 'id'.")
+]
+NoIdOption = Annotated[
+    bool, typer.Option("--no-id", help="Name documents by file and line, not by a field.")
+]
+SplitOption = Annotated[Split | None, typer.Option(help="Make a document of each paragraph.")]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="EXPR",
+        help="Only documents like 'year>=2015 and lang in (en, de)'; of several all must hold.",
+    ),
+]
+ModelOption = Annotated[
+    Model | None,
+    typer.Option(help="What makes vectors for --by cosine and its like; else tfidf."),
+]
+DimensionOption = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Of --model lsi; else up to 100.")
+]
+StopWordsOption = Annotated[
+    str,
+    typer.Option(metavar="NAME|FILE", help="Words not to count: a list such as snowball-german."),
+]
+KeepStopWordsOption = Annotated[
+    bool, typer.Option("--keep-stop-words", help="Count words like 'the' and 'of' too.")
+]
+JobsOption = Annotated[int, typer.Option(metavar="N", help="Threads; -1 is all cores.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print the result as CSV.")]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the result there; as JSON or CSV if it ends so.",
+    ),
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page with all of it.")
 ]
 
 

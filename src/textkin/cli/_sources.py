@@ -73,6 +73,10 @@ class Sources:
             self._total = sum(part._source.total() or 0 for _, part in self._parts)
 
     def __iter__(self) -> Iterator[Document]:
+        return (document for _, document in self.placed())
+
+    def placed(self) -> Iterator[tuple[Path, Document]]:
+        """Give each document with the path that it was found at."""
         found = 0
         seen: dict[str, Path] = {}
         for path, part in self._parts:
@@ -91,7 +95,7 @@ class Sources:
                     self._add(Skipped(1, (problem,)))
                     continue
                 found += 1
-                yield _kept(document)
+                yield path, _kept(document)
             self._before += self._size
         if found == 0 and self._skip and self.skipped.count:
             raise ValueError(

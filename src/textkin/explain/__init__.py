@@ -1,6 +1,7 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
 from textkin.explain._contributions import Contribution, Contributions
+from textkin.explain._evidence import Evidence, EvidenceList, Neighbor
 from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._group_map import Group, GroupMap
 from textkin.explain._html import flow_html
@@ -13,11 +14,14 @@ from textkin.explain._words import shortened
 __all__ = [
     "Contribution",
     "Contributions",
+    "Evidence",
+    "EvidenceList",
     "Flow",
     "Group",
     "GroupMap",
     "MapCell",
     "Move",
+    "Neighbor",
     "Rest",
     "Topic",
     "Topics",

@@ -7,7 +7,7 @@ import numpy as np
 
 from textkin._typing import Float64Array
 from textkin._validation import integer
-from textkin.explain._words import columns, markup, padded, shortened
+from textkin.explain._words import clean, columns, markup, padded, shortened
 
 __all__ = ["Topic", "Topics"]
 
@@ -26,21 +26,24 @@ _STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The most probable words of a topic.
+    """The most probable words of a topic, or the heaviest ones of a class.
 
     Attributes
     ----------
     number : int
         Its row of the model.
     weight : float
-        The part of all tokens that it has.
+        The part of all tokens, or of all documents, that it has.
     words : tuple of (str, float)
-        Words and their probabilities in the topic, the most probable first.
+        Words and their probabilities in the topic, or their weights, the largest first.
+    name : str
+        What it is called, if it is a class or a cluster; its number otherwise.
     """
 
     number: int
     weight: float
     words: tuple[tuple[str, float], ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Topics(Sequence[Topic]):
         *,
         weights: Float64Array,
         n_words: int = 10,
+        names: Sequence[str] = (),
     ) -> "Topics":
         """Take the top words of rows of probabilities.
 
@@ -83,6 +87,8 @@ class Topics(Sequence[Topic]):
             The part that each topic has.
         n_words : int, default=10
             Words of each topic; those of probability 0 are left out.
+        names : sequence of str, optional
+            What each topic is called.
 
         Returns
         -------
@@ -95,7 +101,8 @@ class Topics(Sequence[Topic]):
             row = probabilities[number]
             top = np.argsort(-row, kind="stable")[:n_words]
             pairs = tuple((str(words[at]), float(row[at])) for at in top if row[at] > 0)
-            found.append(Topic(int(number), float(weights[number]), pairs))
+            name = names[number] if len(names) else ""
+            found.append(Topic(int(number), float(weights[number]), pairs, name))
         return cls(tuple(found))
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
@@ -151,7 +158,7 @@ class Topics(Sequence[Topic]):
                 '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-topics" role="img" '
                 f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
                 'style="max-width:100%;height:auto">',
-                "<title>The most probable words of each topic</title>",
+                "<title>The top words of each topic</title>",
                 f"<desc>{markup(self._in_words())}</desc>",
                 f"<style>{_STYLE}</style>",
                 f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
@@ -179,7 +186,7 @@ class Topics(Sequence[Topic]):
 
     def _in_words(self) -> str:
         lists = (
-            f"Topic {topic.number}, {100 * topic.weight:.1f} %: "
+            f"{clean(topic.name) or f'Topic {topic.number}'}, {100 * topic.weight:.1f} %: "
             + ", ".join(word for word, _ in topic.words)
             for topic in self.topics
         )
@@ -188,7 +195,7 @@ class Topics(Sequence[Topic]):
     def _blocks(self, width: int) -> Iterator[list[str]]:
         """Set as many columns beside each other as fit, at least one."""
         lists = [
-            [f"{topic.number}  {100 * topic.weight:.1f} %"]
+            [f"{_title(topic)}  {100 * topic.weight:.1f} %"]
             + [shortened(word, _WORD) for word, _ in topic.words]
             for topic in self.topics
         ]
@@ -208,9 +215,13 @@ class Topics(Sequence[Topic]):
             yield ["  ".join(map(padded, row, sizes)).rstrip() for row in zip(*full, strict=True)]
 
 
+def _title(topic: Topic) -> str:
+    return shortened(topic.name, _WORD) or str(topic.number)
+
+
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:
-    head = f"{topic.number} · {100 * topic.weight:.1f} %"
-    yield f'<text x="{x}" y="{y + 14}" class="ink head">{head}</text>'
+    head = f"{_title(topic)} · {100 * topic.weight:.1f} %"
+    yield f'<text x="{x}" y="{y + 14}" class="ink head">{markup(head)}</text>'
     most = max((probability for _, probability in topic.words), default=1.0)
     for at, (word, probability) in enumerate(topic.words):
         top = y + _HEAD + at * _LINE

@@ -8,10 +8,23 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textkin._typing import HasText
+from textkin.explain import shortened
 from textkin.text._tokenise import described, text_of
 from textkin.weighting._rows import two_dimensional
 
-__all__ = ["DocumentsLike", "are_numbers", "listed", "part", "size"]
+__all__ = [
+    "DocumentsLike",
+    "are_numbers",
+    "id_of",
+    "listed",
+    "one",
+    "part",
+    "size",
+    "snippet_of",
+]
+
+_SNIPPET = 160  # columns
+_BEGINNING = 400  # characters, or words, that a snippet is made of
 
 DocumentsLike: TypeAlias = (
     Iterable[str | Sequence[str] | HasText] | ArrayLike | sparse.sparray | sparse.spmatrix
@@ -47,9 +60,16 @@ def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass
     if isinstance(X, np.ndarray):
         if X.dtype.kind not in "OUS" or X.ndim != 1:
             return X
-        return X.tolist()
+        X = X.tolist()
+    if not isinstance(X, Iterable):  # what only NumPy can read
+        return listed(np.asarray(X), name)
     items = X if isinstance(X, list) else list(X)
-    return items if _are_texts(items) else np.asarray(items)
+    if not _are_texts(items):
+        return np.asarray(items)
+    for at, item in enumerate(items):
+        if item is None or isinstance(item, float):
+            raise TypeError(f"{name} must hold documents; position {at} holds {described(item)}.")
+    return items
 
 
 def are_numbers(X: object) -> bool:
@@ -67,15 +87,41 @@ def part(X: Any, rows: Any) -> Any:  # noqa: ANN401 (what `listed` returned; pos
     return [X[row] for row in rows] if isinstance(X, list) else X[rows]
 
 
+def one(X: Any, row: int) -> Any:  # noqa: ANN401
+    """Return one document: a text or tokens, or a row of numbers that is a matrix still."""
+    return X[row] if isinstance(X, list) else X[[row]]
+
+
+def id_of(document: object) -> str | None:
+    """Return the id of a document that has one."""
+    found = getattr(document, "id", None)
+    return found if isinstance(found, str) else None
+
+
+def snippet_of(document: object) -> str:
+    """Return how the text of a document begins, or its tokens; nothing for rows of numbers."""
+    text = text_of(document)
+    if isinstance(text, list | tuple):
+        text = " ".join(map(str, text[:_BEGINNING]))
+    return shortened(text[:_BEGINNING], _SNIPPET) if isinstance(text, str) else ""
+
+
 def _are_texts(items: list[Any]) -> bool:
     if not items:
         return True
     if any(isinstance(text_of(item), str) for item in items):  # what is none is told by position
         return True
-    # A list of tokens; an empty one may stand before others.
+    # A list of tokens; an empty one, or a missing value, may stand before others.
     for item in items:
+        if item is None or (isinstance(item, float) and item != item):
+            continue
         if isinstance(item, list | tuple) and item:
             return isinstance(item[0], str)
         if not isinstance(item, list | tuple):
-            return isinstance(text_of(item), str) or hasattr(item, "vectors")
+            return isinstance(text_of(item), str) or _has_tokens(item)
     return True
+
+
+def _has_tokens(item: object) -> bool:
+    """Tell a document of token vectors: one row a token."""
+    return hasattr(item, "vectors") or (isinstance(item, np.ndarray) and item.ndim == 2)

@@ -46,10 +46,13 @@ class Measure(ABC):
         What `fit` was given, see `textkin.learn._documents.listed`.
     empty : ndarray of bool of shape (n_documents,)
         Which documents have nothing to compare: they are never found.
+    parts_of : str
+        What the parts of an explanation sum to, in words.
     """
 
     documents: Any
     empty: BoolArray
+    parts_of: str = "the distance"
 
     def __len__(self) -> int:
         return len(self.empty)
@@ -85,6 +88,24 @@ class Measure(ABC):
         `rows` are positions of queries, `columns` of documents. Without queries the documents
         are compared with each other, each pair once (row < column). What is empty is near none.
         """
+
+    @abstractmethod
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Yield pairs as `below` does, of some documents with others, by their positions.
+
+        Without columns the rows, which ascend, are compared with each other.
+        """
+
+    @abstractmethod
+    def keys(self) -> list[bytes]:
+        """Return bytes for each document: where they are the same, so are all distances."""
 
     @abstractmethod
     def between(

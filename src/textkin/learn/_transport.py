@@ -10,15 +10,21 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
-from textkin.learn._documents import part
-from textkin.learn._measures import Measure
+from textkin.learn._candidates import near_pairs, taken
+from textkin.learn._documents import one
+from textkin.learn._hashing import keys_of_entries
+from textkin.learn._measures import TRANSPORT, Measure
 from textkin.run import ProgressCallback
+from textkin.text._tokenise import text_of
 from textkin.transport import Comparison, Neighbors, PairBlock, TokenMover, WordMover
 from textkin.transport._corpus import Corpus, Hits, Options, Rows
 from textkin.transport._neighbors import Question
 from textkin.transport._streams import pair_blocks
 
 __all__ = ["FoundRows", "TransportMeasure"]
+
+
+_BOUNDS = tuple(name for name in TRANSPORT.values() if name != "auto")  # ranked by alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +45,8 @@ class TransportMeasure(Measure):
 
     def __init__(self, mover: WordMover | TokenMover) -> None:
         self.mover: Any = clone(mover).set_params(empty="inf")
+        if mover.algorithm in _BOUNDS:
+            self.parts_of = "the exact distance"
 
     def fit(self, X: Any) -> "TransportMeasure":  # noqa: ANN401
         """Keep documents, and learn the masses where they are learnt."""
@@ -90,6 +98,29 @@ class TransportMeasure(Measure):
             return pair_blocks(corpus, corpus.rows, options, from_row, progress)
         return pair_blocks(corpus, self._asked(queries), options, None, progress)
 
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Stream the pairs of some documents, most of them removed by bounds."""
+        corpus = self._corpus
+        options: Options = self.mover._options(None, float(threshold))
+        found = rows if columns is None else columns
+        some = replace(corpus, rows=taken(corpus.rows, found))
+        asked = some.rows if columns is None else taken(corpus.rows, rows)
+        from_row = np.arange(1, len(rows) + 1, dtype=np.int64) if columns is None else None
+        for block in near_pairs(some, asked, options, from_row, progress):
+            yield PairBlock(rows[block.rows], found[block.columns], block.distances)
+
+    def keys(self) -> list[bytes]:
+        """Return the words and their counts; tokens with vectors of their own equal no others."""
+        rows = self._corpus.rows
+        return keys_of_entries(rows.indptr, rows.words, rows.counts)
+
     def between(
         self,
         rows: Int64Array,
@@ -99,11 +130,11 @@ class TransportMeasure(Measure):
     ) -> Float64Array:
         """Compute every distance asked for: nothing can be left out."""
         corpus = self._corpus
-        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        some = replace(corpus, rows=taken(corpus.rows, columns))
         options: Options = self.mover._options(None, math.inf)
         if options.algorithm in ("auto", "prefetch"):
             options = replace(options, algorithm="brute")
-        hits: Hits = some.search(_taken(corpus.rows, rows), options, progress=progress)
+        hits: Hits = some.search(taken(corpus.rows, rows), options, progress=progress)
         matrix = np.full((len(rows), len(columns)), np.inf)
         matrix[np.repeat(np.arange(len(rows)), np.diff(hits.starts)), hits.rows] = hits.distances
         return matrix
@@ -117,18 +148,15 @@ class TransportMeasure(Measure):
     ) -> NearRows:
         """Search among those documents alone."""
         corpus = self._corpus
-        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        some = replace(corpus, rows=taken(corpus.rows, columns))
         options: Options = self.mover._options(1)
         hits: Hits = some.search(self._asked(queries), options, progress=progress)
         return NearRows(hits.starts, hits.rows, hits.distances)
 
     def explain(self, query: Any, row: int) -> Comparison | None:  # noqa: ANN401
         """Return the flow of words, or of tokens; None where one of the two is empty."""
-        [document] = (
-            part(self.documents, [row])
-            if isinstance(self.documents, list)
-            else (self.documents[[row]],)
-        )
+        # A text alone, so that the picture shows it.
+        query, document = text_of(query), text_of(one(self.documents, row))
         if self.empty[row] or self._is_empty(query):
             return None
         found: Comparison = self.mover.explain(query, document)
@@ -137,11 +165,3 @@ class TransportMeasure(Measure):
     def _is_empty(self, query: Any) -> bool:  # noqa: ANN401
         many = query if not isinstance(self.documents, list) else [query]
         return bool(self._corpus.are_empty(self._asked(many))[0])
-
-
-def _taken(rows: Rows, positions: Int64Array) -> Rows:
-    """Return some rows, in the order of their positions."""
-    lengths = np.diff(rows.indptr)[positions]
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.arange(indptr[-1]) + np.repeat(rows.indptr[positions] - indptr[:-1], lengths)
-    return Rows(indptr, rows.words[at], rows.counts[at])

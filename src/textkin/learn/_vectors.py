@@ -1,11 +1,11 @@
 """Vectors as a measure of documents: any representation, compared by any metric of `distances`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.utils import get_tags
 
 from textkin._typing import Bags, BoolArray, Float64Array, Int64Array
@@ -13,8 +13,11 @@ from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows, rows_below
 from textkin.distance._pairwise import known_distance
 from textkin.explain import Contributions
-from textkin.learn._documents import are_numbers, size
+from textkin.learn._documents import are_numbers, one, part, size
+from textkin.learn._hashing import keys_of_rows, keys_of_words
 from textkin.learn._measures import Measure, infinite_where
+from textkin.learn._why import PARTS_OF, edit_reasons, vector_reasons
+from textkin.models import Pooling
 from textkin.run import ProgressCallback
 from textkin.text import BagOfWords, Vocabulary, count_words
 from textkin.text._stop_words import StopWords
@@ -77,7 +80,7 @@ class Representation:
             if self.model_ is None and self._weigh:
                 self.model_ = TfIdf()
         vectors = given if self.model_ is None else self.model_.fit_transform(given)
-        if self.words is not None and vectors.shape[1] != len(self.words):
+        if not _keeps_columns(self.model_):
             self.words = None
         return self._checked(vectors, given)
 
@@ -92,6 +95,42 @@ class Representation:
             raise TypeError("X must be texts, as those of fit were; got numbers.")
         vectors = given if self.model_ is None else self.model_.transform(given)
         return self._checked(vectors, given)
+
+    def names(self, given: Sequence[str] | None = None) -> Sequence[str] | None:
+        """Return the names of the columns of the vectors; None if they have none.
+
+        `given` are those of the rows of numbers, if any, that the vectors are made of.
+        """
+        if self.words is not None:
+            return self.words  # type: ignore[no-any-return]
+        if self.model_ is None:
+            return given
+        try:
+            found: Sequence[str] = self.model_.get_feature_names_out()
+        except (AttributeError, ValueError, TypeError):  # some have none, or need more to tell
+            return None
+        return found
+
+    @property
+    def counted_words(self) -> list[str] | None:
+        """The words that texts are counted by; None where nothing is counted here."""
+        return None if self._vocabulary is None else list(self._vocabulary.words)
+
+    def restored(
+        self,
+        words: Sequence[str] | None,
+        model: Any,  # noqa: ANN401
+        columns: int,
+    ) -> "Representation":
+        """Return a representation that was fitted before.
+
+        `words` are those that texts are counted by, `columns` the number of those of vectors.
+        """
+        self.model_ = model
+        if words is not None:
+            self._vocabulary = Vocabulary(words)
+            self.words = self._vocabulary.words if len(words) == columns else None
+        return self
 
     def _count(self, X: list[Any]) -> Bags:
         """Learn the words of texts, or of lists of words, and count them."""
@@ -146,6 +185,8 @@ class VectorMeasure(Measure):
     ) -> None:
         self.metric = known_distance(metric)
         self.n_jobs = n_jobs
+        self.parts_of = PARTS_OF.get(self.metric, self.parts_of)
+        self.names: Sequence[str] | None = None  # of the columns of rows of numbers, if known
         self.representation = Representation(
             model, stop_words, weigh=self.metric not in _OF_COUNTS, n_jobs=n_jobs
         )
@@ -222,6 +263,37 @@ class VectorMeasure(Measure):
             if kept.any():
                 yield PairBlock(rows[kept], found.rows[kept], found.distances[kept])
 
+    def below_among(
+        self,
+        threshold: float,
+        rows: Int64Array,
+        columns: Int64Array | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[PairBlock]:
+        """Compute the distances of some documents, block by block, and keep those below."""
+        found = rows if columns is None else columns
+        if not len(rows) or not len(found):
+            return
+        blocks = rows_below(
+            part(self.vectors, rows),
+            None if columns is None else part(self.vectors, columns),
+            self.metric,
+            threshold,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        for begin, near in blocks:
+            first = rows[np.repeat(np.arange(begin, begin + len(near)), np.diff(near.starts))]
+            second = found[near.rows]
+            kept = ~(self.empty[first] | self.empty[second])
+            if kept.any():
+                yield PairBlock(first[kept], second[kept], near.distances[kept])
+
+    def keys(self) -> list[bytes]:
+        """Return the vectors, or the words in their order."""
+        return keys_of_words(self.vectors) if self.metric == "edit" else keys_of_rows(self.vectors)
+
     def between(
         self,
         rows: Int64Array,
@@ -230,14 +302,9 @@ class VectorMeasure(Measure):
         progress: ProgressCallback | None = None,
     ) -> Float64Array:
         """Return the matrix of distances."""
-        if self.metric == "edit":
-            first: Any = [self.vectors[row] for row in rows]
-            second: Any = [self.vectors[row] for row in columns]
-        else:
-            first, second = self.vectors[rows], self.vectors[columns]
         matrix = distances(
-            first,
-            second,
+            part(self.vectors, rows),
+            part(self.vectors, columns),
             self.metric,  # type: ignore[arg-type]
             n_jobs=self.n_jobs,
             progress=progress,
@@ -264,8 +331,24 @@ class VectorMeasure(Measure):
         return _without(found, empty)
 
     def explain(self, query: Any, row: int) -> Contributions | None:  # noqa: ANN401
-        """Return what of the two vectors makes the distance."""
-        raise NotImplementedError
+        """Return what of the two documents makes them near or far, see `vector_reasons`.
+
+        None where one of the two is empty, and where two sequences are too long to be aligned.
+        """
+        document: Any = one(self.documents, row)
+        asked, empty = self.vectors_of(query if are_numbers(self.documents) else [query])
+        if empty[0] or self.empty[row]:
+            return None
+        if self.metric == "edit":
+            return edit_reasons(asked[0], self.vectors[row])
+        model = self.representation.model_
+        if self.metric == "cosine" and isinstance(model, Pooling):  # which knows the words
+            return model.explain(query, document)
+        return vector_reasons(self.metric, asked, one(self.vectors, row), self._name)
+
+    def _name(self, column: int) -> str:
+        names = self.representation.names(self.names)
+        return f"column {column}" if names is None else str(names[column])
 
     def _without_direction(self, vectors: Any) -> BoolArray:  # noqa: ANN401
         if self.metric in _OF_DIRECTIONS:
@@ -285,6 +368,14 @@ def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's
         return bool(get_tags(model).input_tags.string)
     except (AttributeError, TypeError):  # no estimator of scikit-learn's kind
         return False
+
+
+def _keeps_columns(model: Any) -> bool:  # noqa: ANN401
+    """Tell a model that weighs columns from one that makes others of them."""
+    if model is None or isinstance(model, OneToOneFeatureMixin):
+        return True
+    steps: Any = getattr(model, "steps", ())
+    return bool(steps) and all(_keeps_columns(step) for _, step in steps if step != "passthrough")
 
 
 def _are_token_lists(X: list[Any]) -> bool:

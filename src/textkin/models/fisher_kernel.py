@@ -19,12 +19,12 @@ from textkin.models.plsa import PLSA
 from textkin.run import ProgressCallback
 from textkin.weighting._rows import normalised, rows_of
 
-__all__ = ["FisherKernel"]
+__all__ = ["N_COMPONENTS", "FisherKernel"]
 
 _BLOCK = 2**23  # features that are held at a time, in similarities and while they are made
 _COUNT = integer(1)
 _SEVERAL = Sequence, np.ndarray
-_N_COMPONENTS = Constraint(
+N_COMPONENTS = Constraint(
     lambda value: (
         _COUNT.accepts(value)
         or (
@@ -128,7 +128,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": _N_COMPONENTS,
+        "n_components": N_COMPONENTS,
         "model": one_of(None) | instance_of(PLSA, "a PLSA"),
         "topic_weight": real(0),
         "word_weight": real(0),

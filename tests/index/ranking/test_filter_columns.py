@@ -71,7 +71,7 @@ def test_a_reading_that_is_stopped_leaves_nothing_behind(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.add(PAPERS)
-    original = _columns._Field.add
+    original = _columns.Field.add
 
     def stopped(self: Any, position: int, *given: Any) -> None:
         original(self, position, *given)
@@ -79,16 +79,16 @@ def test_a_reading_that_is_stopped_leaves_nothing_behind(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_columns._Field, "add", stopped)
+        patch.setattr(_columns.Field, "add", stopped)
         with pytest.raises(KeyboardInterrupt):
             index.search("x", where="exists(year)")
     assert index.search("x", where="exists(year)").ids == ["a", "b", "c"]
     index.add([{"id": f"new{n}", "text": "x", "year": 1} for n in range(3)])
     with monkeypatch.context() as patch:
-        patch.setattr(_columns._Field, "add", lambda *given: (original(*given), 1 / 0))
+        patch.setattr(_columns.Field, "add", lambda *given: (original(*given), 1 / 0))
         with pytest.raises(ZeroDivisionError):
             index.search("x", where="year = 1")
-    column = _columns._Field("year").column(index._view())
+    column = _columns.Field("year").column(index._view())
     assert len(column.rows) == 0
     assert index.search("x", where="exists(year)").stats["searched"] == 6
     assert len(Columns.of(index._view())._columns.get("year").rows) == 6

@@ -15,6 +15,7 @@ from support import load_script
 from textkin import Index
 from textkin.index import Filter, parse_filter
 from textkin.index.ranking import _columns
+from textkin.index.ranking._filtered import passed
 from textkin.text import Document
 
 PAPERS = load_script("tests/index/ranking/papers.py").PAPERS
@@ -169,6 +170,11 @@ def test_a_filter_lets_through_what_a_look_at_every_document_does(
     expected = [document.id for document in store if holds(where, document)]
     assert store.search("word", 200, where=where).ids == expected
     assert store.search("word", 200, where=str(parse_filter(where))).ids == expected
+    documents = [*store]  # as they would be without an index
+    found = passed(documents, parse_filter(where)).rows
+    assert [document.id for document, there in zip(documents, found, strict=True) if there] == (
+        expected
+    )
 
 
 @given(where=filters())

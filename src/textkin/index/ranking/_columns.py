@@ -21,13 +21,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from textkin._typing import BoolArray, Int32Array
+from textkin._typing import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import CATALOGUE
 from textkin.index.ranking._filters import Condition, Filter, Group, Scalar
 from textkin.index.ranking._view import View
 
-__all__ = ["Column", "Columns", "Passed"]
+__all__ = ["Column", "Columns", "Field", "Passed", "passed_by"]
 
 _CHUNK = 4096  # documents that are read at a time; others may read in between
 _VALUE_BYTES = 256 << 20  # of values that are kept while an index is open
@@ -201,26 +201,9 @@ class Columns:
             found = self._passed.get(asked)
             if found is None:
                 columns = self._of_fields(asked.fields)
-                rows = self._rows(asked, columns)
-                rows.flags.writeable = False
-                unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
-                notes = [columns[one.field].note(one) for one in _conditions(asked)]
-                found = Passed(rows, unknown, tuple(dict.fromkeys(filter(None, notes))))
+                found = passed_by(asked, columns, self._view.n_rows)
                 self._passed.put(asked, found)
             return found
-
-    def _rows(self, asked: Filter, columns: dict[str, Column]) -> BoolArray:
-        if isinstance(asked, Condition):
-            return columns[asked.field].where(asked, self._view.n_rows)
-        assert isinstance(asked, Group)
-        parts = [self._rows(part, columns) for part in asked.parts]
-        if asked.operator == "not":
-            return ~parts[0]
-        join = np.logical_and if asked.operator == "and" else np.logical_or
-        found = np.full(self._view.n_rows, asked.operator == "and")
-        for part in parts:
-            join(found, part, out=found)
-        return found
 
     def _of_fields(self, fields: Sequence[str]) -> dict[str, Column]:
         found = {field: self._columns.get(field) for field in fields}
@@ -230,6 +213,29 @@ class Columns:
                 found[field] = column
                 self._columns.put(field, column)
         return {field: column for field, column in found.items() if column is not None}
+
+
+def passed_by(asked: Filter, columns: dict[str, Column], n_rows: int) -> Passed:
+    """Return which rows a filter lets through, by the columns of its fields."""
+    rows = _rows(asked, columns, n_rows)
+    rows.flags.writeable = False
+    unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
+    notes = [columns[one.field].note(one) for one in _conditions(asked)]
+    return Passed(rows, unknown, tuple(dict.fromkeys(filter(None, notes))))
+
+
+def _rows(asked: Filter, columns: dict[str, Column], n_rows: int) -> BoolArray:
+    if isinstance(asked, Condition):
+        return columns[asked.field].where(asked, n_rows)
+    assert isinstance(asked, Group)
+    parts = [_rows(part, columns, n_rows) for part in asked.parts]
+    if asked.operator == "not":
+        return ~parts[0]
+    join = np.logical_and if asked.operator == "and" else np.logical_or
+    found = np.full(n_rows, asked.operator == "and")
+    for part in parts:
+        join(found, part, out=found)
+    return found
 
 
 def _conditions(asked: Filter) -> Iterator[Condition]:
@@ -245,7 +251,7 @@ class _Values:
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._kept: _Recent[str, _Field] = _Recent(_VALUE_BYTES)
+        self._kept: _Recent[str, Field] = _Recent(_VALUE_BYTES)
         self._file: object = None
 
     def columns(self, view: View, fields: Sequence[str]) -> dict[str, Column]:
@@ -256,11 +262,11 @@ class _Values:
             if file != self._file:  # another index lies there now
                 self._file, self._kept = file, _Recent(_VALUE_BYTES)
             state = view.snapshot.state
-            values: dict[str, _Field] = {}
+            values: dict[str, Field] = {}
             for field in fields:
                 one = self._kept.get(field)
                 # What a later state has read lacks what was deleted in between.
-                values[field] = one if one and one.number <= state.number else _Field(field)
+                values[field] = one if one and one.number <= state.number else Field(field)
             for first in sorted({one.end for one in values.values()}):
                 _read(view, first, [one for one in values.values() if one.end == first])
             found = {}
@@ -271,11 +277,11 @@ class _Values:
                 if newest is None or newest.number <= state.number:
                     # Values of deleted documents are carried along until they are the most.
                     mostly_there = 2 * len(found[field].rows) >= one.mark()
-                    self._kept.put(field, one if mostly_there else _Field(field))
+                    self._kept.put(field, one if mostly_there else Field(field))
             return found
 
 
-def _read(view: View, first: int, fields: "Sequence[_Field]") -> None:
+def _read(view: View, first: int, fields: "Sequence[Field]") -> None:
     """Add the values of documents from a position on, in one pass; all of them, or none."""
     names = [field.name for field in fields]
     wanted = ["position", "id", "label" if "label" in names else "'null'"]
@@ -312,7 +318,7 @@ def _read(view: View, first: int, fields: "Sequence[_Field]") -> None:
         raise
 
 
-class _Field:
+class Field:
     """The values of a field, by the positions of their documents.
 
     Parameters
@@ -398,17 +404,26 @@ class _Field:
 
     def column(self, view: View) -> Column:
         """Return the values that documents of a view have, the distinct ones in order."""
+        positions, codes, numbers, strings = self._sorted()
+        rows = np.searchsorted(view.positions, positions)
+        there = rows < view.n_rows
+        there[there] = view.live[rows[there]] & (view.positions[rows[there]] == positions[there])
+        return Column(rows[there].astype(np.int32), codes[there], numbers, strings)
+
+    def whole_column(self) -> Column:
+        """Return all values that were added; positions are rows."""
+        positions, codes, numbers, strings = self._sorted()
+        return Column(positions.astype(np.int32), codes, numbers, strings)
+
+    def _sorted(self) -> tuple[Int64Array, Int32Array, list[float], list[str]]:
+        """Return positions and codes by the order of distinct values, and those."""
         numbers, strings = sorted(self._numbers), sorted(self._strings)
         coded = np.zeros(_FIRST + 2 * max(len(numbers), len(strings)), np.int32)
         coded[:_FIRST] = range(_FIRST)
         coded[_codes_of(self._numbers, numbers)] = np.arange(len(numbers)) + _FIRST
         coded[_codes_of(self._strings, strings)] = np.arange(len(strings)) + _FIRST + len(numbers)
         positions = np.array(self._positions, np.int64)
-        codes = coded[np.array(self._codes, np.int32)]
-        rows = np.searchsorted(view.positions, positions)
-        there = rows < view.n_rows
-        there[there] = view.live[rows[there]] & (view.positions[rows[there]] == positions[there])
-        return Column(rows[there].astype(np.int32), codes[there], numbers, strings)
+        return positions, coded[np.array(self._codes, np.int32)], numbers, strings
 
 
 def _codes_of(codes: "dict[Any, int]", values: Sequence[Any]) -> Int32Array:

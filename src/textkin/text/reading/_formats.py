@@ -21,7 +21,7 @@ from textkin.text.reading._items import items_of
 from textkin.text.reading._rows import Bad, Meter, Place, Row
 from textkin.text.reading._tables import checked_names, table_rows
 
-__all__ = ["FileOptions", "Reader", "file_rows", "is_table"]
+__all__ = ["FileOptions", "Reader", "file_lines", "file_rows", "is_table"]
 
 Reader: TypeAlias = Callable[[Path], str | Document | Mapping[str, Any] | Iterable[Any]]
 """Reads a file of another format: gives its text, its record, a table or an iterable of such."""
@@ -67,10 +67,48 @@ def file_rows(
         In the order of the file.
     """
     name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    place = last = Place(str(path), name)
+    place = Place(str(path), name)
+    return _guarded(path, place, lambda file: _rows(file, path, place, options), meter, before)
+
+
+def file_lines(path: Path, encoding: str | None = None, max_bytes: int = 1 << 20) -> Iterator[Row]:
+    """Give the lines of a text file, whatever its ending (".gz": decompressed), without blank ones.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    encoding : str or None, default=None
+        As in `read`.
+    max_bytes : int, default=1048576
+        The most characters of a line; a longer one is `Bad`.
+
+    Yields
+    ------
+    Row
+        A line, with its end, or `Bad`.
+    """
+    place = Place(str(path), path.name)
+
+    def lines(file: BinaryIO) -> Iterator[Row]:
+        unpacked = _unpacked(file, _ending(path)[1])
+        return _lines(unpacked, place, FileOptions(encoding, max_bytes=max_bytes))
+
+    return _guarded(path, place, lines, Meter(None, None))
+
+
+def _guarded(
+    path: Path,
+    place: Place,
+    rows: Callable[[BinaryIO], Iterator[Row]],
+    meter: Meter,
+    before: int = 0,
+) -> Iterator[Row]:
+    """Open a file and give its rows; what goes wrong with the file is a row, too."""
+    last = place
     try:
         with _opened(path) as file:
-            for row in _rows(file, path, place, options):
+            for row in rows(file):
                 last = row.place
                 yield row
                 if meter.due():
@@ -109,8 +147,7 @@ def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Ite
     if options.reader is not None:
         return _read_by(options.reader, path, place)
     ending, packed = _ending(path)
-    if packed:
-        file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    file = _unpacked(file, packed)
     match ending:
         case ".parquet" | ".pq" if not packed:
             return _parquet(file, place)
@@ -123,6 +160,10 @@ def _rows(file: BinaryIO, path: Path, place: Place, options: FileOptions) -> Ite
         case ".tsv" | ".tab":
             return _table(file, place, options, "\t", options.quoted is True)
     return _text(file, place, options)
+
+
+def _unpacked(file: BinaryIO, packed: bool) -> BinaryIO:
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file)) if packed else file
 
 
 def _ending(path: Path) -> tuple[str, bool]:
@@ -177,6 +218,12 @@ def _behind_space(text: str, at: int) -> int:
 
 
 def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    for row in _lines(file, place, options):
+        yield row if isinstance(row.content, Bad) else Row(row.place, _parsed(str(row.content)))
+
+
+def _lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[Row]:
+    """Give each line that is not blank."""
     with Lines(file, options.encoding, options.max_bytes, newline="\n") as lines:
         while True:
             lines.begin()
@@ -191,7 +238,7 @@ def _json_lines(file: BinaryIO, place: Place, options: FileOptions) -> Iterator[
             if lines.problem is not None:
                 yield Row(place.at("line", lines.number), Bad(lines.problem))
             elif line.strip():
-                yield Row(place.at("line", lines.number), _parsed(line))
+                yield Row(place.at("line", lines.number), line)
 
 
 def _parsed(line: str) -> object:

@@ -122,6 +122,13 @@ class Documents(Iterable[Document]):
         return self._skipped
 
     def __iter__(self) -> Iterator[Document]:
+        return (document for _, document in self.placed())
+
+    def placed(self) -> Iterator[tuple[Place, Document]]:
+        """Iterate over the documents, each with the place where it was found.
+
+        For messages about what a document holds: ``str(place)`` is "reviews.csv, line 17".
+        """
         if self._used_up:
             raise ValueError(
                 "This iterator was read already and cannot be read again; keep its documents, as "
@@ -148,7 +155,7 @@ class Documents(Iterable[Document]):
             ("split", self._split),
         ]
 
-    def _documents(self) -> Iterator[Document]:
+    def _documents(self) -> Iterator[tuple[Place, Document]]:
         report = _Report()
         seen: dict[str, Place] = {}
         count = 0
@@ -161,7 +168,7 @@ class Documents(Iterable[Document]):
             made = row.content if isinstance(row.content, Bad) else self._made(row, seen)
             if not isinstance(made, Bad):
                 count += len(made)
-                yield from made
+                yield from ((row.place, document) for document in made)
             elif self._errors == "skip":
                 report.add(row.place, made.reason)
             else:

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from support import load_script
-
-measures = load_script("benchmarks/sts_measures.py")
+from textkin.evaluate import _sts as measures
 
 NUMBERS = st.floats(-5, 5).map(lambda x: round(x, 3))
 
@@ -26,7 +24,7 @@ def test_the_mean_of_the_paper():
         names += [name] * pairs[name]
         gold += list(one)
         scores += list(correlation * one + np.sqrt(1 - correlation**2) * other)
-    found = measures.agreement(names, gold, scores)
+    found = measures.sts_scores(names, gold, scores)
     assert found.sets == pytest.approx(table_2)
     assert found.mean == pytest.approx(0.6081, abs=5e-5)
 
@@ -34,7 +32,7 @@ def test_the_mean_of_the_paper():
 def test_two_sets_by_hand():
     """METHODS 19.5, test 2."""
     gold, scores = [0, 2, 4, 1, 3, 5], [0.1, 0.2, 0.3, 0.7, 0.5, 0.9]
-    found = measures.agreement(["one"] * 3 + ["two"] * 3, gold, scores)
+    found = measures.sts_scores(["one"] * 3 + ["two"] * 3, gold, scores)
     assert found.sets == pytest.approx({"one": 1, "two": 0.5})
     assert found.everything == pytest.approx(0.5376082, abs=5e-8)
     assert found.normalised == pytest.approx(0.8106435, abs=5e-8)
@@ -47,7 +45,7 @@ def test_two_sets_by_hand():
 def test_sets_may_come_mixed():
     names = ["b", "a", "b", "a", "b", "a"]
     gold, scores = [1, 0, 3, 2, 5, 4], [0.7, 0.1, 0.5, 0.2, 0.9, 0.3]
-    found = measures.agreement(names, gold, scores)
+    found = measures.sts_scores(names, gold, scores)
     assert found.sets == pytest.approx({"b": 0.5, "a": 1})
     assert found.normalised == pytest.approx(0.8106435, abs=5e-8)
 
@@ -59,18 +57,18 @@ def test_a_constant_correlates_with_nothing(constant):
     assert measures.pearson([constant] * 3, gold) == 0
     assert measures.spearman(gold, [constant] * 3) == 0
     assert_allclose(measures.fitted(gold, [constant] * 3), 2)
-    found = measures.agreement(["a"] * 3, gold, [constant] * 3)
+    found = measures.sts_scores(["a"] * 3, gold, [constant] * 3)
     assert found.as_dict() == {"a": 0, "ALL": 0, "ALLnrm": 0, "Mean": 0}
 
 
 def test_one_pair_and_none():
     assert measures.pearson([1], [2]) == 0
     assert measures.pearson([], []) == 0
-    assert measures.agreement([], [], []).as_dict() == {"ALL": 0, "ALLnrm": 0, "Mean": 0}
+    assert measures.sts_scores([], [], []).as_dict() == {"ALL": 0, "ALLnrm": 0, "Mean": 0}
 
 
 def test_a_set_that_runs_backwards_is_turned_by_the_fit():
-    found = measures.agreement("aaa", [0, 1, 2], [3, 2, 1])
+    found = measures.sts_scores("aaa", [0, 1, 2], [3, 2, 1])
     assert found.mean == pytest.approx(-1)
     assert found.normalised == pytest.approx(1)
 
@@ -100,4 +98,4 @@ def test_what_cannot_be_measured_is_refused():
     with pytest.raises(ValueError, match="scores must be finite numbers; got nan for pair 1"):
         measures.pearson([1, 2], [1, np.nan])
     with pytest.raises(ValueError, match="sets must name 2 pairs, as gold does; got 3"):
-        measures.agreement("aab", [1, 2], [1, 2])
+        measures.sts_scores("aab", [1, 2], [1, 2])

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
-__all__ = ["Agreement", "agreement", "fitted", "pearson", "spearman"]
+from textkin._typing import Float64Array
+
+__all__ = ["STSScores", "fitted", "pearson", "spearman", "sts_scores"]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class STSScores:
     """What the STS tasks report of a system.
 
     Attributes
@@ -43,7 +44,7 @@ class Agreement:
         return {**self.sets, **whole}
 
 
-def agreement(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> Agreement:
+def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSScores:
     """Return the measures of the STS tasks of 2012 and later.
 
     Parameters
@@ -55,7 +56,7 @@ def agreement(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> Agreem
 
     Returns
     -------
-    Agreement
+    STSScores
         Correlations between -1 and 1; 1 is best.
 
     References
@@ -65,7 +66,8 @@ def agreement(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> Agreem
 
     Examples
     --------
-    >>> found = agreement("aaabbb", [0, 2, 4, 1, 3, 5], [0.1, 0.2, 0.3, 0.7, 0.5, 0.9])
+    >>> from textkin.evaluate import sts_scores
+    >>> found = sts_scores("aaabbb", [0, 2, 4, 1, 3, 5], [0.1, 0.2, 0.3, 0.7, 0.5, 0.9])
     >>> {name: round(value, 4) for name, value in found.as_dict().items()}
     {'a': 1.0, 'b': 0.5, 'ALL': 0.5376, 'ALLnrm': 0.8106, 'Mean': 0.75}
     """
@@ -73,14 +75,15 @@ def agreement(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> Agreem
     names = np.asarray(list(sets), dtype=object)
     if names.shape != wanted.shape:
         raise ValueError(f"sets must name {len(wanted)} pairs, as gold does; got {len(names)}.")
-    of_sets, refitted = {}, np.empty_like(given)
+    of_sets: dict[str, float] = {}
+    refitted = np.empty_like(given)
     mean = 0.0
     for name in dict.fromkeys(names):
         of_set = names == name
         of_sets[str(name)] = pearson(wanted[of_set], given[of_set])
         refitted[of_set] = fitted(wanted[of_set], given[of_set])
-        mean += of_sets[str(name)] * of_set.sum() / len(names)
-    return Agreement(of_sets, pearson(wanted, given), pearson(wanted, refitted), mean)
+        mean += of_sets[str(name)] * float(of_set.mean())
+    return STSScores(of_sets, pearson(wanted, given), pearson(wanted, refitted), mean)
 
 
 def pearson(gold: ArrayLike, scores: ArrayLike) -> float:
@@ -113,10 +116,13 @@ def spearman(gold: ArrayLike, scores: ArrayLike) -> float:
     float
         Between -1 and 1.
     """
-    return pearson(*map(rankdata, _checked(gold, scores)))
+    from scipy.stats import rankdata  # a second to import
+
+    ranks = [np.asarray(rankdata(side)) for side in _checked(gold, scores)]
+    return pearson(*ranks)
 
 
-def fitted(gold: ArrayLike, scores: ArrayLike) -> np.ndarray:
+def fitted(gold: ArrayLike, scores: ArrayLike) -> Float64Array:
     """Return a * scores + b with the a and b that come nearest `gold` by least squares.
 
     Parameters
@@ -134,10 +140,11 @@ def fitted(gold: ArrayLike, scores: ArrayLike) -> np.ndarray:
         return wanted
     direction = _centred(given)
     middle = wanted.mean()
-    return middle + (direction @ (wanted - middle)) * direction
+    near: Float64Array = middle + (direction @ (wanted - middle)) * direction
+    return near
 
 
-def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[Float64Array, Float64Array]:
     sides = [np.asarray(side, dtype=np.float64) for side in (gold, scores)]
     if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
         raise ValueError(
@@ -151,11 +158,12 @@ def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray
     return sides[0], sides[1]
 
 
-def _centred(values: np.ndarray) -> np.ndarray:
+def _centred(values: Float64Array) -> Float64Array:
     """Return the values less their mean as a unit vector; zeros for a constant."""
     if len(values) == 0 or np.ptp(values) == 0:  # the mean of equal values need not equal them
         return np.zeros(len(values))
     largest = np.abs(values).max()  # so that no square overflows or vanishes
     apart = values / largest
     apart -= apart.mean()
-    return apart / np.linalg.norm(apart)
+    unit: Float64Array = apart / np.linalg.norm(apart)
+    return unit

@@ -1,0 +1,195 @@
+"""Where the results of a command go, and in which form: lines, JSON or CSV."""
+
+import csv as csv_module
+import io
+import json as json_module
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from textkin.cli._drawing import Look
+from textkin.cli._files import check_writable, write_whole
+from textkin.cli._printing import print_json, print_lines, shown
+from textkin.explain._words import clean, columns, shortened
+
+__all__ = ["Form", "Output", "aligned"]
+
+_GAP = 2
+_NARROWEST = 6  # of a column that is cut
+_SHORTEST = 20  # of a text that is
+
+
+class Form(Enum):
+    """How results are written."""
+
+    lines = auto()
+    json = auto()
+    csv = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What was asked for.
+
+    Attributes
+    ----------
+    form : Form
+        Of the result.
+    file : Path or None
+        Where it goes; None is standard output.
+    drawings : tuple of (Path, str)
+        Further files, each with the option that names it.
+    """
+
+    form: Form
+    file: Path | None
+    drawings: tuple[tuple[Path, str], ...]
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Path],
+        *,
+        json: bool,
+        csv: bool,
+        output: Path | None,
+        **drawings: Path | None,
+    ) -> "Output":
+        """Look at the options, before any work.
+
+        Parameters
+        ----------
+        sources : sequence of path
+            What is read, which must not be written over.
+        json, csv, output
+            The options of these names.
+        **drawings
+            Further options that name files.
+
+        Raises
+        ------
+        ValueError, OSError
+            If they exclude each other, or a file could not be written.
+        """
+        if json and csv:
+            raise ValueError("--json and --csv exclude each other.")
+        form = Form.json if json else Form.csv if csv else Form.lines
+        if output is not None and form is Form.lines:
+            form = {".json": Form.json, ".csv": Form.csv}.get(output.suffix.lower(), form)
+        files = {f"--{name}": path for name, path in drawings.items() if path is not None}
+        named = {**({} if output is None else {"--output": output}), **files}
+        for option, path in named.items():
+            check_writable(path)
+            if path.exists() and any(map(path.samefile, filter(Path.exists, sources))):
+                raise ValueError(f"{option} must not name what is read: {str(path)!r}.")
+            for other, second in named.items():
+                if other != option and path.resolve() == second.resolve():
+                    raise ValueError(f"{option} and {other} must name different files.")
+        return cls(form, output, tuple((path, option) for option, path in files.items()))
+
+    @property
+    def look(self) -> Look:
+        """What lines can show where they go."""
+        return Look() if self.file is not None else Look.of_output()
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether standard output has JSON, so that nothing need be said beside it."""
+        return self.form is Form.json and self.file is None
+
+    def drawing(self, option: str, content: Callable[[], str]) -> None:
+        """Write the file that an option names, if it was given."""
+        for path, name in self.drawings:
+            if name == option:
+                write_whole(path, content())
+
+    def put(
+        self,
+        *,
+        lines: Callable[[Look], Iterable[str]],
+        record: Callable[[], dict[str, Any]],
+        table: Callable[[], Iterable[Sequence[object]]],
+    ) -> None:
+        """Print the result, or write it to its file; what was written is told.
+
+        Parameters
+        ----------
+        lines, record, table : callable
+            Make the result in one of the forms; of a table the first row has the names.
+        """
+        if self.file is not None:
+            write_whole(self.file, self._written(lines, record, table))
+        elif self.form is Form.json:
+            print_json(record())
+        elif self.form is Form.csv:
+            typer.echo(shown(_csv(table())), nl=False, color=True)
+        elif found := [*lines(self.look)]:
+            print_lines(found)
+        written = [path for path, _ in self.drawings]
+        for path in [*written, *([] if self.file is None else [self.file])]:
+            typer.echo(f"textkin: wrote {path}", err=True)
+
+    def _written(
+        self,
+        lines: Callable[[Look], Iterable[str]],
+        record: Callable[[], dict[str, Any]],
+        table: Callable[[], Iterable[Sequence[object]]],
+    ) -> str:
+        if self.form is Form.json:
+            return json_module.dumps(record(), indent=2, ensure_ascii=False) + "\n"
+        if self.form is Form.csv:
+            return _csv(table())
+        return "".join(f"{line}\n" for line in lines(self.look))
+
+
+def aligned(
+    rows: Sequence[Sequence[str]],
+    look: Look,
+    *,
+    right: Sequence[int] = (),
+    cut: Sequence[int] = (),
+    fill: bool = False,
+) -> list[str]:
+    """Return rows of cells as lines with columns; texts are cleaned.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        The cells, as many in each row.
+    look : Look
+        Of the output: on a terminal columns that may be cut share what is left of its width.
+    right, cut : sequences of int
+        Which columns end at the right, and which may be cut.
+    fill : bool, default=False
+        Whether the last column is a text that is cut to what is left, in a pipe too.
+    """
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
+    if look.terminal:
+        over = sum(widths) + _GAP * (len(widths) - 1) - look.width
+        while over > 0 and any(widths[at] > _NARROWEST for at in cut):
+            widest = max(cut, key=lambda at: widths[at])
+            widths[widest] -= 1
+            over -= 1
+    if fill:
+        left = look.width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
+        widths[-1] = min(widths[-1], max(left, _SHORTEST))
+    lines = []
+    for row in cells:
+        parts = []
+        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            cell = shortened(cell, width) if columns(cell) > width else cell
+            gap = " " * (width - columns(cell))
+            parts.append(gap + cell if at in right else cell + gap)
+        lines.append((" " * _GAP).join(parts).rstrip())
+    return lines
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    csv_module.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()

@@ -1,0 +1,71 @@
+"""Where a number was computed: machine, versions, commit."""
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+__all__ = ["commit", "described", "machine"]
+
+PACKAGES = ("textkin", "numpy", "scipy", "scikit-learn")
+
+
+def described() -> dict[str, str]:
+    """Return date, machine, versions and, in a checkout of textkin, the commit."""
+    found = {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": machine(),
+        "python": platform.python_version(),
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:  # a source tree that was never installed
+            continue
+    return {**found, "commit": commit()}
+
+
+def machine() -> str:
+    """Return the processor, the usable cores and the memory, in words."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    said = f"{_processor()}, {cores} core{'' if cores == 1 else 's'}"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+        said += f", {memory:.0f} GiB"
+    return said
+
+
+def commit(folder: Path | None = None) -> str:
+    """Return the commit of the checkout that one stands in; empty where it is none of textkin's."""
+    folder = Path.cwd() if folder is None else folder
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None or not (Path(top) / "src" / "textkin").is_dir():
+        return ""
+    head = _git(folder, "rev-parse", "--short=12", "HEAD") or ""
+    changed = _git(folder, "status", "--porcelain", "--", f"{top}/src")
+    return f"{head}-dirty" if head and changed else head
+
+
+def _processor() -> str:
+    cpu = Path("/proc/cpuinfo")
+    if cpu.exists():
+        for line in cpu.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        found = subprocess.run(
+            ["git", "--no-optional-locks", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()

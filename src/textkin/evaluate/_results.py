@@ -1,0 +1,146 @@
+"""What an experiment found: its cells, and means over splits; as JSON and back."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from textkin.evaluate._cells import Outcome, Values, written
+from textkin.evaluate._protocol import mean_and_error
+
+__all__ = ["Results"]
+
+_FORMAT = 1
+_FIELD = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|:]+)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True)
+class Results:
+    """The cells of one experiment.
+
+    Attributes
+    ----------
+    experiment : str
+        Its name.
+    cells : tuple of Outcome
+        Those that were computed, in the order of the experiment; also those that failed.
+    quick : bool
+        Whether the data were cut, so that the numbers mean nothing but that it runs.
+    run : mapping
+        The command, the machine, the versions, the commit, all seconds.
+
+    Examples
+    --------
+    >>> first = Outcome("r8", "WMD", 0, {"error": 3.0})
+    >>> found = Results("knn", (first, Outcome("r8", "WMD", 1, {"error": 5.0})))
+    >>> found.mean("WMD", "r8", "error"), found.error("WMD", "r8", "error")
+    (4.0, 1.0)
+    >>> found.said("WMD errs on {WMD|r8|error:.1f} % of r8, and on {WMD|20news|error} of 20news.")
+    'WMD errs on 4.0 % of r8, and on (not measured) of 20news.'
+    """
+
+    experiment: str
+    cells: tuple[Outcome, ...]
+    quick: bool = False
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of data sets, in their order."""
+        return list(dict.fromkeys(cell.dataset for cell in self.cells))
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of methods, in their order."""
+        return list(dict.fromkeys(cell.method for cell in self.cells))
+
+    def outcomes(self, method: str, dataset: str) -> list[Outcome]:
+        """Return the cells of a method on a data set, one a split."""
+        return [c for c in self.cells if (c.method, c.dataset) == (method, dataset)]
+
+    def values(self, method: str, dataset: str) -> list[Values]:
+        """Return what was computed, one a split; those that failed are left out."""
+        return [c.values for c in self.outcomes(method, dataset) if c.values is not None]
+
+    def numbers(self, method: str, dataset: str, measure: str) -> list[float]:
+        """Return a number of each split; those that have none are left out."""
+        found = [values.get(measure) for values in self.values(method, dataset)]
+        return [float(number) for number in found if isinstance(number, int | float)]
+
+    def mean(self, method: str, dataset: str, measure: str) -> float | None:
+        """Return the mean over splits; None where there is no number."""
+        numbers = self.numbers(method, dataset, measure)
+        return mean_and_error(numbers)[0] if numbers else None
+
+    def error(self, method: str, dataset: str, measure: str) -> float | None:
+        """Return the standard error of the mean over splits; None where there is but one."""
+        numbers = self.numbers(method, dataset, measure)
+        return mean_and_error(numbers)[1] if len(numbers) > 1 else None
+
+    def seconds(self, method: str, dataset: str) -> float:
+        """Return how long the processor worked on all splits."""
+        return math.fsum(cell.cpu_seconds for cell in self.outcomes(method, dataset))
+
+    def said(self, text: str) -> str:
+        """Put numbers in a text: ``{method|dataset|measure:.1f}`` is a mean over splits."""
+
+        def filled(found: re.Match[str]) -> str:
+            number = self.mean(found[1], found[2], found[3])
+            return "(not measured)" if number is None else format(number, found[4] or "g")
+
+        return _FIELD.sub(filled, text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return them as plain JSON."""
+        return {
+            "format": _FORMAT,
+            "experiment": self.experiment,
+            "quick": self.quick,
+            "run": dict(self.run),
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON, whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        written(path, (text + "\n").encode())
+
+    @classmethod
+    def load(cls, path: Path) -> "Results":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else.
+        """
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            if record["format"] != _FORMAT:
+                raise ValueError(f"its format is {record['format']}, not {_FORMAT}")
+            cells = tuple(Outcome.from_dict(cell) for cell in record["cells"])
+            return cls(record["experiment"], cells, bool(record["quick"]), record["run"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path} holds no results of textkin evaluate ({error}); run the experiment again."
+            ) from error
+
+
+def joined(many: Iterable[Results]) -> list[Results]:
+    """Return one `Results` an experiment: of several, the cells of all, later ones in place.
+
+    Quick results are left out where there are others of the same experiment.
+    """
+    by_name: dict[str, list[Results]] = {}
+    for results in many:
+        by_name.setdefault(results.experiment, []).append(results)
+    made = []
+    for found in by_name.values():
+        full = [results for results in found if not results.quick] or found
+        cells = {(c.dataset, c.method, c.split): c for results in full for c in results.cells}
+        last = full[-1]
+        made.append(Results(last.experiment, tuple(cells.values()), last.quick, last.run))
+    return made

@@ -1,0 +1,158 @@
+"""Judgements and rankings: what they may be given as, their order, rankings from scores."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from textkin._typing import Float64Array, IntpArray
+from textkin._validation import integer, one_of
+
+__all__ = ["Qrels", "Run", "Ties", "as_run", "check_run", "checked_qrels", "ranking"]
+
+Qrels: TypeAlias = Mapping[str, Mapping[str, float]]
+"""The grade of each judged document by query and id; mostly 0, not relevant, and 1, relevant."""
+
+Run: TypeAlias = Mapping[str, Mapping[str, float] | Sequence[str]]
+"""What a system answers by query: scores by id, the larger the better, or ids in order."""
+
+Ties: TypeAlias = Literal["descending", "ascending"]
+"""Which of two documents with equal scores is first: that with the larger id, or the smaller."""
+
+
+def as_run(
+    query_ids: Sequence[str],
+    document_ids: Sequence[str],
+    scores: ArrayLike,
+    *,
+    k: int = 1000,
+    ties: Ties = "descending",
+) -> dict[str, dict[str, float]]:
+    """Return the best documents of each query, from a matrix of scores.
+
+    Parameters
+    ----------
+    query_ids : sequence of str
+        One a row.
+    document_ids : sequence of str
+        One a column.
+    scores : array-like of shape (n_queries, n_documents)
+        The larger the better: of distances, pass the negative.
+    k : int, default=1000
+        How many documents of each query to keep; of fewer, all.
+    ties : {"descending", "ascending"}, default="descending"
+        Which of two documents with equal scores comes first, that with the larger id or the
+        smaller; see `average_precision`.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        The scores by query and document, the best first.
+
+    Raises
+    ------
+    ValueError
+        For scores of another shape, NaN, or ids that are not distinct.
+
+    Examples
+    --------
+    >>> from textkin.evaluate import as_run
+    >>> as_run(["q1", "q2"], ["a", "b", "c"], [[0.1, 0.7, 0.2], [0, 0, 0]], k=2)
+    {'q1': {'b': 0.7, 'c': 0.2}, 'q2': {'c': 0.0, 'b': 0.0}}
+    """
+    integer(low=1).check("k", k)
+    one_of("descending", "ascending").check("ties", ties)
+    for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
+        if len(set(ids)) < len(ids):
+            raise ValueError(f"{name} must differ; {len(ids) - len(set(ids))} of them do not.")
+    table = np.asarray(scores)
+    if table.dtype.kind not in "fiub":
+        raise TypeError(f"scores must be numbers; got an array of {table.dtype}.")
+    if table.shape != (len(query_ids), len(document_ids)):
+        raise ValueError(
+            f"scores must have a row for each of {len(query_ids)} queries and a column for each of "
+            f"{len(document_ids)} documents; got shape {table.shape}."
+        )
+    # Sorted by id first: a stable sort by score then leaves equal scores in that order.
+    by_id = sorted(range(len(document_ids)), key=lambda column: document_ids[column])
+    columns = np.array(by_id if ties == "ascending" else by_id[::-1], dtype=np.intp)
+    return {
+        query: _best(query, row.astype(np.float64), columns, document_ids, k)
+        for query, row in zip(query_ids, table, strict=True)  # one at a time: rows may be long
+    }
+
+
+def _best(
+    query: str, scores: Float64Array, columns: IntpArray, ids: Sequence[str], k: int
+) -> dict[str, float]:
+    if np.isnan(scores).any():
+        raise ValueError(f"scores must be numbers; some of query {query!r} are NaN.")
+    best = columns[np.argsort(-scores[columns], kind="stable")[:k]]
+    return {ids[column]: float(scores[column]) for column in best}
+
+
+def checked_qrels(qrels: Qrels) -> Qrels:
+    """Return judgements once they are what they should be.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything but mappings of mappings, and grades that are no finite numbers.
+    """
+    _check_mapping("qrels", qrels, "{query: {document: grade}}")
+    for query, judged in qrels.items():
+        _check_mapping(f"qrels[{query!r}]", judged, "{document: grade}")
+        for document, grade in judged.items():
+            if not _is_number(grade) or not math.isfinite(grade):
+                raise ValueError(
+                    f"qrels[{query!r}][{document!r}] must be a finite number; got {grade!r}."
+                )
+    return qrels
+
+
+def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties) -> list[str]:
+    """Return the documents of an answer, the best first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an answer that is neither scores by id nor a list of ids, NaN, and documents that come
+        twice.
+    """
+    name = f"run[{query!r}]"
+    if isinstance(answer, Mapping):
+        for document, score in answer.items():
+            if not _is_number(score) or math.isnan(score):
+                raise ValueError(f"{name}[{document!r}] must be a number; got {score!r}.")
+        by_id = sorted(answer, reverse=ties == "descending")
+        return sorted(by_id, key=lambda document: -answer[document])  # stable: ties stay
+    if isinstance(answer, str | bytes) or not isinstance(answer, Sequence | np.ndarray):
+        raise TypeError(
+            f"{name} must be scores by document, or a list of documents in order; got "
+            f"{type(answer).__name__}."
+        )
+    documents = list(answer)
+    if not all(isinstance(document, str) for document in documents):
+        other = next(document for document in documents if not isinstance(document, str))
+        raise TypeError(f"{name} must hold the ids of documents, strings; got {other!r}.")
+    if len(set(documents)) < len(documents):
+        twice = Counter(documents).most_common(1)[0][0]
+        raise ValueError(f"{name} must name each document once; {twice!r} comes twice.")
+    return documents
+
+
+def check_run(run: Run) -> None:
+    """Raise unless a run is a mapping."""
+    _check_mapping("run", run, "{query: {document: score}} or {query: [documents in order]}")
+
+
+def _check_mapping(name: str, value: object, expected: str) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be {expected}; got {type(value).__name__}.")
+
+
+def _is_number(value: Any) -> bool:  # noqa: ANN401 (a stranger's dict may hold anything)
+    return isinstance(value, int | float | np.integer | np.floating)

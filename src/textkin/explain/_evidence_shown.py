@@ -1,0 +1,161 @@
+"""Evidence as people look at it: lines of text, a part of a notebook, a page."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textkin.explain._colour import DARK, LIGHT, hexadecimal
+from textkin.explain._html import page
+from textkin.explain._words import columns, markup, padded, shortened
+
+if TYPE_CHECKING:
+    from textkin.explain._evidence import Evidence, Neighbor
+
+__all__ = ["evidence_html", "evidence_page", "evidence_text"]
+
+_LABEL, _NAME = 24, 20  # widest columns of text
+_SHORTEST = 10  # columns of a snippet; fewer say nothing
+_LETTERS = 80  # of a label or a name in HTML
+_STYLE = (
+    "<style>.textkin-evidence section{margin:1.5rem 0}"
+    ".textkin-evidence h2{font-size:1.15rem}"
+    ".textkin-evidence table{border-collapse:collapse;width:100%;min-width:30rem}"
+    ".textkin-evidence td,.textkin-evidence th{text-align:left;padding:.25rem .6rem;"
+    "vertical-align:top}"
+    ".textkin-evidence .number{text-align:right;white-space:nowrap;"
+    "font-variant-numeric:tabular-nums}"
+    ".textkin-evidence .label{min-width:5rem;max-width:14rem;overflow-wrap:break-word}"
+    ".textkin-evidence td.words{overflow-wrap:anywhere;width:60%}"
+    ".textkin-evidence blockquote{overflow-wrap:anywhere;margin:.5rem 0}"
+    ".textkin-evidence .bar{display:block;height:.3rem;margin-left:auto;"
+    f"background:{hexadecimal(LIGHT[0])}}}"
+    ".textkin-evidence summary{cursor:pointer;padding:.25rem 0}"
+    ".textkin-evidence .wide{overflow-x:auto}"
+    "@media (prefers-color-scheme:dark){.textkin-evidence .bar{background:"
+    f"{hexadecimal(DARK[0])}}}}}</style>"
+)
+
+# ------------------------------------------------------------------ characters
+
+
+def evidence_text(evidence: "Evidence", *, explained: int, width: int, unicode: bool) -> str:
+    """Draw the votes as lines; see `Evidence.to_text`."""
+    return "\n".join(_lines(evidence, explained, width, unicode))
+
+
+def _lines(evidence: "Evidence", explained: int, width: int, unicode: bool) -> Iterator[str]:
+    yield shortened(_verdict(evidence), width)
+    own = _joined("" if evidence.id is None else evidence.id, evidence.snippet)
+    if own:
+        yield f"  {shortened(own, width - 2)}"
+    if not evidence.neighbors:
+        return
+    labels = [shortened(str(neighbor.label), _LABEL) for neighbor in evidence.neighbors]
+    distances = [f"{neighbor.distance:.4g}" for neighbor in evidence.neighbors]
+    names = [shortened(neighbor.name, _NAME) for neighbor in evidence.neighbors]
+    label_width = max(len("label"), *map(columns, labels))
+    distance_width = max(len("distance"), *map(len, distances))
+    name_width = max(map(columns, names))
+    left = width - label_width - distance_width - name_width - 13
+    yield f"   vote  {padded('label', label_width)}  {'distance':>{distance_width}}  document"
+    for neighbor, label, distance, name in zip(
+        evidence.neighbors, labels, distances, names, strict=True
+    ):
+        snippet = shortened(neighbor.snippet, left) if left >= _SHORTEST else ""
+        yield (
+            f"  {_percent(neighbor.vote):>5}  {padded(label, label_width)}  "
+            f"{distance:>{distance_width}}  {padded(name, name_width)}  {snippet}"
+        ).rstrip()
+    for rank, neighbor in enumerate(evidence.neighbors[:explained]):
+        reason = evidence.explain(rank)
+        if reason is not None:
+            yield f"  why {shortened(neighbor.name, _NAME)}: parts of {evidence.parts_of}"
+            for line in reason.to_text(width=width - 4, unicode=unicode).splitlines():
+                yield f"    {line}".rstrip()
+
+
+def _verdict(evidence: "Evidence") -> str:
+    if not evidence.neighbors:
+        why = "nothing to compare" if evidence.empty else "no neighbours"
+        return f"{evidence.label}: the most frequent class, for the document has {why}"
+    found = len(evidence.neighbors)
+    asked = sum(neighbor.vote > 0 for neighbor in evidence.neighbors)
+    said = "1 neighbour" if found == 1 else f"{found} neighbours"
+    if asked < found:
+        said = f"{asked} of {said}"
+    return f"{evidence.label}: {_percent(evidence.share)} of the votes of {said}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _joined(name: str, snippet: str) -> str:
+    return "  ".join(part for part in (name, snippet) if part)
+
+
+# ------------------------------------------------------------------ HTML
+
+
+def evidence_page(items: Sequence["Evidence"], *, title: str, limit: int, explained: int) -> str:
+    """Return a page with the evidence of many documents; see `EvidenceList.to_html`."""
+    counts = Counter(str(item.label) for item in items)
+    classes = ", ".join(f"{label} {count:,}" for label, count in counts.most_common())
+    said = "1 document" if len(items) == 1 else f"{len(items):,} documents"
+    shown = items[:limit]
+    left = f" The first {len(shown):,} are shown." if len(shown) < len(items) else ""
+    summary = f"{said}: {shortened(classes, 400)}.{left}" if items else "No documents."
+    body = [f"<p>{markup(summary)}</p>", evidence_html(shown, explained=explained, heading="h2")]
+    return page(title or "Evidence", body)
+
+
+def evidence_html(items: Sequence["Evidence"], *, explained: int, heading: str = "h4") -> str:
+    """Return evidence as a part of a page."""
+    parts = [line for item in items for line in _section(item, explained, heading)]
+    return "\n".join([f'<div class="textkin-evidence">{_STYLE}', *parts, "</div>"])
+
+
+def _section(evidence: "Evidence", explained: int, heading: str) -> Iterator[str]:
+    yield "<section>"
+    yield f"<{heading}>{markup(shortened(_verdict(evidence), 200))}</{heading}>"
+    if evidence.id is not None or evidence.snippet:
+        yield f"<blockquote>{_named(evidence.id, evidence.snippet)}</blockquote>"
+    if len(evidence.shares) > 1:
+        shares = " · ".join(
+            f"{shortened(str(label), _LETTERS)} {_percent(share)}"
+            for label, share in evidence.shares
+        )
+        yield f"<p>{markup(shares)}</p>"
+    if evidence.neighbors:
+        yield '<div class="wide"><table>'
+        yield (
+            '<tr><th scope="col">label</th><th scope="col" class="number">vote</th>'
+            '<th scope="col" class="number">distance</th><th scope="col">document</th></tr>'
+        )
+        largest = max(neighbor.vote for neighbor in evidence.neighbors)
+        yield from (_row(neighbor, largest) for neighbor in evidence.neighbors)
+        yield "</table></div>"
+    for rank, neighbor in enumerate(evidence.neighbors[:explained]):
+        reason: Any = evidence.explain(rank)
+        if reason is not None:
+            name = f"Why {shortened(neighbor.name, _LETTERS)} is near: parts of {evidence.parts_of}"
+            yield f"<details{' open' if rank == 0 else ''}><summary>{markup(name)}</summary>"
+            yield f'<div class="wide">{reason.to_svg()}</div></details>'
+    yield "</section>"
+
+
+def _row(neighbor: "Neighbor", largest: float) -> str:
+    label = markup(shortened(str(neighbor.label), _LETTERS))
+    length = 3 * neighbor.vote / largest
+    bar = f'<span class="bar" style="width:{length:.2f}rem"></span>'
+    return (
+        f'<tr><td class="label">{label}</td>'
+        f'<td class="number">{_percent(neighbor.vote)}{bar}</td>'
+        f'<td class="number">{neighbor.distance:.4g}</td>'
+        f'<td class="words">{_named(neighbor.name, neighbor.snippet)}</td></tr>'
+    )
+
+
+def _named(name: str | None, snippet: str) -> str:
+    bold = "" if name is None else f"<b>{markup(shortened(name, _LETTERS))}</b>"
+    return " ".join(part for part in (bold, markup(snippet)) if part)

@@ -1,0 +1,283 @@
+"""How a run goes: cells are computed once, kept, taken again, and told where they are missing."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textkin.evaluate import (
+    Experiment,
+    Grid,
+    Method,
+    MissingDataError,
+    Results,
+    run_experiment,
+    write_results,
+)
+
+calls: list[tuple] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_calls():
+    calls.clear()
+
+
+def measured(task, factor=1):
+    calls.append((task.dataset, task.cell.method, task.split))
+    lines = task.memo("lines", lambda: read(task), "dataset")
+    return {"sum": factor * sum(lines) + task.split, "quick": task.quick}
+
+
+def read(task):
+    calls.append(("read", task.dataset))
+    return [int(line) for line in task.file(f"{task.dataset}.txt").read_text().split()]
+
+
+def failing(task):
+    raise RuntimeError(f"nothing\nworks on {task.dataset}")
+
+
+def toy(**methods):
+    return Experiment(
+        name="toy",
+        title="Sums",
+        source="nowhere",
+        protocol="Add.",
+        datasets=["a", "b"],
+        methods=methods or {"plain": Method(measured), "twice": Method(measured, {"factor": 2})},
+        files=lambda dataset: [f"{dataset}.txt"],
+        splits=lambda data, dataset, quick: 1 if quick or dataset != "b" else 2,
+        tables=lambda results: [Grid("Sums", ["", "n"], [["a", "1"]])],
+    )
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.txt").write_text("1 2 3")
+    (folder / "b.txt").write_text("10 20")
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+def test_every_cell_is_computed_once_and_kept(data, out):
+    told = []
+    first = run_experiment(toy(), data, out, progress=lambda *numbers: told.append(numbers))
+    assert [(c.dataset, c.method, c.split, c.values["sum"]) for c in first.cells] == [
+        ("a", "plain", 0, 6),
+        ("a", "twice", 0, 12),
+        ("b", "plain", 0, 30),
+        ("b", "twice", 0, 60),
+        ("b", "plain", 1, 31),
+        ("b", "twice", 1, 61),
+    ]
+    assert calls.count(("read", "a")) == calls.count(("read", "b")) == 1
+    assert told == [(done, 6) for done in range(1, 7)]
+    calls.clear()
+    again = run_experiment(toy(), data, out)
+    assert calls == []
+    assert again.cells == first.cells
+
+
+def test_means_and_errors_are_over_splits(data, out):
+    found = run_experiment(toy(), data, out)
+    assert found.mean("plain", "b", "sum") == 30.5
+    assert found.error("plain", "b", "sum") == pytest.approx(0.5)
+    assert found.error("plain", "a", "sum") is None
+    assert found.mean("plain", "c", "sum") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "n"),
+    [
+        (lambda data: toy(), 0),
+        (lambda data: toy(plain=Method(measured, version=2), twice=Method(measured)), 6),
+        (lambda data: toy(plain=Method(measured), twice=Method(measured, {"factor": 3})), 3),
+        (lambda data: (data / "a.txt").write_text("7") and toy(), 2),
+    ],
+)
+def test_what_depends_on_something_else_is_computed_again(data, out, change, n):
+    run_experiment(toy(), data, out)
+    calls.clear()
+    run_experiment(change(data), data, out)
+    assert len([call for call in calls if call[0] != "read"]) == n
+
+
+def test_fresh_computes_again_and_quick_apart(data, out):
+    run_experiment(toy(), data, out)
+    calls.clear()
+    run_experiment(toy(), data, out, methods=["plain"], datasets=["a"], fresh=True)
+    assert calls == [("a", "plain", 0), ("read", "a")]
+    quick = run_experiment(toy(), data, out, quick=True)
+    assert [cell.values["quick"] for cell in quick.cells] == [True] * 4
+
+
+def test_a_part_of_the_cells_joins_those_of_before(data, out):
+    run_experiment(toy(), data, out, datasets=["a"])
+    found = run_experiment(toy(), data, out, methods=["twice"], datasets=["b"])
+    assert [(c.dataset, c.method) for c in found.cells] == [
+        ("a", "plain"),
+        ("a", "twice"),
+        ("b", "twice"),
+        ("b", "twice"),
+    ]
+
+
+def test_a_failure_is_told_in_its_place_and_tried_again(data, out):
+    experiment = toy(bad=Method(failing), plain=Method(measured))
+    found = run_experiment(experiment, data, out)
+    bad = found.outcomes("bad", "a")[0]
+    assert bad.values is None
+    assert bad.missing == "RuntimeError: nothing works on a"
+    assert found.mean("plain", "a", "sum") == 6
+    mended = toy(bad=Method(measured), plain=Method(measured))
+    assert run_experiment(mended, data, out).mean("bad", "a", "sum") == 6
+
+
+def test_if_all_fail_it_is_an_error(data, out):
+    with pytest.raises(ValueError, match=r"No cell of toy could be computed\. The first: Runtime"):
+        run_experiment(toy(bad=Method(failing)), data, out)
+
+
+def test_what_json_cannot_hold_is_a_failure(data, out):
+    experiment = toy(bad=Method(lambda task: {"n": float("nan")}), plain=Method(measured))
+    assert "JSON" in run_experiment(experiment, data, out).outcomes("bad", "a")[0].missing
+
+
+def test_warnings_are_told_with_the_cell(data, out):
+    def warned(task):
+        np.log(np.zeros(1))
+        return {"n": 1}
+
+    found = run_experiment(toy(warned=Method(warned)), data, out, datasets=["a"])
+    assert found.cells[0].warnings == ("RuntimeWarning: divide by zero encountered in log",)
+
+
+def test_a_missing_set_is_told_without_the_place_of_the_folder(data, out):
+    (data / "b.txt").unlink()
+    found = run_experiment(toy(), data, out)
+    assert found.outcomes("plain", "b")[0].missing == "b.txt is not in the data folder."
+    assert found.mean("plain", "a", "sum") == 6
+    with pytest.raises(MissingDataError, match=r"^b.txt is not in the data folder\.\n") as told:
+        run_experiment(toy(), data, out, datasets=["b"])
+    assert str(data) in told.value.__notes__[0]
+    with pytest.raises(MissingDataError, match="There is no data folder"):
+        run_experiment(toy(), data / "x", out)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"methods": ["thrice"]}, "methods of toy are 'plain', 'twice'; got 'thrice'."),
+        ({"methods": []}, "must name at least one"),
+        ({"datasets": []}, "must name at least one"),
+    ],
+)
+def test_wrong_choices_are_refused_before_the_work(data, out, wrong, said):
+    with pytest.raises(ValueError, match=said):
+        run_experiment(toy(), data, out, **wrong)
+    assert not out.exists()
+
+
+def test_after_ctrl_c_the_next_run_goes_on(data, out):
+    def stop(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        run_experiment(toy(), data, out, progress=stop)
+    assert stopped.value.__notes__[0].startswith("3 of 6 cells are done")
+    calls.clear()
+    run_experiment(toy(), data, out)
+    assert [call for call in calls if call[0] != "read"] == [
+        ("b", "twice", 0),
+        ("b", "plain", 1),
+        ("b", "twice", 1),
+    ]
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"key": {}, "outcome": {}}', "[]"])
+def test_a_damaged_cell_is_computed_again(data, out, damage):
+    run_experiment(toy(), data, out)
+    calls.clear()
+    for file in (out / "cells" / "toy").glob("a-*.json"):
+        file.write_text(damage)
+    run_experiment(toy(), data, out)
+    assert [call[:2] for call in calls if call[0] != "read"] == [("a", "plain"), ("a", "twice")]
+
+
+def test_things_in_common_are_made_once_in_their_scope(data, out):
+    made = []
+
+    def common(task):
+        for scope in ("run", "dataset", "split"):
+            task.memo(scope, lambda scope=scope: made.append(scope), scope)
+        return {"n": 1}
+
+    run_experiment(toy(one=Method(common), two=Method(common)), data, out)
+    assert {scope: made.count(scope) for scope in made} == {"run": 1, "dataset": 2, "split": 3}
+
+
+def test_arrays_are_kept_on_disk(data, out):
+    made = []
+
+    def dear(task, scale):
+        def make():
+            made.append(scale)
+            return {"x": scale * np.arange(6.0).reshape(2, 3)[:, ::2]}
+
+        found = task.arrays("x", make, scale=scale)["x"]
+        return {"x": found.tolist()}
+
+    methods = {"one": Method(dear, {"scale": 2}), "other": Method(dear, {"scale": 3})}
+    first = run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert made == [2, 3]
+    for cell in (out / "cells" / "toy").glob("*.json"):
+        cell.unlink()
+    again = run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert made == [2, 3]
+    assert first.cells[0].values == again.cells[0].values == {"x": [[0, 4], [6, 10]]}
+    run_experiment(toy(**methods), data, out, datasets=["a"], fresh=True)
+    assert made == [2, 3, 2, 3]
+    for file in (out / "cells" / "toy").iterdir():
+        file.write_bytes(b"damaged")
+    run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert made == [2, 3, 2, 3, 2, 3]
+
+
+def test_methods_share_arrays_unless_their_versions_differ(data, out):
+    made = []
+
+    def dear(task):
+        found = task.arrays("x", lambda: made.append(task.cell.method) or {"x": np.ones(2)})
+        return {"x": found["x"].tolist()}
+
+    methods = {"one": Method(dear), "two": Method(dear), "new": Method(dear, version=2)}
+    run_experiment(toy(**methods), data, out, datasets=["a"], fresh=True)
+    assert made == ["one", "new"]
+
+
+def test_seeds_follow_from_names(data, out):
+    methods = {"one": Method(lambda task: {"seed": task.seed})}
+    methods["two"] = methods["one"]
+    seeds = [c.values["seed"] for c in run_experiment(toy(**methods), data, out).cells]
+    assert len(set(seeds)) == 6
+    again = run_experiment(toy(**methods), data, out, fresh=True)
+    assert [cell.values["seed"] for cell in again.cells] == seeds
+
+
+def test_results_come_back_from_their_file(data, out):
+    found = run_experiment(toy(), data, out)
+    page, record, *_ = write_results(toy(), found, out)
+    assert page.read_text().startswith("# Sums\n")
+    assert Results.load(record) == found
+    record.write_text(json.dumps({"format": 1}))
+    with pytest.raises(ValueError, match="holds no results of textkin evaluate"):
+        Results.load(record)

@@ -1,0 +1,216 @@
+"""The classifier: its measures beside brute force, and what it answers at the edges."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+import textkin as tk
+from textkin import NearestNeighborClassifier as KNN
+
+TEXTS = [
+    "Cats purr on the mat",
+    "A kitten sleeps on the sofa",
+    "The dog barks at the cat",
+    "Stocks fell sharply on Monday",
+    "The market lost five percent",
+    "Investors sold their shares",
+]
+LABELS = ["pets"] * 3 + ["money"] * 3
+QUERIES = ["my kitten purrs", "the stock market", "shares of a dog", "a cat on Monday"]
+
+
+def brute(distances, labels, k):
+    """The majority of the k nearest, ties by position and to the first label."""
+    answers = []
+    for row in distances:
+        near = [labels[at] for at in np.argsort(row, kind="stable")[:k]]
+        answers.append(max(sorted(set(near)), key=near.count))
+    return answers
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+@pytest.mark.parametrize("masses", ["nbow", "tfidf"])
+def test_transport_answers_as_all_distances_do(masses, k):
+    mover = tk.WordMover(masses=masses).fit(TEXTS)
+    knn = KNN(tk.WordMover(masses=masses), n_neighbors=k).fit(TEXTS, LABELS)
+    assert knn.predict(QUERIES).tolist() == brute(mover.pairwise(QUERIES, TEXTS), LABELS, k)
+
+
+@pytest.mark.parametrize("metric", ["rwmd", "wcd"])
+def test_bounds_answer_as_all_bounds_do(metric):
+    mover, name = tk.WordMover(), {"rwmd": "relaxed", "wcd": "centroid"}[metric]
+    bounds = [[getattr(mover.bounds(q, text), name) for text in TEXTS] for q in QUERIES]
+    knn = KNN(metric, n_neighbors=3).fit(TEXTS, LABELS)
+    assert knn.predict(QUERIES).tolist() == brute(bounds, LABELS, 3)
+
+
+def test_vectors_of_words_and_a_matrix_for_bags():
+    counter = tk.BagOfWords()
+    bags, asked = counter.fit_transform(TEXTS), counter.transform(QUERIES)
+    vectors = tk.WordVectors.builtin().align(counter.vocabulary_)
+    of_bags = KNN(vectors=vectors, n_neighbors=1).fit(bags, LABELS)
+    assert of_bags.n_features_in_ == bags.shape[1]
+    assert of_bags.predict(asked).tolist() == brute(
+        tk.WordMover(vectors).pairwise(asked, bags), LABELS, 1
+    )
+    with pytest.raises(ValueError, match="expecting"):
+        of_bags.predict(asked[:, :-1])
+    words = tk.WordVectors(["cat", "dog", "bank"], np.array([[0.0, 1], [0, 2], [5, 5]]))
+    named = KNN(vectors=words, n_neighbors=1).fit(["cat", "bank"], [0, 1])
+    assert named.predict(["dog"]).tolist() == [0]
+
+
+def test_documents_of_any_kind(tmp_path):
+    expected = KNN(n_neighbors=3).fit(TEXTS, LABELS).predict_proba(QUERIES)
+    tokens = [tk.text.tokenize(text) for text in TEXTS]
+    of_tokens = KNN(tk.WordMover(), n_neighbors=3).fit(tokens, LABELS)
+    assert of_tokens.predict([["kitten", "purr"]]).tolist() == ["pets"]
+    read = tk.read([{"id": f"d{at}", "text": text} for at, text in enumerate(TEXTS)])
+    assert_array_equal(KNN(n_neighbors=3).fit(read, LABELS).predict_proba(QUERIES), expected)
+    with tk.Index.create(tmp_path / "index") as index:
+        index.add(read)
+        knn = KNN(n_neighbors=3).fit(index, LABELS)
+        assert_array_equal(knn.predict_proba(QUERIES), expected)
+        assert knn.evidence(index)[0].neighbors[0].id == "d0"
+
+
+def test_documents_of_token_vectors():
+    documents = [np.eye(2), np.ones((1, 2)), tk.TokenVectors([[1, 0], [1, 0]])]
+    knn = KNN(tk.TokenMover(), n_neighbors=1).fit(documents, ["both", "middle", "first"])
+    assert knn.predict([np.array([[1.0, 0.9]]), [[1.0, 0.1]]]).tolist() == ["middle", "first"]
+    equal = KNN(tk.TokenMover(), n_neighbors=1).fit(np.array([np.eye(2), np.ones((2, 2))]), [1, 2])
+    item = equal.evidence(np.ones((1, 3, 2)))[0]
+    assert item.label == 2
+    assert item.explain().distance == pytest.approx(0, abs=1e-7)
+
+
+def test_more_neighbours_than_documents_are_all_of_them():
+    knn = KNN(n_neighbors=99).fit(["", *TEXTS], ["empty", *LABELS])
+    assert knn.predict_proba(["cats"]).tolist() == [[0, 0.5, 0.5]]
+    assert len(knn.evidence(["cats"])[0].neighbors) == 6
+    assert knn.empty_documents_.tolist() == [0]
+
+
+@pytest.mark.parametrize("metric", ["wmd", "cosine", "hellinger", "jaccard"])
+def test_empty_and_unknown_documents_get_the_most_frequent_class(metric):
+    knn = KNN(metric).fit(["cat", "dog", "bank", ""], ["pets", "pets", "money", "money"])
+    assert knn.predict(["", "the", "qwertzish"]).tolist() == ["money"] * 3  # first among equals
+    assert knn.predict_proba([""]).tolist() == [[0.5, 0.5]]
+    with pytest.raises(ValueError, match=r"None of the 2 training documents|no word to learn"):
+        KNN(metric).fit(["", "the"], [1, 2])
+
+
+def test_a_single_document_and_a_single_class():
+    knn = KNN().fit(["cats purr"], ["pets"])
+    assert knn.predict(["dogs", ""]).tolist() == ["pets", "pets"]
+    assert knn.predict_proba(["dogs"]).tolist() == [[1]]
+
+
+def test_duplicates_are_taken_by_position():
+    knn = KNN(n_neighbors=1).fit(["a cat", "a cat", "a dog"], ["second", "first", "dog"])
+    assert knn.predict(["cat"]).tolist() == ["second"]
+
+
+def test_languages_and_long_texts():
+    texts = ["猫は鳴く" * 3, "рынок упал", "cat " * 20_000]
+    knn = KNN("cosine", n_neighbors=1).fit(texts, ["ja", "ru", "en"])
+    assert knn.predict(["猫は", "рынок", "cat"]).tolist() == ["ja", "ru", "en"]
+    assert len(knn.evidence(["cat"])[0].neighbors[0].snippet) <= 160
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "b"],
+        [3, -1],
+        [True, False],
+        [2.0, 1.0],
+        np.array(["x", "yy"], dtype=object),
+        [("a", 1), ("b", 2)],
+    ],
+    ids=repr,
+)
+def test_labels_of_any_type(labels):
+    if isinstance(labels[0], tuple):
+        given = np.empty(2, dtype=object)
+        given[:] = labels
+    else:
+        given = labels
+    knn = KNN("l2", n_neighbors=1).fit([[0.0], [1.0]], given)
+    assert knn.predict([[0.1], [0.9]]).tolist() == list(labels)
+    assert knn.classes_.tolist() == sorted(labels)
+
+
+def test_unseen_labels_count_as_errors():
+    knn = KNN("l2", n_neighbors=1).fit([[0.0], [1.0]], ["a", "b"])
+    assert knn.score([[0.0], [1.0]], ["a", "new"]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (None, ValueError, "requires y to be passed"),
+        (["a"], ValueError, "one label for each of the 2 documents; got 1"),
+        (["a", None], ValueError, "position 1 has None"),
+        ([1.0, np.nan], ValueError, "position 1 has nan"),
+        (np.array(["a", np.nan], dtype=object), ValueError, "position 1 has nan"),
+        ([1.0, 2.5], ValueError, "continuous"),
+        ([1, "a"], TypeError, "all of one type; got int, str"),
+        (np.array([1, "a"], dtype=object), TypeError, "all of one type; got int, str"),
+        ([["a", "b"], ["a", "b"]], ValueError, "y should be a 1d array"),
+    ],
+)
+def test_labels_that_are_none_are_refused(labels, error, message):
+    with pytest.raises(error, match=message):
+        KNN("l2").fit([[0.0], [1.0]], labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"metric": "wdm"}, ValueError, "metric must be one of 'wmd'.*got 'wdm'"),
+        ({"metric": 3}, TypeError, "metric must be"),
+        ({"model": tk.LSI}, ValueError, "model must be None or a transformer"),
+        ({"model": tk.LSI(2)}, ValueError, "takes no model"),
+        ({"metric": "cosine", "vectors": np.eye(2)}, ValueError, "vectors are for transport"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be a whole number at least 1"),
+        ({"vote": "all"}, ValueError, "vote must be one of"),
+        ({"gamma": 0}, ValueError, "gamma must be a finite number above 0"),
+        ({"tune": "yes"}, ValueError, "tune must be one of True, False"),
+        ({"stop_words": "klingon"}, ValueError, "klingon"),
+        ({"random_state": "x"}, ValueError, "cannot be used to seed"),
+        ({"n_jobs": 0.5}, ValueError, "n_jobs must be"),
+    ],
+)
+def test_wrong_parameters_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        KNN(**options).fit(TEXTS, LABELS)
+
+
+def test_wrong_documents_are_refused():
+    with pytest.raises(ValueError, match="at least one document"):
+        KNN().fit([], [])
+    with pytest.raises(NotFittedError):
+        KNN().predict(TEXTS)
+    texts = KNN("cosine").fit(TEXTS, LABELS)
+    with pytest.raises(TypeError, match="got numbers"):
+        texts.predict(np.eye(3))
+    numbers = KNN("cosine").fit(sparse.eye_array(3).tocsr(), [1, 2, 3])
+    with pytest.raises(TypeError, match="got texts"):
+        numbers.predict(TEXTS)
+    with pytest.raises(ValueError, match="NaN"):
+        numbers.predict([[np.nan, 0, 0]])
+    with pytest.raises(TypeError, match=r"align\(vocabulary\)"):
+        KNN().fit(np.eye(3), [1, 2, 3])
+
+
+def test_columns_of_a_table_name_the_reasons():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"weight": [1.0, 9.0], "age": [2.0, 2.0]})
+    knn = KNN("l1", n_neighbors=1).fit(table, ["light", "heavy"])
+    item = knn.evidence(table.assign(weight=[2.0, 8.0]))[0]
+    assert [(part.name, part.value) for part in item.explain().parts] == [("weight", 1.0)]
+    with pytest.raises(ValueError, match="feature names"):
+        knn.predict(table.rename(columns={"age": "years"}))
