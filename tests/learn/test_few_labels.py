@@ -76,7 +76,13 @@ def test_it_is_the_kernel_and_a_linear_svm(texts):
     bags = tk.BagOfWords().fit_transform(documents).astype(np.float64)
     labels = np.where(np.arange(len(numbers)) < 12, numbers, -1)
     few = FisherKernelClassifier([2, 3], C=3.0, random_state=0).fit(bags, labels)
-    kernel = FisherKernel([2, 3], normalize="each", vector_space=0.25, random_state=0).fit(bags)
+    kernel = FisherKernel(
+        [2, 3],
+        model=PLSA(word_prior=1.5, topic_prior=3),
+        normalize="each",
+        vector_space=0.25,
+        random_state=0,
+    ).fit(bags)
     svm = LinearSVC(C=3.0, random_state=0).fit(kernel.transform(bags[:12]), labels[:12])
     expected = svm.decision_function(kernel.transform(bags))
     assert_allclose(few.decision_function(bags), expected, atol=1e-4)  # other seeds of the SVM

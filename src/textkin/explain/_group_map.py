@@ -18,7 +18,7 @@ _BAR, _WORDS = 12, 10  # columns of a bar; words of a line
 _MARGIN, _LINE = 14.0, 24.0
 _LOWEST, _HIGHEST = 200.0, 470.0  # of a map, in pixels
 _EDGE = 26.0  # between the border of a map and its points, for labels
-_LETTER = 7.2  # what a letter of a label takes
+_LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
 _STRETCH = 1.5
 _LABEL = 18.0  # how high a label is
 _LABEL_WORDS = 2
@@ -196,7 +196,7 @@ class GroupMap:
                 "<table>",
                 f"<caption>All {len(self.groups)} groups.</caption>",
                 '<tr><th scope="col">group</th><th scope="col" class="number">size</th>'
-                '<th scope="col">words</th><th scope="col">in the middle</th></tr>',
+                '<th scope="col">words</th><th scope="col">example</th></tr>',
                 *map(_table_row, self.groups),
                 "</table>",
                 "</div>",
