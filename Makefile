@@ -3,6 +3,9 @@
 #   make test    sets up .venv, installs textkin with its test extra and runs the tests
 PYTHON ?= python3
 BIN := .venv/bin
+# Of the tests: one process a core. Near the end one that has nothing left takes over from others;
+# until then the tests of a file stay together, with what they share. In one process: make WORKERS=
+WORKERS ?= -n logical --maxprocesses 8 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 SOURCES := $(shell find src -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 
@@ -12,7 +15,7 @@ demo: .venv/.core
 	$(BIN)/textkin demo
 
 test: .venv/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(WORKERS)
 
 # The slow tests too.
 test-all: .venv/.test

@@ -1,12 +1,17 @@
 """Helpers that several test files import (the folder `tests` is on pytest's path)."""
 
 import importlib
+import io
 import os
 import signal
 import sys
 import threading
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from subprocess import CompletedProcess
 from types import ModuleType
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,6 +24,28 @@ def load_script(relative: str) -> ModuleType:
         return importlib.import_module(path.stem)
     finally:
         sys.path.remove(str(path.parent))
+
+
+def run_benchmark(name: str, *arguments: object) -> CompletedProcess[str]:
+    """Run a benchmark's `main` in this process: a new one would import everything again."""
+    script = load_script(f"benchmarks/{name}")
+    pinned = load_script("benchmarks/pairs.py").THREAD_VARIABLES  # if not, they start a process
+    out, err = io.StringIO(), io.StringIO()
+    command = [str(ROOT / "benchmarks" / name), *map(str, arguments)]
+    status: object = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.syspath_prepend(ROOT / "benchmarks")
+        patch.setattr(sys, "argv", command)
+        for variable in pinned:
+            patch.setenv(variable, "1")
+        try:
+            script.main()
+        except SystemExit as end:
+            status = end.code
+    if isinstance(status, str):  # as the interpreter does it
+        err.write(f"{status}\n")
+        status = 1
+    return CompletedProcess(command, int(status or 0), out.getvalue(), err.getvalue())
 
 
 def interrupted(call):

@@ -11,6 +11,7 @@ from textkin.exceptions import (
 )
 from textkin.index import Index
 from textkin.learn import (
+    DocumentClusters,
     FisherKernelClassifier,
     NearestNeighborClassifier,
     RocchioClassifier,
@@ -48,6 +49,7 @@ __all__ = [
     "CertificateError",
     "CountingGrid",
     "DamagedIndexError",
+    "DocumentClusters",
     "EmptyDocumentError",
     "FisherKernel",
     "FisherKernelClassifier",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support import ROOT, load_script
+from support import ROOT, load_script, run_benchmark
 from textkin import _core
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -104,20 +104,16 @@ def test_real_pairs_are_left_out_aloud_where_there_are_no_data(tmp_path, monkeyp
 # ---------------------------------------------------------------------- measuring
 
 
-def run(script, *arguments):
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
 @pytest.fixture(scope="module")
 def result_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("benchmark") / "pairs.json"
     sizes = ["--pairs", N_PAIRS, "--rounds", ROUNDS, "--workloads", "reut", "twit"]
-    done = run("pairs.py", "--quick", *sizes, "--out", path)
+    done = subprocess.run(  # as people start it; the tests of the others do not
+        [sys.executable, BENCHMARKS / "pairs.py", "--quick", *map(str, sizes), "--out", path],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     assert "| reut (synthetic" in done.stdout
     return path
@@ -188,7 +184,7 @@ def test_the_table_replaces_what_is_between_the_markers(result_file, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
     for _ in range(2):  # the second time gives the same page
-        done = run("table.py", "--result", result_file, "--write", page)
+        done = run_benchmark("table.py", "--result", result_file, "--write", page)
         assert done.returncode == 0, done.stderr
         lines = page.read_text().splitlines()
         assert lines[:2] == ["before", BEGIN]
@@ -202,7 +198,7 @@ def test_the_table_replaces_what_is_between_the_markers(result_file, tmp_path):
 def test_a_page_without_both_markers_is_refused_and_left_alone(result_file, tmp_path, text):
     page = tmp_path / "page.md"
     page.write_text(text)
-    done = run("table.py", "--result", result_file, "--write", page)
+    done = run_benchmark("table.py", "--result", result_file, "--write", page)
     assert done.returncode != 0
     assert "must have one line <!-- benchmark: begin -->" in done.stderr
     assert page.read_text() == text
@@ -224,7 +220,7 @@ def test_a_peer_that_is_not_installed_is_said_so(result_file):
 def test_loading_is_measured_for_all_and_answers_are_equal(tmp_path):
     path = tmp_path / "loading.json"
     sizes = ["--quick", "--words", 300, "--dimension", 20, "--out", path]
-    done = run("vector_loading.py", *sizes)
+    done = run_benchmark("vector_loading.py", *sizes)
     assert done.returncode == 0, done.stderr
     assert "| textkin, GloVe text, one thread |" in done.stdout
     result = json.loads(path.read_text())

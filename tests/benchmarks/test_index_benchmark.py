@@ -1,13 +1,11 @@
 """The benchmark of adding documents runs and says what it measured. Nothing is timed here."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
-from support import ROOT, load_script
+from support import load_script, run_benchmark
 
 adding = load_script("benchmarks/index_adding.py")
 
@@ -46,12 +44,7 @@ def test_missing_documents_stop_the_benchmark():
 def test_a_quick_run(tmp_path):
     path = tmp_path / "index_adding.json"
     arguments = ["--quick", "--collections", "synthetic", "--contenders", "textkin"]
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks/index_adding.py"), *arguments, "--out", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_benchmark("index_adding.py", *arguments, "--out", path)
     assert done.returncode == 0, done.stderr
     assert "| synthetic (200, 0 MB) | textkin |" in done.stdout
     found = json.loads(path.read_text())["collections"]["synthetic"]

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from support import ROOT, load_script
+from support import ROOT, load_script, run_benchmark
 from textkin import WordMover
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -30,15 +29,6 @@ workloads, search_workloads, contenders, search, search_table, table, scaling, p
         "pruning_figures",
     )
 )
-
-
-def run(script, *arguments):
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def installed(module):
@@ -169,7 +159,7 @@ def test_ratios_are_over_the_queries_of_both():
 def result_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("benchmark") / "search.json"
     sizes = ["--documents", 40, "-k", 4, "--rounds", 2, "--single", 2, "--batch", 3]
-    done = run("search.py", "--quick", *sizes, "--workloads", "twit", "--out", path)
+    done = run_benchmark("search.py", "--quick", *sizes, "--workloads", "twit", "--out", path)
     assert done.returncode == 0, done.stderr
     assert "| twit (40 of " in done.stdout
     return path
@@ -237,7 +227,7 @@ def test_each_table_goes_between_its_own_markers(result_file, tmp_path):
     (begin, end), (other, _) = table.markers("search"), table.markers("benchmark")
     page.write_text(f"{other}\nkept\n{begin}\nold\n{end}\n")
     for _ in range(2):
-        done = run("table.py", "--result", result_file, "--write", page)
+        done = run_benchmark("table.py", "--result", result_file, "--write", page)
         assert done.returncode == 0, done.stderr
         lines = page.read_text().splitlines()
         assert lines[:3] == [other, "kept", begin]
@@ -249,7 +239,7 @@ def test_each_table_goes_between_its_own_markers(result_file, tmp_path):
 def test_a_page_without_any_markers_is_refused(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("text\n")
-    done = run("table.py", "--write", page)
+    done = run_benchmark("table.py", "--write", page)
     assert done.returncode != 0
     assert "must have the markers of a table" in done.stderr
     assert page.read_text() == "text\n"
@@ -269,7 +259,7 @@ def test_the_pages_have_room_for_the_tables(page, name):
 def test_growth_is_measured_in_processes_of_their_own(tmp_path, shared_data):
     path = tmp_path / "scaling.json"
     sizes = ["--sizes", 30, 50, "--queries", 4, "--single", 2, "-k", 3]
-    done = run("search_scaling.py", *sizes, "--collections", "brown", "--out", path)
+    done = run_benchmark("search_scaling.py", *sizes, "--collections", "brown", "--out", path)
     assert done.returncode == 0, done.stderr
     assert "| 50 | " in done.stdout
     result = json.loads(path.read_text())

@@ -1,12 +1,10 @@
 """The benchmark of searching an index runs and says what it measured. Nothing is timed here."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from support import ROOT, load_script
+from support import load_script, run_benchmark
 
 searching = load_script("benchmarks/store_search.py")
 
@@ -41,12 +39,7 @@ def test_other_scores_stop_the_benchmark():
 def test_a_quick_run(tmp_path):
     path = tmp_path / "store_search.json"
     arguments = ["--quick", "--collection", "synthetic", "--contenders", "textkin"]
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks/store_search.py"), *arguments, "--out", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_benchmark("store_search.py", *arguments, "--out", path)
     assert done.returncode == 0, done.stderr
     assert "| 5 | textkin |" in done.stdout
     found = json.loads(path.read_text())

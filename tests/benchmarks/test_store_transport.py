@@ -1,13 +1,11 @@
 """The benchmark of transport in a store runs and compares its answers. Nothing is timed here."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from support import ROOT, load_script
+from support import load_script, run_benchmark
 
 store = load_script("benchmarks/store_transport.py")
 
@@ -36,12 +34,7 @@ def test_queries_have_words_and_are_enough():
 def test_a_quick_run(tmp_path, shared_data):
     path = tmp_path / "store_transport.json"
     command = ["--quick", "--sets", "r8", "--documents", "60", "--out", str(path)]
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks/store_transport.py"), *command],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_benchmark("store_transport.py", *command)
     assert done.returncode == 0, done.stderr
     assert "| r8 (60) | wmd |" in done.stdout
     found = json.loads(path.read_text())

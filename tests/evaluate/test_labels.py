@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -14,6 +14,7 @@ LABELS = st.lists(
 MEASURES = [accuracy, error, macro_f1, ari, nmi]
 
 
+@settings(max_examples=40)
 @given(LABELS)
 def test_labels_are_judged_as_scikit_learn_does(pairs):
     true, said = map(list, zip(*pairs, strict=True))
@@ -23,6 +24,7 @@ def test_labels_are_judged_as_scikit_learn_does(pairs):
     assert macro_f1(true, said) == pytest.approx(wanted)
 
 
+@settings(max_examples=40)
 @given(LABELS)
 @example([("a", "a")])
 @example([("a", "a"), ("a", "b")])
@@ -58,9 +60,9 @@ def test_names_do_not_matter_to_partitions():
 
 
 def test_the_index_of_many_documents_does_not_overflow():
-    labels = np.repeat([0, 1], 100_000)
+    labels = np.repeat([0, 1], 50_000)
     assert ari(labels, labels) == 1
-    assert ari(labels, np.tile([0, 1], 100_000)) == pytest.approx(0, abs=1e-5)
+    assert ari(labels, np.tile([0, 1], 50_000)) == pytest.approx(0, abs=1e-4)
 
 
 def test_labels_come_as_lists_arrays_columns_and_of_any_type():

@@ -31,7 +31,7 @@ def seed() -> int:
 
 
 def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(quick_folder: Path) -> None:
-    run("kills.py", "kills", quick_folder, seed(), 120)
+    run("kills.py", "kills", quick_folder, seed(), 60)
 
 
 @pytest.mark.slow

@@ -166,6 +166,14 @@ def test_rows_of_numbers_have_no_snippets():
     assert lines[2].split() == ["100", "%", "a", "0.2", "#0"]
 
 
+def test_neighbours_that_were_not_asked_are_shown_without_a_vote():
+    X = [[1.0], [2.0], [3.0], [4.0], [5.0]]
+    item = KNN("l2", vote="fall-back").fit(X, list("ABCBA")).evidence([[0.0]])[0]
+    assert item.label == "A"
+    assert [neighbor.vote for neighbor in item.neighbors] == [1, 0, 0, 0, 0]
+    assert repr(item).startswith("A: 100 % of the votes of 1 of 5 neighbours")
+
+
 def test_evidence_of_no_method():
     item = Evidence("a", (("a", 1.0),), (), empty=True)
     assert item.certificate() is None

@@ -76,6 +76,16 @@ def test_documents_of_any_kind(tmp_path):
         assert knn.evidence(index)[0].neighbors[0].id == "d0"
 
 
+def test_documents_of_token_vectors():
+    documents = [np.eye(2), np.ones((1, 2)), tk.TokenVectors([[1, 0], [1, 0]])]
+    knn = KNN(tk.TokenMover(), n_neighbors=1).fit(documents, ["both", "middle", "first"])
+    assert knn.predict([np.array([[1.0, 0.9]]), [[1.0, 0.1]]]).tolist() == ["middle", "first"]
+    equal = KNN(tk.TokenMover(), n_neighbors=1).fit(np.array([np.eye(2), np.ones((2, 2))]), [1, 2])
+    item = equal.evidence(np.ones((1, 3, 2)))[0]
+    assert item.label == 2
+    assert item.explain().distance == pytest.approx(0, abs=1e-7)
+
+
 def test_more_neighbours_than_documents_are_all_of_them():
     knn = KNN(n_neighbors=99).fit(["", *TEXTS], ["empty", *LABELS])
     assert knn.predict_proba(["cats"]).tolist() == [[0, 0.5, 0.5]]
@@ -88,7 +98,7 @@ def test_empty_and_unknown_documents_get_the_most_frequent_class(metric):
     knn = KNN(metric).fit(["cat", "dog", "bank", ""], ["pets", "pets", "money", "money"])
     assert knn.predict(["", "the", "qwertzish"]).tolist() == ["money"] * 3  # first among equals
     assert knn.predict_proba([""]).tolist() == [[0.5, 0.5]]
-    with pytest.raises(ValueError, match="None of the 2 training documents|no word to learn"):
+    with pytest.raises(ValueError, match=r"None of the 2 training documents|no word to learn"):
         KNN(metric).fit(["", "the"], [1, 2])
 
 

@@ -38,7 +38,7 @@ def linear_programme():
     return solve
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def every_distance_is_proven():
     """Explain and verify whatever distance a test asks for.
 

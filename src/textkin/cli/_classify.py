@@ -118,6 +118,8 @@ def classify(
     """
     from textkin.run import working
 
+    if by == "rocchio" and html is not None:
+        raise ValueError("--html shows neighbours, and --by rocchio has none: try --explain.")
     with in_words("Nothing was written."):
         with working("Loading"):
             from textkin.cli._classifying import Task

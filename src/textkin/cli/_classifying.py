@@ -16,9 +16,11 @@ from textkin.cli._corpora import (
     read_documents,
 )
 from textkin.cli._measuring import Measuring
+from textkin.cli._opened import documents_told
 from textkin.cli._predictions import Classified, Prediction
 from textkin.cli._printing import note
-from textkin.learn import NearestNeighborClassifier
+from textkin.learn import NearestNeighborClassifier, RocchioClassifier
+from textkin.learn._voting import VoteName
 from textkin.run import progress_bar, working
 from textkin.text import Document
 
@@ -62,7 +64,7 @@ class Task:
     rocchio: bool
     k: int | None
     tune: bool
-    vote: str | None
+    vote: VoteName | None
     reading: Reading
     measuring: Measuring
 
@@ -116,8 +118,8 @@ class Task:
             raise ValueError(self._no_labels(known))
         if len(known) > len(teachers):
             note(
-                f"{len(known) - len(teachers):,} of {len(known):,} documents of {self.train} have "
-                "no label and teach nothing."
+                f"of {self.train}, {documents_told(len(known) - len(teachers))} without a label "
+                "left out."
             )
         if not asked:
             raise ValueError(f"All documents of {self.test} teach: none is left to classify.")
@@ -140,7 +142,7 @@ class Task:
                 "classify. Name TEST, or choose some with --test-where or --unlabelled."
             )
         if len(rest) > len(teachers):
-            note(f"{len(rest) - len(teachers):,} documents have no label and are left out.")
+            note(f"{documents_told(len(rest) - len(teachers))} without a label left out.")
         return teachers, asked
 
     def _read(self, path: Path) -> list[Document]:
@@ -181,9 +183,16 @@ class Task:
             classifier.fit(teachers, labels, progress=tell)
         with progress_bar("Classifying") as tell:
             evidence = classifier.evidence(asked, progress=tell)
-        told = {"k": int(classifier.n_neighbors_), "vote": self.vote or "majority"}
-        if self.tune:
-            told["tuning"] = classifier.tuning_
+        told: dict[str, Any] = {
+            "k": int(classifier.n_neighbors_),
+            "vote": self.vote or "majority",
+        }
+        if classifier.tuning_ is not None:
+            told["tuning"] = {
+                "errors": classifier.tuning_.errors.tolist(),
+                "gamma": float(classifier.gamma_),
+                "held_out": classifier.tuning_.n_validation,
+            }
         found = [
             Prediction(document, str(one.label), float(one.share), one)
             for document, one in zip(asked, evidence, strict=True)
@@ -197,8 +206,6 @@ class Task:
         asked: list[Document],
         settings: dict[str, Any],
     ) -> tuple[list[Prediction], dict[str, Any]]:
-        from textkin.learn import RocchioClassifier
-
         classifier = RocchioClassifier(**settings)
         with working("Learning"):
             classifier.fit(teachers, labels)

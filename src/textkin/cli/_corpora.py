@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from textkin.cli._opened import opened_index
+from textkin.cli._opened import documents_told, opened_index
 from textkin.cli._options import tell_skipped
 from textkin.cli._printing import note, one_line
 from textkin.cli._wording import in_words
@@ -50,7 +50,7 @@ class Reading:
     delimiter: str | None = None
     quoted: bool | None = None
     max_bytes: int | None = None
-    split: Literal["paragraph"] | None = None
+    split: str | None = None
     skip_errors: bool = False
 
     @staticmethod
@@ -170,8 +170,8 @@ def outside(documents: "list[Document]", source: Path, other: Path) -> "list[Doc
         if document.id != shared and not document.id.startswith((f"{shared}/", f"{shared}:"))
     ]
     if len(kept) < len(documents):
-        note(f"{len(documents) - len(kept):,} documents of {source} lie in {other}, and count "
-             "there alone.")  # fmt: skip
+        number = documents_told(len(documents) - len(kept))
+        note(f"of {source}, {number} in {other} counted there alone.")
     return kept
 
 

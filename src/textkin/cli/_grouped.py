@@ -39,6 +39,8 @@ class Grouped:
         output.drawing("--svg", self.clusters.to_svg)
         output.drawing("--html", self.clusters.to_html)
         output.put(lines=self._lines, record=self._record, table=self._table)
+        if output.tells_all:
+            return
         alone = int((self.clusters.labels_ < 0).sum())
         if alone:
             note(f"{documents_told(alone)} without words to compare: in no cluster (-1).")
@@ -55,11 +57,11 @@ class Grouped:
             if cluster.number:
                 yield ""
             yield (
-                f"cluster {cluster.number}, {documents_told(cluster.size)}, mean distance from the "
-                f"centre {cluster.spread:.4g}"
+                f"cluster {cluster.number}, {documents_told(cluster.size)}, {cluster.spread:.4f} "
+                "from the centre in the mean"
             )
             room = look.width - 11
-            words = "  ".join(word for word, _ in cluster.words)
+            words = ", ".join(word for word, _ in cluster.words)
             if words:
                 yield f"  words    {one_line([words], room)}"
             id = one_line([central.id], room) if look.terminal else one_line([central.id], 500)

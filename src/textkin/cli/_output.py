@@ -96,6 +96,11 @@ class Output:
         """What lines can show where they go."""
         return Look() if self.file is not None else Look.of_output()
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether standard output has JSON, so that nothing need be said beside it."""
+        return self.form is Form.json and self.file is None
+
     def drawing(self, option: str, content: Callable[[], str]) -> None:
         """Write the file that an option names, if it was given."""
         for path, name in self.drawings:
@@ -122,8 +127,8 @@ class Output:
             print_json(record())
         elif self.form is Form.csv:
             typer.echo(shown(_csv(table())), nl=False, color=True)
-        else:
-            print_lines(lines(self.look))
+        elif found := [*lines(self.look)]:
+            print_lines(found)
         written = [path for path, _ in self.drawings]
         for path in [*written, *([] if self.file is None else [self.file])]:
             typer.echo(f"textkin: wrote {path}", err=True)
@@ -138,7 +143,7 @@ class Output:
             return json_module.dumps(record(), indent=2, ensure_ascii=False) + "\n"
         if self.form is Form.csv:
             return _csv(table())
-        return "\n".join(lines(self.look)) + "\n"
+        return "".join(f"{line}\n" for line in lines(self.look))
 
 
 def aligned(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from textkin.cli._drawing import Look, drawn
+from textkin.cli._opened import documents_told
 from textkin.cli._output import Output, aligned
 from textkin.cli._printing import note, one_line
 from textkin.cli._scores import Scores
@@ -63,7 +64,7 @@ class Prediction:
         """Say why it has its label."""
         if self.evidence is not None:
             text = self.evidence.to_text(explained=1, width=look.width, unicode=look.unicode)
-            return [*text.splitlines(), ""]
+            return text.splitlines()
         assert self.prototypes is not None
         head = f"{self.label}: cosine {self.score:.4f} with its mean"
         parts = self.prototypes.explain(self.document)
@@ -71,7 +72,6 @@ class Prediction:
             one_line([head], look.width),
             f"  {one_line([self.document.id, self.document.text], look.width - 2)}",
             drawn(parts, limit=_PARTS, indent=2, look=look),
-            "",
         ]
 
     def record(self, *, explain: bool) -> dict[str, Any]:
@@ -135,7 +135,8 @@ class Classified:
             record=lambda: self._record(explain=explain),
             table=self._table,
         )
-        self._tell()
+        if not output.tells_all:
+            self._tell()
 
     @property
     def _voted(self) -> bool:
@@ -143,12 +144,13 @@ class Classified:
 
     def _lines(self, look: Look, *, explain: bool) -> Iterator[str]:
         if explain:
-            for one in self.predictions:
+            for at, one in enumerate(self.predictions):
+                yield from [""] if at else []
                 yield from one.lines(look)
         else:
             yield from self._rows(look)
         if self.scores is not None:
-            yield from ([] if explain else [""])
+            yield ""
             yield from self.scores.lines(look)
 
     def _rows(self, look: Look) -> list[str]:
@@ -157,10 +159,10 @@ class Classified:
         heads += ["votes", "nearest", "distance"] if self._voted else ["cosine"]
         rows = [heads]
         for one in self.predictions:
-            wrong = one.truth if one.truth != one.label else "="
-            row = [one.document.id, one.label, *([wrong if one.truth else ""] if scored else [])]
+            row = [one.document.id, one.label, *([one.truth] if scored else [])]
             if self._voted:
-                row += [f"{100 * one.score:.0f} %", *one.nearest]
+                nearest = one.nearest  # an empty document has none, and no votes
+                row += [f"{100 * one.score:.0f} %" if any(nearest) else "", *nearest]
             else:
                 row += [f"{one.score:.4f}"]
             rows.append(row)
@@ -208,16 +210,16 @@ class Classified:
         empty = sum(one.evidence is not None and one.evidence.empty for one in self.predictions)
         if empty:
             note(
-                f"{empty:,} of {number:,} documents have nothing to compare; they got the most "
+                f"{empty:,} of {documents_told(number)} without words to compare: given the most "
                 "frequent label."
             )
         how = self.settings["by"]
         if self._voted:
             chosen = " chosen" if "tuning" in self.settings else ""
             how += f", k = {self.settings['k']}{chosen}"
+        labels = "1 label" if len(self.labels) == 1 else f"{len(self.labels):,} labels"
         typer.echo(
-            f"textkin: {number:,} {'document' if number == 1 else 'documents'} classified after "
-            f"{self.n_teachers:,} with {len(self.labels):,} labels ({how}) in "
-            f"{self.seconds:.1f} s",
+            f"textkin: {documents_told(number)} classified, learnt from {self.n_teachers:,} with "
+            f"{labels} ({how}), in {self.seconds:.1f} s",
             err=True,
         )

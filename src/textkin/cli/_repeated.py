@@ -10,6 +10,7 @@ import typer
 from textkin.cli._corpora import Reading, fulfil, outside, read_documents
 from textkin.cli._drawing import Look
 from textkin.cli._measuring import Measuring
+from textkin.cli._opened import documents_told
 from textkin.cli._output import Output, aligned
 from textkin.cli._printing import note, shown
 from textkin.learn import Duplicates, Repeats
@@ -112,11 +113,12 @@ class Found:
         output.drawing("--html", self.found.to_html)
         lines = self._removable if ids else self._lines
         output.put(lines=lines, record=self._record, table=self._table)
+        if output.tells_all:
+            return
         if len(self.found.empty):
-            number = len(self.found.empty)
             note(
-                f"{number:,} of {len(self.documents):,} documents have no words to compare, and "
-                "repeat none."
+                f"{len(self.found.empty):,} of {documents_told(len(self.documents))} without words "
+                "to compare: duplicates of none."
             )
         typer.echo(f"textkin: {self._summary()}", err=True)
 
@@ -204,8 +206,7 @@ class Found:
         return self.others[position].id
 
     def _summary(self) -> str:
-        number = len(self.documents)
-        documents = "1 document" if number == 1 else f"{number:,} documents"
+        documents = documents_told(len(self.documents))
         if isinstance(self.found, Repeats):
             return f"{len(self.found):,} of {documents} repeat some of {self.found.n_against:,}"
         groups = "1 group" if len(self.found) == 1 else f"{len(self.found):,} groups"

@@ -71,8 +71,9 @@ class Outcome:
         What was computed; None if it failed.
     missing : str
         Why there are no values; empty if there are.
-    seconds : float
-        How long it took, with what it was the first to make for others.
+    seconds, cpu_seconds : float
+        How long it took, with what it was the first to make for others; and how long all threads
+        worked, which hardly depends on what else the machine does.
     warnings : tuple of str
         What was warned of meanwhile.
     run : mapping
@@ -85,6 +86,7 @@ class Outcome:
     values: Values | None
     missing: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 
@@ -98,7 +100,7 @@ class Outcome:
         }
         if self.missing:
             record["missing"] = self.missing
-        record["seconds"] = self.seconds
+        record |= {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
         if self.warnings:
             record["warnings"] = list(self.warnings)
         if self.run:
@@ -115,6 +117,7 @@ class Outcome:
             record["values"],
             record.get("missing", ""),
             float(record["seconds"]),
+            float(record["cpu_seconds"]),
             tuple(record.get("warnings", ())),
             record.get("run", {}),
         )
@@ -151,10 +154,14 @@ class Keeper:
     ----------
     folder : Path
         Is made when something is kept.
+    fresh : bool, default=False
+        Whether arrays that are there are made again, once.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         self.folder = folder
+        self._fresh = fresh
+        self._made: set[Path] = set()
 
     def outcome(self, key: Mapping[str, Any]) -> Outcome | None:
         """Return the cell that was kept with this key, if there is one that can be read."""
@@ -170,10 +177,6 @@ class Keeper:
         text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
         written(self._path(key, "json"), (text + "\n").encode())
 
-    def forget(self, key: Mapping[str, Any]) -> None:
-        """Delete a cell, if it is there."""
-        self._path(key, "json").unlink(missing_ok=True)
-
     def arrays(
         self, key: Mapping[str, Any], make: Callable[[], Mapping[str, NDArray[Any]]]
     ) -> Mapping[str, NDArray[Any]]:
@@ -183,12 +186,15 @@ class Keeper:
         from safetensors.numpy import load, save
 
         path = self._path(key, "safetensors")
-        try:
-            return load(path.read_bytes())
-        except (OSError, SafetensorError):
-            made = {name: np.ascontiguousarray(array) for name, array in make().items()}
-            written(path, save(made))
-            return made
+        if not self._fresh or path in self._made:
+            try:
+                return load(path.read_bytes())
+            except (OSError, SafetensorError):
+                pass  # none, or half of one
+        made = {name: np.ascontiguousarray(array) for name, array in make().items()}
+        written(path, save(made))
+        self._made.add(path)
+        return made
 
     def _path(self, key: Mapping[str, Any], ending: str) -> Path:
         plain = json.dumps(key, sort_keys=True, ensure_ascii=False)
@@ -268,9 +274,10 @@ class Task:
     ) -> Mapping[str, NDArray[Any]]:
         """Return arrays that are dear, from the work folder if they were made before.
 
-        They are known by the name, the settings, the data set, the split and whether it is quick.
+        They are known by the name, the settings, the data set, the split, whether it is quick and
+        the version of the method.
         """
-        without = ("method", "settings", "version")
+        without = ("method", "settings")
         key = {part: value for part, value in self.key.items() if part not in without}
         return self.keeper.arrays({**key, "name": name, "with": settings}, make)
 

@@ -7,9 +7,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from threadpoolctl import threadpool_limits
 
 from textkin.evaluate._cells import (
     Cell,
@@ -208,7 +210,7 @@ def run_experiment(
     asked = list(dict.fromkeys(experiment.datasets if datasets is None else datasets))
     if not wanted or not asked:
         raise ValueError("methods and datasets must name at least one each, or be None for all.")
-    keeper, shared = Keeper(out / "cells" / experiment.name), Shared()
+    keeper, shared = Keeper(out / "cells" / experiment.name, fresh=fresh), Shared()
     plan = list(_plan(experiment, data, asked, wanted, quick))
     if all(isinstance(step.key, MissingDataError) for step in plan if step.asked):
         raise next(s.key for s in plan if s.asked and isinstance(s.key, MissingDataError))
@@ -280,8 +282,9 @@ def _plan(
 def _computed(method: Method, task: Task, where: Mapping[str, str]) -> Outcome:
     """Compute a cell; whatever goes wrong is told in its place of the table."""
     cell = task.cell
-    started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as told:
+    started, worked = time.perf_counter(), time.process_time()
+    # One thread of BLAS: the same bits on every machine, and none that waits for the other.
+    with warnings.catch_warnings(record=True) as told, threadpool_limits(limits=1):
         warnings.simplefilter("always")
         try:
             values = json.loads(json.dumps(method.compute(task, **cell.settings), allow_nan=False))
@@ -289,11 +292,12 @@ def _computed(method: Method, task: Task, where: Mapping[str, str]) -> Outcome:
             outcome = _missing(cell, error)
             values = None
     seconds = round(time.perf_counter() - started, 3)
+    worked = round(time.process_time() - worked, 3)
     if values is None:
-        return Outcome(cell.dataset, cell.method, cell.split, None, outcome.missing, seconds)
+        return replace(outcome, seconds=seconds, cpu_seconds=worked)
     said = tuple(dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in told))
     run = {name: where[name] for name in ("date", "machine", "textkin", "commit") if name in where}
-    return Outcome(cell.dataset, cell.method, cell.split, values, "", seconds, said, run)
+    return Outcome(cell.dataset, cell.method, cell.split, values, "", seconds, worked, said, run)
 
 
 def _missing(cell: Cell, error: Exception) -> Outcome:

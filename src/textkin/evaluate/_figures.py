@@ -34,7 +34,7 @@ _STYLE = (
     ".textkin-figure .head{font-weight:600}"
     ".textkin-figure .number{font-variant-numeric:tabular-nums}"
     ".textkin-figure .curve{fill:none;stroke-width:2}"
-    ".textkin-figure .other{fill:none;stroke-width:1.6}"
+    ".textkin-figure .other{stroke-width:1.6}"
     + _rules("#ffffff", "#1b1b22", "#5c5c68", "#dcdce3", _COLOURS)
     + "@media (prefers-color-scheme:dark){"
     + _rules("#17171c", "#ececf1", "#a5a5b2", "#3a3a44", _DARK_COLOURS)
@@ -165,7 +165,7 @@ def line_figure(
     every = [point for points in shown.values() for point in points]
     across = _Axis.of([x for x, _ in every], log_x, whole=False)
     up = _Axis.of([y for _, y in every], log_y, whole=not log_y)
-    top, left, right, bottom = _MARGIN + 44, 80.0, _WIDTH - 170.0, 330.0
+    top, left, right, bottom = _MARGIN + 60, 80.0, _WIDTH - 170.0, 346.0
     drawn = []
     for tick in up.ticks:
         y = bottom - (bottom - top) * up.place(tick)
@@ -176,7 +176,7 @@ def line_figure(
         drawn.append(_text(x, bottom + 20, f"{tick:g}", anchor="middle", classes="muted number"))
     drawn.append(_text((left + right) / 2, bottom + 42, markup(x_label), anchor="middle"))
     drawn.append(_text(left - 40, top - 12, markup(y_label)))
-    ends: list[float] = []
+    named = []
     for at, (name, points) in enumerate(shown.items()):
         if not points:
             continue
@@ -184,22 +184,30 @@ def line_figure(
             (left + (right - left) * across.place(x), bottom - (bottom - top) * up.place(y))
             for x, y in points
         ]
-        kind = at % len(_COLOURS)
+        kind, mark = at % len(_COLOURS), _MARKS[at % len(_MARKS)]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         drawn.append(f'<path class="curve s{kind}" d="M{path}"/>')
         for (x, y), point in zip(places, points, strict=True):
             hint = markup(f"{name}: {point[0]:g}, {point[1]:g}")
-            drawn.append(_mark(_MARKS[at % len(_MARKS)], x, y, f"f{kind}", hint))
-        y = places[-1][1]
-        while any(abs(y - taken) < 17 for taken in ends):  # names do not stand on each other
-            y += 17 if y < bottom - 17 else -17 * (len(ends) + 1)
-        ends.append(y)
-        drawn.append(_mark(_MARKS[at % len(_MARKS)], right + 14, y, f"f{kind}", markup(name)))
+            drawn.append(_mark(mark, x, y, f"f{kind}", hint))
+        named.append((places[-1][1], name, kind, mark))
+    named.sort()
+    for y, (_, name, kind, mark) in zip(_apart([y for y, *_ in named]), named, strict=True):
+        drawn.append(_mark(mark, right + 14, y, f"f{kind}", markup(name)))
         drawn.append(_text(right + 24, y + 4, markup(shortened(name, 19))))
     said = "; ".join(
         f"{name}: " + ", ".join(f"{x:g} {y:g}" for x, y in points) for name, points in shown.items()
     )
-    return _svg(title, said, legend, bottom + 84, drawn)
+    height = max([bottom + 84, *(y + 30 for y in _apart([y for y, *_ in named]))])
+    return _svg(title, said, legend, height, drawn)
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Move places that ascend down until names do not stand on each other."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + 17) if moved else place)
+    return moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +223,8 @@ class _Axis:
     def of(cls, numbers: Sequence[float], log: bool, *, whole: bool) -> "_Axis":
         low, high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
         if log:
-            ticks = [m * 10.0**e for e in range(-12, 13) for m in (1, 2, 5)]
+            steps = (1, 2, 5) if high < 100 * low else (1,)
+            ticks = [m * 10.0**e for e in range(-12, 13) for m in steps]
             within = [tick for tick in ticks if low / 1.01 <= tick <= high * 1.01]
             return cls(low / 1.05, high * 1.05, log, tuple(within[:: 1 + len(within) // 8]))
         low = min(low, 0.0) if whole else low
@@ -255,7 +264,7 @@ def _bar(
         yield f'<path class="edge" d="M{low:.1f} {middle:.1f}H{high:.1f}{ends}"/>'
     if value.other is not None:
         hint = markup(f"{name}, others: {value.other:{form}}")
-        yield _mark("diamond", left + scale * value.other, middle, "other edge", hint)
+        yield _mark("diamond", left + scale * value.other, middle, "other ground edge", hint)
     error = f" ± {value.error:{form}}" if value.error else ""
     number = f"{value.number:{form}}{error}"
     yield _text(_WIDTH - _MARGIN, y + 14, number, anchor="end", classes="ink number")

@@ -1,6 +1,5 @@
-"""The papers' protocols: splits, choices on validation data, votes of neighbours, duplicates."""
+"""The papers' protocols: splits, choices on validation data, votes of neighbours."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -10,8 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import BoolArray, Int64Array
+from textkin._typing import Int64Array
 from textkin.distance._near import NearRows
+from textkin.learn._tuning import hold_out
+from textkin.learn._voting import Ballot, VoteName, Voting, shares_of_classes
 
 __all__ = [
     "best_of",
@@ -19,7 +20,6 @@ __all__ = [
     "grid",
     "held_out",
     "mean_and_error",
-    "repeated",
     "votes",
 ]
 
@@ -46,10 +46,10 @@ def mean_and_error(numbers: Sequence[float]) -> tuple[float, float]:
     return mean, math.sqrt(variance / len(numbers))
 
 
-def held_out(labels: ArrayLike, share: float = 0.2, seed: int = 0) -> tuple[Int64Array, Int64Array]:
-    """Split rows for choices: those to learn from, and those held out, in ascending order.
+def held_out(labels: ArrayLike, seed: int = 0) -> tuple[Int64Array, Int64Array]:
+    """Split rows for choices: four fifths to learn from, and a fifth held out, class by class.
 
-    Of every class about the same share is held out, also of one with few rows.
+    The same as `NearestNeighborClassifier(tune=True)` does.
 
     Examples
     --------
@@ -57,19 +57,8 @@ def held_out(labels: ArrayLike, share: float = 0.2, seed: int = 0) -> tuple[Int6
     >>> len(rest), len(held), (held < 5).sum().item()
     (12, 3, 1)
     """
-    labels = np.asarray(labels)
-    if not 0 < share < 1:
-        raise ValueError(f"share must be between 0 and 1; got {share!r}.")
-    if len(labels) < 2:
-        raise ValueError(f"There must be at least 2 rows to hold some out; got {len(labels)}.")
-    order = np.random.default_rng(seed).permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    # Every fifth of rows in the order of classes: shares are equal up to one row.
-    steps = np.floor((np.arange(len(labels)) + 0.5) * share)
-    chosen = np.diff(steps, prepend=0) > 0
-    if not chosen.any():
-        chosen[-1] = True
-    return np.sort(order[~chosen]), np.sort(order[chosen])
+    _, own = np.unique(np.asarray(labels), return_inverse=True)
+    return hold_out(own.astype(np.int64), np.random.RandomState(seed))
 
 
 def grid(**choices: Sequence[Any]) -> list[dict[str, Any]]:
@@ -145,7 +134,7 @@ def best_of_trials(
 
 
 def votes(
-    near: NearRows, labels: ArrayLike, most: int, *, rule: str = "fall-back"
+    near: NearRows, labels: ArrayLike, most: int, *, rule: VoteName = "fall-back"
 ) -> dict[int, Any]:
     """Return the labels that neighbours vote for, for each number of them from 1 to `most`.
 
@@ -159,10 +148,8 @@ def votes(
         Of the rows that were searched.
     most : int
         The largest number of neighbours.
-    rule : {"fall-back", "majority"}
-        "majority": the most frequent label, of equally frequent ones the least. "fall-back" is
-        the rule of the WMD paper's code: that label if half of the neighbours have it, else again
-        without the last two.
+    rule : {"fall-back", "majority", "distance"}
+        As for `NearestNeighborClassifier`; "fall-back" is the rule of the WMD paper's code.
 
     Returns
     -------
@@ -170,41 +157,12 @@ def votes(
         A label for every query; the most frequent one where a query found nothing.
     """
     kinds, own = np.unique(np.asarray(labels), return_inverse=True)
-    n, width = len(near), max(most, 1)
-    lengths = np.diff(near.starts)
-    at = np.full((n, width), -1, dtype=np.int64)
-    rows = np.repeat(np.arange(n), lengths)
-    places = np.arange(len(near.rows)) - np.repeat(near.starts[:-1], lengths)
-    kept = places < width
-    at[rows[kept], places[kept]] = own[near.rows[kept]]
-    usual = np.bincount(own, minlength=len(kinds)).argmax() if len(own) else 0
-
-    counts = np.zeros((n, len(kinds)), dtype=np.int64)
-    found: dict[int, Any] = {}
-    for k in range(1, width + 1):
-        voters = np.flatnonzero(at[:, k - 1] >= 0)
-        counts[voters, at[voters, k - 1]] += 1
-        winner = counts.argmax(axis=1)
-        if rule == "fall-back" and k > 2:
-            winner = np.where(2 * counts.max(axis=1) < k, found[k - 2], winner)
-        if k > 1:
-            winner = np.where(lengths < k, found[k - 1], winner)
-        found[k] = np.where(lengths == 0, usual, winner)
-    return {k: kinds[winner] for k, winner in found.items()}
-
-
-def repeated(documents: Iterable[object]) -> BoolArray:
-    """Tell which documents stand before already: texts, or rows of bags.
-
-    Examples
-    --------
-    >>> repeated(["a b", "c", "a b"])
-    array([False, False,  True])
-    """
-    seen: set[bytes] = set()
-    found = []
-    for document in documents:
-        digest = hashlib.sha256(repr(document).encode()).digest()
-        found.append(digest in seen)
-        seen.add(digest)
-    return np.array(found, dtype=bool)
+    ballot = Ballot.of(near, own.astype(np.int64))
+    otherwise = np.bincount(own, minlength=len(kinds)) / len(own)
+    voting = Voting(rule, gamma=1.0)
+    found = {}
+    for k in range(1, most + 1):
+        some = ballot.first(k)
+        shares = shares_of_classes(some, voting.weights(some, len(kinds)), otherwise)
+        found[k] = kinds[shares.argmax(axis=1)]
+    return found

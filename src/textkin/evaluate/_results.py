@@ -81,8 +81,8 @@ class Results:
         return mean_and_error(numbers)[1] if len(numbers) > 1 else None
 
     def seconds(self, method: str, dataset: str) -> float:
-        """Return how long all splits took."""
-        return math.fsum(cell.seconds for cell in self.outcomes(method, dataset))
+        """Return how long the processor worked on all splits."""
+        return math.fsum(cell.cpu_seconds for cell in self.outcomes(method, dataset))
 
     def said(self, text: str) -> str:
         """Put numbers in a text: ``{method|dataset|measure:.1f}`` is a mean over splits."""

@@ -52,6 +52,10 @@ class QueryScores:
         """The mean over the queries."""
         return math.fsum(self.values.values()) / len(self.values)
 
+    def to_records(self) -> list[dict[str, str | float]]:
+        """Return a record for each query: its name, and the value under the measure's name."""
+        return [{"query": query, self.measure: value} for query, value in self.values.items()]
+
     def __array__(
         self, dtype: np.dtype[np.float64] | None = None, copy: bool | None = None
     ) -> Float64Array:
@@ -122,7 +126,9 @@ def average_precision(
     Notes
     -----
     :math:`\frac{1}{R} \sum_{r \le k,\ \text{relevant}} P@r` over the ranks r of relevant
-    documents, with R all relevant ones, found or not. Equal to ``map_cut_k`` of trec_eval.
+    documents, with R all relevant ones, found or not. Equal to ``map_cut_k`` of trec_eval, which
+    holds scores in single precision: where yours differ only beyond that, it sees ties. Round
+    them (``numpy.float32``) for its figures to the last digit.
 
     References
     ----------

@@ -3,6 +3,7 @@
 from textkin.explain._contributions import Contribution, Contributions
 from textkin.explain._evidence import Evidence, EvidenceList, Neighbor
 from textkin.explain._flow import Flow, Move, Rest
+from textkin.explain._group_map import Group, GroupMap
 from textkin.explain._html import flow_html
 from textkin.explain._svg import flow_svg
 from textkin.explain._text import flow_text
@@ -16,6 +17,8 @@ __all__ = [
     "Evidence",
     "EvidenceList",
     "Flow",
+    "Group",
+    "GroupMap",
     "MapCell",
     "Move",
     "Neighbor",

@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["DARK", "LEVELS", "LIGHT", "CostScale", "Rgb", "hexadecimal"]
+__all__ = [
+    "DARK",
+    "GROUPS_DARK",
+    "GROUPS_LIGHT",
+    "LEVELS",
+    "LIGHT",
+    "CostScale",
+    "Rgb",
+    "hexadecimal",
+]
 
 LEVELS = 7
 
@@ -34,6 +43,28 @@ def _ramp(stops: tuple[Rgb, Rgb, Rgb]) -> tuple[Rgb, ...]:
 
 LIGHT = _ramp(_LIGHT_STOPS)
 DARK = _ramp(_DARK_STOPS)
+
+# Eight kinds of things, after Okabe and Ito; their yellow is too pale for a light ground.
+GROUPS_LIGHT: tuple[Rgb, ...] = (
+    (0, 114, 178),
+    (213, 94, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (230, 159, 0),
+    (86, 180, 233),
+    (122, 106, 0),
+    (92, 92, 104),
+)
+GROUPS_DARK: tuple[Rgb, ...] = (
+    (74, 163, 223),
+    (240, 127, 60),
+    (47, 195, 154),
+    (227, 163, 198),
+    (245, 192, 74),
+    (143, 208, 245),
+    (217, 207, 74),
+    (184, 184, 196),
+)
 
 
 def hexadecimal(colour: Rgb) -> str:

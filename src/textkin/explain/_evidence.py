@@ -7,30 +7,7 @@ from typing import Any, Protocol, overload
 from textkin._validation import integer
 from textkin.explain._evidence_shown import evidence_html, evidence_page, evidence_text
 
-__all__ = ["Evidence", "EvidenceList", "Explanation", "Neighbor", "Reasons"]
-
-
-class Explanation(Protocol):
-    """Parts that sum to a score, and can be drawn: `Flow`, `Contributions` and their like."""
-
-    @property
-    def score(self) -> float:
-        """What the parts sum to."""
-        ...
-
-    def to_text(
-        self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
-    ) -> str:
-        """Draw it in characters."""
-        ...
-
-    def to_svg(self) -> str:
-        """Draw it as a picture."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in plain types."""
-        ...
+__all__ = ["Evidence", "EvidenceList", "Neighbor", "Reasons"]
 
 
 class Reasons(Protocol):

@@ -78,8 +78,11 @@ def _verdict(evidence: "Evidence") -> str:
     if not evidence.neighbors:
         why = "nothing to compare" if evidence.empty else "no neighbours"
         return f"{evidence.label}: the most frequent class, for the document has {why}"
-    asked = len(evidence.neighbors)
-    said = "1 neighbour" if asked == 1 else f"{asked} neighbours"
+    found = len(evidence.neighbors)
+    asked = sum(neighbor.vote > 0 for neighbor in evidence.neighbors)
+    said = "1 neighbour" if found == 1 else f"{found} neighbours"
+    if asked < found:
+        said = f"{asked} of {said}"
     return f"{evidence.label}: {_percent(evidence.share)} of the votes of {said}"
 
 

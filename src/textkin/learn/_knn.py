@@ -44,7 +44,7 @@ _ABOVE_ZERO = Constraint(
     real().wrong_type,
 )
 _TRANSFORMER = Constraint(
-    lambda value: hasattr(value, "transform") and not isinstance(value, type),
+    lambda value: hasattr(value, "fit_transform") and not isinstance(value, type),
     "a transformer, such as LSI(50) or Pooling()",
 )
 
@@ -296,8 +296,8 @@ class NearestNeighborClassifier(ClassifierMixin, BaseEstimator):
             if reset and not documents:
                 raise ValueError("X must have at least one document; got none.")
             return documents
-        if isinstance(self.metric, TokenMover):  # arrays of tokens
-            return documents
+        if isinstance(self.metric, TokenMover):  # documents of as many tokens each
+            return list(documents)
         return validate_data(
             self,
             X if hasattr(X, "columns") else documents,  # a table has names

@@ -121,6 +121,19 @@ class Measure(ABC):
         """
 
     @abstractmethod
+    def nearest_of(
+        self,
+        columns: Int64Array,
+        queries: Any,  # noqa: ANN401 (what `listed` returned)
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Return the nearest one of some documents for each query, ties by their order.
+
+        `rows` are places in `columns`; an empty query finds nothing.
+        """
+
+    @abstractmethod
     def explain(self, query: Any, row: int) -> Comparison | Contributions | None:  # noqa: ANN401
         """Return why one query is as far from a document as it is; None if nothing says so.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.utils import get_tags
 
 from textkin._typing import Bags, BoolArray, Float64Array, Int64Array
@@ -80,7 +80,7 @@ class Representation:
             if self.model_ is None and self._weigh:
                 self.model_ = TfIdf()
         vectors = given if self.model_ is None else self.model_.fit_transform(given)
-        if self.words is not None and vectors.shape[1] != len(self.words):
+        if not _keeps_columns(self.model_):
             self.words = None
         return self._checked(vectors, given)
 
@@ -311,6 +311,25 @@ class VectorMeasure(Measure):
         )
         return infinite_where(matrix, self.empty[rows], self.empty[columns])
 
+    def nearest_of(
+        self,
+        columns: Int64Array,
+        queries: Any,  # noqa: ANN401
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Compute the distances from those documents alone."""
+        asked, empty = self.vectors_of(queries)
+        if not len(empty):
+            return NearRows.of([])
+        some = (
+            [self.vectors[row] for row in columns]
+            if self.metric == "edit"
+            else self.vectors[columns]
+        )
+        found = nearest_rows(asked, some, self.metric, 1, n_jobs=self.n_jobs, progress=progress)
+        return _without(found, empty)
+
     def explain(self, query: Any, row: int) -> Contributions | None:  # noqa: ANN401
         """Return what of the two documents makes them near or far, see `vector_reasons`.
 
@@ -349,6 +368,14 @@ def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's
         return bool(get_tags(model).input_tags.string)
     except (AttributeError, TypeError):  # no estimator of scikit-learn's kind
         return False
+
+
+def _keeps_columns(model: Any) -> bool:  # noqa: ANN401
+    """Tell a model that weighs columns from one that makes others of them."""
+    if model is None or isinstance(model, OneToOneFeatureMixin):
+        return True
+    steps: Any = getattr(model, "steps", ())
+    return bool(steps) and all(_keeps_columns(step) for _, step in steps if step != "passthrough")
 
 
 def _are_token_lists(X: list[Any]) -> bool:

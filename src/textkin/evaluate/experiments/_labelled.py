@@ -1,12 +1,10 @@
-"""Labelled texts of a data folder: ``classification/NAME.jsonl.gz``, with their splits.
+"""Labelled texts of a data folder: ``classification/NAME.jsonl.gz``, see `read_labelled`.
 
-A record has ``text``, ``label`` and ``split`` ("train" or "test"); ``splits`` in addition where
-there are several. ``NAME-distinct`` is the same set without documents whose words stand before.
+``NAME-distinct`` is the same set without documents whose words stand before in it.
 """
 
 import gzip
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +13,19 @@ import numpy as np
 
 from textkin._typing import Int64Array
 from textkin.evaluate._cells import MissingDataError, Task, file_in
-from textkin.evaluate._protocol import repeated
-from textkin.text._tokenise import tokenize
+from textkin.evaluate._duplicates import remove_duplicates
+from textkin.evaluate._labelled import LabelledData, read_labelled
+from textkin.text import BagOfWords
 
-__all__ = ["Labelled", "Part", "labelled", "labelled_files", "labelled_splits", "stop_words_of"]
+__all__ = [
+    "Labelled",
+    "Part",
+    "counter_of",
+    "labelled",
+    "labelled_files",
+    "labelled_splits",
+    "stop_words_of",
+]
 
 _DISTINCT = "-distinct"
 _QUICK = {"train": 200, "test": 100}
@@ -61,15 +68,31 @@ def labelled_files(dataset: str) -> list[str]:
 
 
 def labelled_splits(data: Path, dataset: str, quick: bool) -> int:
-    """Return how many splits a labelled set has; when quick, the first is enough."""
+    """Return how many splits, or folds, a labelled set has; when quick, the first is enough."""
     [file] = labelled_files(dataset)
-    first = next(_records(file_in(data, file)), {})
-    return 1 if quick else max(len(first.get("splits", ())), 1)
+    if quick:
+        return 1
+    with gzip.open(file_in(data, file), "rt", encoding="utf-8") as lines:
+        first = json.loads(next(iter(lines), "{}"))
+        if "splits" in first:
+            return len(first["splits"])
+        if "fold" in first:
+            return len({first["fold"], *(json.loads(line)["fold"] for line in lines)})
+    return 1
 
 
 def stop_words_of(dataset: str) -> str | None:
     """Return the stop words that are left out: SMART's, but none of tweets, as in the WMD paper."""
     return None if dataset.startswith("twitter") else "smart"
+
+
+def counter_of(task: Task) -> BagOfWords:
+    """Return what counts the words of a set; of 20news those that occur at least 5 times."""
+    return BagOfWords(
+        stop_words=stop_words_of(task.dataset),
+        min_count=5 if task.dataset.startswith("20news") else 1,
+        n_jobs=task.n_jobs,
+    )
 
 
 def labelled(task: Task) -> Labelled:
@@ -78,55 +101,35 @@ def labelled(task: Task) -> Labelled:
     Raises
     ------
     ValueError
-        If the split has no training or no test documents, or a record is not as it should be.
+        If a record is not as it should be.
     MissingDataError
-        If there is no file.
+        If there is no file, or no such split in it.
     """
+    data = task.memo("documents", lambda: _read(task), "dataset")
+    return task.memo("labelled", lambda: _split(task, data))
+
+
+def _read(task: Task) -> LabelledData:
     [file] = labelled_files(task.dataset)
-    records = task.memo("records", lambda: list(_records(task.file(file))), "dataset")
-    return task.memo("labelled", lambda: _split(task, records, file))
-
-
-def _split(task: Task, records: list[dict[str, Any]], file: str) -> Labelled:
-    found: dict[str, Part] = {}
-    for name in ("train", "test"):
-        own = [r for r in records if _part_of(r, task.split) == name]
-        if not own:
-            raise MissingDataError(
-                f"{file} has no documents of the part {name!r} in split {task.split}."
-            )
-        found[name] = Part([r["text"] for r in own], np.array([str(r["label"]) for r in own]))
+    data = read_labelled(task.file(file))
     if task.dataset.endswith(_DISTINCT):
-        found = _distinct(found)
-    if task.quick:
-        for name, most in _QUICK.items():
-            part = found[name]
-            rows = np.random.default_rng(0).permutation(len(part))[:most]
-            found[name] = part.taken(np.sort(rows))
-    return Labelled(found["train"], found["test"])
+        return remove_duplicates(data, stop_words=stop_words_of(task.dataset))
+    return data
 
 
-def _distinct(parts: dict[str, Part]) -> dict[str, Part]:
-    """Leave out documents whose bag of words stands before, training documents first."""
-    bags = [sorted(tokenize(text)) for part in parts.values() for text in part.texts]
-    new = ~repeated(bags)
-    kept, start = {}, 0
-    for name, part in parts.items():
-        kept[name] = part.taken(np.flatnonzero(new[start : start + len(part)]))
-        start += len(part)
-    return kept
-
-
-def _part_of(record: dict[str, Any], split: int) -> str:
-    splits = record.get("splits")
-    return str(splits[split] if splits else record["split"])
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            record = json.loads(line)
-            lacking = [n for n in ("text", "label", "split") if n not in record]
-            if lacking:
-                raise ValueError(f"{path}, line {number}: the record has no {lacking[0]!r}.")
-            yield record
+def _split(task: Task, data: LabelledData) -> Labelled:
+    if task.split >= len(data.splits):
+        [file] = labelled_files(task.dataset)
+        raise MissingDataError(
+            f"{file} has {len(data.splits)} splits into 'train' and 'test', and no number "
+            f"{task.split}; its records need a field 'split', 'splits' or 'fold'."
+        )
+    whole = Part(data.texts, np.array([str(label) for label in data.labels]))
+    parts = []
+    for name, rows in zip(_QUICK, data.splits[task.split], strict=True):
+        part = whole.taken(rows.astype(np.int64))
+        if task.quick:
+            some = np.random.default_rng(0).permutation(len(part))[: _QUICK[name]]
+            part = part.taken(np.sort(some))
+        parts.append(part)
+    return Labelled(*parts)

@@ -1,0 +1,264 @@
+"""Judgements and runs in the formats of TREC and BEIR, read and written."""
+
+import gzip
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from textkin.evaluate._bounds import Bound
+from textkin.evaluate._runs import Qrels, Run, Ties, check_run, checked_qrels, ranking
+from textkin.text.reading._document import shortened
+from textkin.text.reading._formats import file_lines
+from textkin.text.reading._rows import Bad, Place
+
+__all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
+
+
+def read_qrels(
+    path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
+) -> dict[str, dict[str, int]]:
+    r"""Read which documents are relevant to which queries.
+
+    Parameters
+    ----------
+    path : path
+        A text file, also with ``.gz`` behind its name. A line is a judgement: query, anything,
+        document and grade, as in TREC; or query, document and grade, as in BEIR, there with a
+        first line that names the columns. Tabs part the fields of a line that has some, else
+        spaces.
+    max_bytes : int, default=1073741824
+        The most characters.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        The grades by query and document, in the order of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    ValueError
+        For a line that is no judgement, or contradicts another; with file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from textkin.evaluate import read_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "qrels.txt"
+    ...     _ = path.write_text("q1 0 d7 1\nq1 0 d9 0\n")
+    ...     read_qrels(path)
+    {'q1': {'d7': 1, 'd9': 0}}
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for place, fields in _fields(path, max_bytes):
+        if len(fields) not in (3, 4):
+            raise ValueError(
+                f"{place}: a judgement has 3 fields (query, document, grade) or 4 (query, "
+                f"iteration, document, grade); got {len(fields)}."
+            )
+        query, document, grade = fields[0], fields[-2], _whole(fields[-1])
+        if grade is None:
+            if place.number == 1 and len(fields) == 3:
+                continue  # the names of the columns
+            raise ValueError(
+                f"{place}: the grade must be a whole number; got {shortened(fields[-1])}."
+            )
+        before = qrels.setdefault(query, {}).setdefault(document, grade)
+        if before != grade:
+            raise ValueError(
+                f"{place}: document {shortened(document)} has grade {grade} for query "
+                f"{shortened(query)}, and {before} further above."
+            )
+    if not qrels:
+        raise ValueError(f"There are no judgements in {os.fspath(path)!r}.")
+    return qrels
+
+
+def read_run(
+    path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
+) -> dict[str, dict[str, float]]:
+    """Read what a system has answered.
+
+    Parameters
+    ----------
+    path : path
+        A text file, also with ``.gz`` behind its name. A line is: query, "Q0", document, rank,
+        score, name of the run; with spaces or tabs between them. Only the score decides the
+        order, as in trec_eval.
+    max_bytes : int, default=1073741824
+        The most characters.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        The scores by query and document, in the order of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    ValueError
+        For a line that is no answer, a score that is no finite number, and a document that comes
+        twice; with file and line.
+    """
+    run: dict[str, dict[str, float]] = {}
+    for place, fields in _fields(path, max_bytes):
+        if len(fields) != 6:
+            raise ValueError(
+                f"{place}: an answer has 6 fields (query, Q0, document, rank, score, name of the "
+                f"run); got {len(fields)}."
+            )
+        query, document, score = fields[0], fields[2], _number(fields[4])
+        if not math.isfinite(score):
+            raise ValueError(
+                f"{place}: the score must be a finite number; got {shortened(fields[4])}."
+            )
+        answer = run.setdefault(query, {})
+        if document in answer:
+            raise ValueError(
+                f"{place}: document {shortened(document)} comes twice for query {shortened(query)}."
+            )
+        answer[document] = score
+    if not run:
+        raise ValueError(f"There are no answers in {os.fspath(path)!r}.")
+    return run
+
+
+def write_qrels(path: str | os.PathLike[str], qrels: Qrels) -> None:
+    """Write judgements in the format of TREC: query, 0, document, grade.
+
+    Parameters
+    ----------
+    path : path
+        The file; one that is there is replaced, once the new one is whole. ``.gz`` compresses.
+    qrels : mapping of str to mapping of str to int
+        The grades by query and document.
+
+    Raises
+    ------
+    ValueError
+        For ids that are empty or hold white space, which would part them, and grades that are not
+        whole; nothing is written.
+    """
+    lines = []
+    for query, judged in checked_qrels(qrels).items():
+        for document, grade in judged.items():
+            if grade != int(grade):
+                raise ValueError(
+                    f"qrels[{query!r}][{document!r}] must be a whole number; got {grade!r}."
+                )
+            lines.append(f"{_word('query', query)} 0 {_word('document', document)} {int(grade)}\n")
+    _write(path, lines)
+
+
+def write_run(
+    path: str | os.PathLike[str],
+    run: Run,
+    *,
+    tag: str = "textkin",
+    ties: Ties = "descending",
+) -> None:
+    """Write a run in the format of TREC: query, Q0, document, rank, score, name of the run.
+
+    Parameters
+    ----------
+    path : path
+        The file; one that is there is replaced, once the new one is whole. ``.gz`` compresses.
+    run : mapping of str to (mapping of str to number, or sequence of str)
+        Scores by query and document, or documents in order; these get the scores n, n - 1, ..., 1.
+    tag : str, default="textkin"
+        The name of the run.
+    ties : {"descending", "ascending"}, default="descending"
+        Which of two documents with equal scores gets the better rank, by id. Readers that follow
+        trec_eval look at the score alone, and take the larger id first.
+
+    Raises
+    ------
+    ValueError
+        For ids that are empty or hold white space, which would part them, and scores that are not
+        finite; nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from textkin.evaluate import read_run, write_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "bm25.run"
+    ...     write_run(path, {"q1": {"d7": 0.5, "d9": 1.25}}, tag="bm25")
+    ...     print(path.read_text(), read_run(path))
+    q1 Q0 d9 1 1.25 bm25
+    q1 Q0 d7 2 0.5 bm25
+     {'q1': {'d9': 1.25, 'd7': 0.5}}
+    """
+    check_run(run)
+    name = _word("run", tag)
+    lines = []
+    for query, answer in run.items():
+        documents = ranking(query, answer, ties)
+        start = f"{_word('query', query)} Q0"
+        for rank, document in enumerate(documents, 1):
+            by_rank = len(documents) - rank + 1
+            score = float(answer[document] if isinstance(answer, Mapping) else by_rank)
+            if not math.isfinite(score):
+                raise ValueError(f"run[{query!r}][{document!r}] must be finite; got {score}.")
+            lines.append(f"{start} {_word('document', document)} {rank} {score!r} {name}\n")
+    _write(path, lines)
+
+
+def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Place, list[str]]]:
+    """Give the fields of each line with its place."""
+    file = Path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"There is no file {str(file)!r}.")
+    bound = Bound(max_bytes)
+    for place, content, _ in file_lines(file):
+        if isinstance(content, Bad):
+            raise ValueError(f"{place}: {content.reason}.") from content.cause
+        line = str(content)
+        bound.add(place, line)
+        if "\t" in line:
+            fields = [field.strip() for field in line.rstrip("\r\n").split("\t")]
+        else:
+            fields = line.split()
+        if not all(fields):
+            raise ValueError(f"{place}: field {fields.index('') + 1} is empty.")
+        yield place, fields
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _word(name: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"The name of a {name} must be a string; got {shortened(value)}.")
+    if value.split() != [value]:
+        raise ValueError(
+            f"The name of a {name} must be one word in a file of TREC, without white space; got "
+            f"{shortened(value)}."
+        )
+    return value
+
+
+def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    from textkin.index._files import write_whole
+
+    content = "".join(lines).encode()
+    file = Path(path)
+    packed = file.name.lower().endswith(".gz")
+    write_whole(file, [gzip.compress(content, mtime=0) if packed else content])

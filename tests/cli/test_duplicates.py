@@ -1,0 +1,206 @@
+"""``textkin duplicates`` as a person types it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from textkin import Index, find_duplicates
+from textkin.cli import main
+
+NOTES = {
+    "a/plan.txt": "Finish the report, and call the client!",
+    "a/list.txt": "Buy milk, eggs and flour.",
+    "b/plan.txt": "finish THE report and call the client",
+    "b/list.txt": "Flour, milk and eggs: buy.",
+    "b/near.txt": "Purchase milk, eggs and flour.",
+    "rose.txt": "Plant the roses.",
+    "empty.txt": "",
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in NOTES.items():
+        path = tmp_path / "notes" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here, capsys):
+    """Run a command; returns what it prints."""
+
+    def run(*arguments, code=0):
+        assert main(["duplicates", *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def test_groups(run):
+    said = run("notes")
+    assert said.out.splitlines() == [
+        "group 0, 2 documents",
+        "  keep  a/list.txt              Buy milk, eggs and flour.",
+        "        b/list.txt  same words  Flour, milk and eggs: buy.",
+        "",
+        "group 1, 2 documents",
+        "  keep  a/plan.txt             Finish the report, and call the client!",
+        "        b/plan.txt  same text  finish THE report and call the client",
+    ]
+    assert said.err == (
+        "textkin: note: 1 of 7 documents without words to compare: duplicates of none.\n"
+        "textkin: 2 groups of duplicates; 2 of 7 documents could go\n"
+    )
+
+
+def test_near_ones_are_as_the_library_has_them(run):
+    found = json.loads(run("notes", "--by", "wmd", "--threshold", "2", "--json").out)
+    names = sorted(NOTES)
+    expected = find_duplicates([NOTES[name] for name in names], 2.0, "wmd")
+    assert [
+        [(one["id"], one["distance"]) for one in group["members"]] for group in found["groups"]
+    ] == [[(names[one.position], one.distance) for one in group] for group in expected]
+    assert found["removable"] == [names[at] for at in expected.removed]
+    assert found["threshold"] == 2.0
+    assert found["empty"] == ["empty.txt"]
+    assert "wmd " in found["groups"][0]["members"][-1]["reason"]
+
+
+def test_ids_of_what_could_go(run, here):
+    assert run("notes", "--ids").out == "b/list.txt\nb/plan.txt\n"
+    run("notes", "--ids", "-o", "ids.txt")
+    assert (here / "ids.txt").read_text() == "b/list.txt\nb/plan.txt\n"
+
+
+def test_a_table(run):
+    rows = [*csv.reader(io.StringIO(run("notes", "--by", "text", "--csv").out))]
+    assert rows == [
+        ["group", "id", "keep", "distance", "reason"],
+        ["0", "a/plan.txt", "yes", "0.0", ""],
+        ["0", "b/plan.txt", "no", "0.0", "same text"],
+    ]
+
+
+def test_two_collections(run):
+    said = run("notes/b", "--against", "notes/a")
+    assert said.out.splitlines() == [
+        "id        repeats",
+        "list.txt  list.txt  same words",
+        "plan.txt  plan.txt  same text",
+    ]
+    assert said.err == "textkin: 2 of 3 documents repeat some of 2\n"
+    found = json.loads(run("notes/b", "--against", "notes/a", "--json").out)
+    assert found["repeats"][0] == {
+        "id": "list.txt",
+        "repeats": "list.txt",
+        "distance": 0.0,
+        "reason": "same words",
+        "count": 1,
+    }
+    assert found["removable"] == ["list.txt", "plan.txt"]
+    rows = [*csv.reader(io.StringIO(run("notes/b", "--against", "notes/a", "--csv").out))]
+    assert rows[1] == ["list.txt", "list.txt", "0.0", "same words", "1"]
+    said = run("notes", "--against", "notes/a")  # which lies in it
+    assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["b/list.txt", "b/plan.txt"]
+    assert "of notes, 2 documents in notes/a counted there alone" in said.err
+
+
+def test_parts_of_one_file(run, here):
+    records = [
+        {"id": n, "text": text, "split": split}
+        for n, (text, split) in enumerate(
+            [("cats purr", "train"), ("cats purr", "test"), ("dogs", "test"), ("dogs", "test")]
+        )
+    ]
+    (here / "all.jsonl").write_text("\n".join(map(json.dumps, records)))
+    found = json.loads(run("all.jsonl", "--against-where", "split=train", "--json").out)
+    assert [(one["id"], one["repeats"]) for one in found["repeats"]] == [("1", "0")]
+    found = json.loads(run("all.jsonl", "--where", "split=test", "--json").out)
+    assert [group["keep"] for group in found["groups"]] == ["2"]
+
+
+def test_several_sources_are_told_apart(run, here):
+    (here / "x.csv").write_text("id,text\n1,Plant the roses\n")
+    (here / "y.csv").write_text("text\nPlant the roses\n")
+    with Index.create("p.kin") as index:
+        index.add([{"id": "rose", "text": "Plant roses"}])
+    found = json.loads(run("notes", "notes/../x.csv", "y.csv", "p.kin", "--json").out)
+    members = [[one["id"] for one in group["members"]] for group in found["groups"]]
+    assert members == [
+        ["notes/rose.txt", "notes/../x.csv:1", "y.csv:2", "p.kin:rose"],
+        ["notes/a/list.txt", "notes/b/list.txt"],
+        ["notes/a/plan.txt", "notes/b/plan.txt"],
+    ]
+    found = json.loads(run("notes/a/plan.txt", "notes/b/plan.txt", "--json").out)
+    assert found["groups"][0]["keep"] == "notes/a/plan.txt"
+
+
+def test_an_index_can_lose_its_duplicates(run, here, capsys):
+    with Index.create("p.kin") as index:
+        index.add([{"id": name, "text": text} for name, text in NOTES.items()])
+    ids = run("p.kin", "--ids").out.split()
+    assert ids == ["b/plan.txt", "b/list.txt"]
+    assert main(["index", "delete", "p.kin", *ids]) == 0
+    capsys.readouterr()
+    assert run("p.kin", "--ids").out == ""
+
+
+def test_paragraphs(run, here):
+    (here / "book.txt").write_text("Cats purr.\n\nDogs bark.\n\nCATS PURR\n")
+    assert "keep  book.txt#1" in run("book.txt", "--split", "paragraph").out
+
+
+def test_a_page(run, here):
+    assert "wrote page.html" in run("notes", "--html", "page.html").err
+    page = (here / "page.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "b/plan.txt" in page
+
+
+def test_exit_codes(run):
+    assert run("notes/a").out == ""
+    run("notes/a", "--fail")
+    run("notes", "--fail", code=1)
+    run("notes/b", "--against", "notes/a", "--fail", "--json", code=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "There is no file or folder 'nowhere'."),
+        (["notes", "--by", "wmd"], "--by wmd needs a --threshold"),
+        (["notes", "--threshold", "1"], "--by bag finds equal documents and takes no threshold"),
+        (["notes", "--by", "wmd", "--threshold", "-1"], "--threshold must be"),
+        (["notes", "--by", "wmd", "--threshold", "nan"], "--threshold must be"),
+        (["notes", "--by", "nothing"], "--by must be one of 'text', 'bag'"),
+        (["notes", "--by", "rwmd-query", "--threshold", "1"], "rwmd"),
+        (["notes", "--model", "lsi"], "--by bag compares words"),
+        (["notes", "--vectors", "builtin:glove"], "--vectors goes with"),
+        (["notes", "--against", "notes"], "SOURCE and --against are the same"),
+        (["notes", "--against", "rose", "--against-where", "a=1"], "exclude each other"),
+        (["notes", "notes/rose.txt"], "'notes/rose.txt' is read twice"),
+        (["notes", "--ids", "--json"], "--ids prints ids alone"),
+        (["notes/rose.txt", "-o", "notes/rose.txt"], "must not name what is read"),
+        (["notes", "--against-where", "year=1"], "--against-where: no document has a field"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run, arguments, message):
+    said = run(*arguments, code=2)
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert line.startswith("textkin: ")
+    assert message in line
+
+
+def test_one_document_and_none_with_words(run, here):
+    assert "0 groups of duplicates; 0 of 1 document could go" in run("notes/rose.txt").err
+    (here / "dots.txt").write_text("...")
+    for by in (["bag"], ["text"], ["cosine", "--threshold", "0.1"]):
+        assert "0 groups" in run("notes/empty.txt", "dots.txt", "--by", *by).err
+    (here / "none.csv").write_text("id,text\n")
+    assert "There are no documents in none.csv." in run("none.csv", code=2).err

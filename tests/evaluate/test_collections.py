@@ -1,0 +1,197 @@
+"""Folders of documents, queries and judgements; pairs of sentences and words."""
+
+import json
+
+import numpy as np
+import pytest
+
+from textkin.evaluate import PairData, RetrievalData, read_pairs, read_retrieval, sts_scores
+
+
+def lines(*records):
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def beir(folder, **files):
+    """Write a collection as BEIR has them; a file of None is left out."""
+    given = {
+        "corpus.jsonl": lines(
+            {"_id": "d1", "title": "Cats", "text": "They purr.", "metadata": {}},
+            {"_id": "d2", "title": "", "text": "Dogs bark."},
+            {"_id": "d3", "title": "Birds", "text": ""},
+        ),
+        "queries.jsonl": lines(*({"_id": f"q{n}", "text": f"query {n}"} for n in (1, 2, 3))),
+        "qrels/train.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+        "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq2\td2\t2\nq2\td1\t0\n",
+        **files,
+    }
+    for name, content in given.items():
+        if content is not None:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_a_folder_of_beir(tmp_path):
+    data = read_retrieval(beir(tmp_path))
+    assert data.ids == ["d1", "d2", "d3"]
+    assert data.documents == ["Cats\nThey purr.", "Dogs bark.", "Birds"]
+    assert data.queries == {"q1": "query 1", "q2": "query 2", "q3": "query 3"}
+    assert data.qrels == {"q1": {"d1": 1}, "q2": {"d2": 2, "d1": 0}}
+    assert data.splits == {"test": ("q2",), "train": ("q1",)}
+    assert data.judged == ["q1", "q2"]
+    assert repr(data) == ("RetrievalData(3 documents, 3 queries, 3 judgements, parts test, train)")
+
+
+def test_a_folder_with_one_file_of_judgements_and_parts_in_the_queries(tmp_path):
+    folder = beir(
+        tmp_path,
+        **{
+            "corpus.jsonl": None,
+            "docs.jsonl": lines({"id": 7, "text": "one"}, {"id": "8", "text": "two"}),
+            "queries.jsonl": lines({"id": "1", "text": "q", "split": "dev"}),
+            "qrels/train.tsv": None,
+            "qrels/test.tsv": None,
+            "qrels.tsv": "1\t7\t1\n",
+        },
+    )
+    data = read_retrieval(folder)
+    assert (data.ids, data.titles) == (["7", "8"], ["", ""])
+    assert (data.qrels, data.splits) == ({"1": {"7": 1}}, {"dev": ("1",)})
+
+
+def test_a_part_has_its_queries_only(tmp_path):
+    data = read_retrieval(beir(tmp_path))
+    for part in (data.part("test"), data.part(["q2"])):
+        assert (part.queries, part.qrels) == ({"q2": "query 2"}, {"q2": {"d2": 2, "d1": 0}})
+        assert part.ids == data.ids
+    with pytest.raises(ValueError, match="there are 'test', 'train', and no 'dev'"):
+        data.part("dev")
+    with pytest.raises(ValueError, match="There is no query 'q9'"):
+        data.part(["q1", "q9"])
+
+
+@pytest.mark.parametrize("line", ["q1\td9\t1", "q9\td1\t1"], ids=["document", "query"])
+def test_judgements_of_what_is_not_there(tmp_path, line):
+    folder = beir(tmp_path, **{"qrels/train.tsv": f"q1\td1\t1\n{line}\n"})
+    kind = "document 'd9'" if "d9" in line else "query 'q9'"
+    message = f"train.tsv: 1 judgement of documents or queries that are not there, such as {kind}"
+    with pytest.raises(ValueError, match=message):
+        read_retrieval(folder)
+    assert read_retrieval(folder, unknown="drop").qrels["q1"] == {"d1": 1}
+    kept = read_retrieval(folder, unknown="keep")
+    assert sum(map(len, kept.qrels.values())) == 4
+    assert kept.splits["train"] == ("q1",)
+    with pytest.raises(ValueError, match="unknown must be one of 'error', 'drop', 'keep'"):
+        read_retrieval(folder, unknown="skip")
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "message"),
+    [
+        ({"corpus.jsonl": None}, FileNotFoundError, "must be in corpus.jsonl or docs.jsonl"),
+        ({"docs.jsonl": "{}"}, ValueError, "there are corpus.jsonl and docs.jsonl. Move one away"),
+        ({"queries.jsonl": None}, FileNotFoundError, "The queries of .* must be in queries.jsonl"),
+        (
+            {"qrels/test.tsv": None, "qrels/train.tsv": None, "qrels/notes.md": "x"},
+            FileNotFoundError,
+            "must be in files such as",
+        ),
+        ({"qrels/test.txt": "q1 d1 1"}, ValueError, "there is also test.tsv"),
+        ({"qrels/test.tsv": "q1\td1\t2\n"}, ValueError, "contradicts another file"),
+        ({"queries.jsonl": "{nonsense\n"}, ValueError, "queries.jsonl, line 1: is not valid JSON"),
+        (
+            {"corpus.jsonl": lines({"_id": "a", "text": "x", "title": 5})},
+            ValueError,
+            "corpus.jsonl, line 1: the title must be a string; got 5",
+        ),
+        (
+            {"corpus.jsonl": lines({"_id": "a", "text": "x"}, {"_id": "a", "text": "y"})},
+            ValueError,
+            "corpus.jsonl, line 2: the id 'a' is taken by .*corpus.jsonl, line 1",
+        ),
+    ],
+)
+def test_faults_of_a_folder(tmp_path, files, kind, message):
+    with pytest.raises(kind, match=message):
+        read_retrieval(beir(tmp_path, **files))
+
+
+def test_a_folder_that_is_not_there_or_holds_too_much(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        read_retrieval(tmp_path / "nothing")
+    with pytest.raises(ValueError, match=r"corpus.jsonl, line 2: .* more than max_bytes=20"):
+        read_retrieval(beir(tmp_path), max_bytes=20)
+
+
+def test_progress_is_of_the_documents(tmp_path):
+    told = []
+    folder = beir(tmp_path)
+    read_retrieval(folder, progress=lambda done, total: told.append((done, total)))
+    size = (folder / "corpus.jsonl").stat().st_size
+    assert told[-1] == (size, size)
+
+
+def test_pairs_of_a_table(tmp_path):
+    path = tmp_path / "sts.tsv"
+    path.write_text(
+        'dataset\tgold\tsentence1\tsentence2\nx\t5\t"A cat.\tA "cat"\ny\t0.5\ta\tb\nx\t0\t\tc\n'
+    )
+    data = read_pairs(path)
+    assert (data.first, data.second) == (['"A cat.', "a", ""], ['A "cat"', "b", "c"])
+    assert (data.gold.tolist(), data.sets) == ([5, 0.5, 0], ["x", "y", "x"])
+    assert {name: part.gold.tolist() for name, part in data.by_set().items()} == {
+        "x": [5, 0],
+        "y": [0.5],
+    }
+    assert sts_scores(data.sets, data.gold, data.gold).as_dict()["Mean"] == pytest.approx(2 / 3)
+    assert repr(data) == "PairData(3 pairs, 2 sets)"
+
+
+def test_pairs_of_words_and_without_sets():
+    rows = iter([{"word1": "cat", "word2": "dog", "gold": 7}])
+    data = read_pairs(rows, first="word1", second="word2")
+    assert (data.first, data.second, data.sets) == (["cat"], ["dog"], ["pairs"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("gold\tsentence1\tsentence2\nhigh\ta\tb\n", "line 2: 'gold' must be a finite number"),
+        ("gold\tsentence1\tsentence2\nnan\ta\tb\n", "line 2: 'gold' must be a finite number"),
+        ("score\tsentence1\tsentence2\n1\ta\tb\n", "no field 'gold'; .* 'score', 'sentence2'"),
+        ("gold\tsentence1\tother\n1\ta\tb\n", "line 2: there is no field 'sentence2'; beside"),
+        ("gold\tword1\tword2\n1\ta\tb\n", "line 2: there is no field 'sentence1'"),
+        ("gold\tsentence1\tsentence2\n1\ta\n", "line 2: has 2 fields and the header 3"),
+        ("gold\tsentence1\tsentence2\n", "There are no pairs in"),
+    ],
+)
+def test_faults_of_pairs(tmp_path, content, message):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_pairs(path)
+    assert "pairs.tsv" in str(caught.value)
+
+
+def test_pairs_that_do_not_fit_together_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="must be lists of texts; got one text"):
+        PairData("a", "b", np.zeros(1))
+    with pytest.raises(ValueError, match=r"got 2, 1, shape \(2,\) and 2"):
+        PairData(["a", "b"], ["c"], np.zeros(2))
+    with pytest.raises(ValueError, match="got nan for pair 1"):
+        PairData(["a", "b"], ["c", "d"], np.array([1, np.nan]))
+    path = tmp_path / "pairs.csv"
+    path.write_text("gold,sentence1,sentence2\n1,aaaa,bbbb\n")
+    with pytest.raises(ValueError, match="more than max_bytes=8"):
+        read_pairs(path, max_bytes=8)
+
+
+def test_real_collections_and_pairs(shared_data):
+    data = read_retrieval(shared_data / "retrieval" / "cacm")
+    assert repr(data) == "RetrievalData(3204 documents, 64 queries, 796 judgements)"
+    assert len(data.judged) == 52
+    pairs = read_pairs(shared_data / "sts" / "sts2012-test.tsv.gz")
+    assert [len(part) for part in pairs.by_set().values()] == [750, 750, 459, 750, 399]
+    assert isinstance(data, RetrievalData)

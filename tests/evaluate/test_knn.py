@@ -1,0 +1,121 @@
+"""The experiments on labelled texts, quick, on tiny data."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from textkin.distance._near import NearRows
+from textkin.evaluate import experiment, run_experiment, write_results
+from textkin.evaluate._cells import Cell, Keeper, Shared, Task
+from textkin.evaluate.experiments._labelled import Part, labelled
+from textkin.evaluate.experiments._neighbours import Side, found_by, neighbour_error
+
+
+def task_of(data, tmp_path, dataset, split=0, quick=False):
+    key = {"experiment": "test", "dataset": dataset}
+    return Task(Cell(dataset, "m", split), data, quick, 1, Shared(), Keeper(tmp_path), key)
+
+
+@pytest.fixture(scope="module")
+def found(tiny_data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    knn = experiment("knn")
+    results = run_experiment(knn, tiny_data, out, datasets=["r8"], quick=True, n_jobs=1)
+    return knn, results, write_results(knn, results, out)
+
+
+def test_every_method_gives_an_error(found):
+    knn, results, _ = found
+    assert [cell.missing for cell in results.cells] == [""] * len(knn.methods)
+    for cell in results.cells:
+        assert 0 <= cell.values["error"] <= 100, cell
+
+
+def test_topics_without_common_words_are_told_apart(found):
+    _, results, _ = found
+    for method in ("BOW L1/L1", "TF-IDF cosine", "WMD", "naive Bayes", "Rocchio"):
+        assert results.mean(method, "r8", "error") == 0, method
+
+
+def test_the_report_has_rows_of_others_and_why(found):
+    knn, _, (page, record, figure) = found
+    text = page.read_text()
+    assert "**Quick:" in text
+    for name in knn.methods:
+        assert f"\n| {name}" in text
+    assert "| *– Kusner et al.* | *3.5* |" in text
+    assert "WMD with tf-idf masses better" in text
+    assert figure.name == "knn-quick-errors.svg"
+    assert record.name == "knn-quick.json"
+
+
+def test_sizes_of_the_sets(tiny_data, tmp_path):
+    found = run_experiment(experiment("datasets"), tiny_data, tmp_path, datasets=["r8", "twitter"])
+    [values] = found.values("counts", "r8")
+    assert (values["train"], values["test"], values["classes"]) == (30, 15, 3)
+    assert values["words"] == 30 + 3  # of its topics, and three that are no stop words
+    assert values["repeated in train"] == 1
+    assert len(found.values("counts", "twitter")) == 5
+
+
+def test_duplicates_of_the_real_sets(shared_data, tmp_path):
+    """Others count 100 of 935, with a tokeniser of their own."""
+    found = run_experiment(experiment("datasets"), shared_data, tmp_path, datasets=["twitter"])
+    first = found.values("counts", "twitter")[0]
+    assert first["test"] == 935
+    assert abs(first["test bags in train"] - 100) <= 2
+
+
+def test_sets_without_repeated_bags(tiny_data, tmp_path):
+    whole = labelled(task_of(tiny_data, tmp_path, "r8"))
+    distinct = labelled(task_of(tiny_data, tmp_path, "r8-distinct"))
+    assert len(distinct.train) == len(whole.train) - 1
+    assert len(distinct.test) == len(whole.test)
+
+
+def test_splits_are_their_own(tiny_data, tmp_path):
+    texts = [
+        labelled(task_of(tiny_data, tmp_path, "twitter", split)).test.texts for split in range(5)
+    ]
+    assert len({tuple(part) for part in texts}) == 5
+
+
+def test_parts_side_by_side_are_one_vector(tiny_data, tmp_path):
+    rng = np.random.default_rng(0)
+    sides = []
+    for n in (40, 7):
+        bags = sparse.csr_array(rng.poisson(0.4, (n, 9)).astype(np.float32))
+        sides.append(Side(Part(["x"] * n, np.zeros(n)), bags))
+    dense = {id(side): rng.normal(size=(side.bags.shape[0], 5)) for side in sides}
+    task = task_of(tiny_data, tmp_path, "r8")
+    parts = found_by(task, *sides, lambda s: [s.bags, dense[id(s)]], "l2")
+    whole = found_by(task, *sides, lambda s: [np.hstack([s.bags.toarray(), dense[id(s)]])], "l2")
+    assert parts.rows.tolist() == whole.rows.tolist()
+    np.testing.assert_allclose(parts.distances, whole.distances)
+
+
+def test_some_test_documents_are_asked(tiny_data, tmp_path):
+    asked = []
+
+    def find(task, learn, ask, settings):
+        asked.append((len(learn.part), len(ask.part)))
+        for setting in settings:
+            yield setting, found_by(task, learn, ask, lambda side: [side.bags], "cosine")
+
+    found = neighbour_error(task_of(tiny_data, tmp_path, "r8"), find, [{"a": 1}], most_asked=4)
+    assert asked == [(24, 6), (30, 4)]
+    assert found["n_test"] == 4
+    assert found["setting"] == {"a": 1}
+
+
+def test_the_setting_is_chosen_on_training_documents(tiny_data, tmp_path):
+    def find(task, learn, ask, settings):
+        for setting in settings:
+            near = found_by(task, learn, ask, lambda side: [side.bags], "cosine")
+            wrong = NearRows(near.starts, near.rows * 0, near.distances)  # all find the first
+            yield setting, near if setting["right"] else wrong
+
+    settings = [{"right": False}, {"right": True}]
+    found = neighbour_error(task_of(tiny_data, tmp_path, "r8"), find, settings)
+    assert found["setting"] == found["setting_majority"] == {"right": True}
+    assert found["error"] == found["error_majority"] == 0

@@ -1,0 +1,179 @@
+"""Labelled documents: the fields that tell splits, errors with file and line, duplicates."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import textkin as tk
+from textkin.evaluate import LabelledData, duplicate_counts, read_labelled, remove_duplicates
+
+
+def records(*fields):
+    return [{"text": f"text {n}", "label": n % 2, **each} for n, each in enumerate(fields)]
+
+
+def as_lists(data):
+    return [(train.tolist(), test.tolist()) for train, test in data.splits]
+
+
+def write_lines(path, rows):
+    content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def test_one_split_by_word(tmp_path):
+    rows = records(*({"split": side} for side in ("train", "test", "Train", "validation")))
+    for name in ("data.jsonl", "data.jsonl.gz"):
+        data = read_labelled(write_lines(tmp_path / name, rows))
+        assert as_lists(data) == [([0, 2], [1])]
+        assert data.ids == [f"{name}:{line}" for line in (1, 2, 3, 4)]
+    assert data.labels == [0, 1, 0, 1]
+    assert repr(data) == "LabelledData(4 documents, 2 classes, 1 split)"
+
+
+def test_several_splits_by_lists_and_in_csv(tmp_path):
+    sides = (["train", "test"], ["test", "train"], ["train", "train"])
+    data = read_labelled(records(*({"splits": each, "split": "train"} for each in sides)))
+    wanted = [([0, 2], [1]), ([1, 2], [0])]
+    assert as_lists(data) == wanted
+    path = tmp_path / "data.csv"
+    path.write_text("text,label,splits\na,x,train test\nb,y,test|train\nc,x,train;train\n")
+    assert as_lists(read_labelled(path)) == wanted
+
+
+def test_folds_are_tested_on_one_by_one_in_their_order(tmp_path):
+    data = read_labelled(records({"fold": 10, "split": "all"}, {"fold": 2}, {"fold": 10}))
+    assert as_lists(data) == [([0, 2], [1]), ([1], [0, 2])]
+
+
+def test_without_a_test_side_there_are_no_splits():
+    for fields in ({}, {"split": "all"}, {"split": "train"}, {"split": None}):
+        assert read_labelled(records(fields, fields)).splits == []
+
+
+def test_other_names_of_fields_go_through_read(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text("key;body;stars\nr1;lovely;5\nr2;dull;1\n")
+    data = read_labelled(tk.read(path, text="body", label="stars", id="key", delimiter=";"))
+    assert (data.texts, data.labels, data.ids) == (["lovely", "dull"], ["5", "1"], ["r1", "r2"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"text": "a", "label": "x"}, {"text": "b"}], "line 2: there is no label"),
+        ([{"text": "a", "label": ""}], "line 1: there is no label"),
+        (records({"split": "train"}, {"split": "tset"}), "line 2: 'split' must be one of 'train'"),
+        (records({"split": 1}), "line 1: 'split' must be .*; got 1"),
+        (records({"split": "train"}, {}), "line 2: there is no 'split', which .* line 1 has"),
+        (records({"splits": ["train", "test"]}, {"splits": ["train"]}), "list of 2 sides; got"),
+        (records({"splits": 3}), "line 1: 'splits' must be a list of sides; got 3"),
+        (
+            records({"splits": ["train"]}, {"splits": ["train"]}),
+            "number 0 has 2 for training and 0",
+        ),
+        (records({"fold": 1}, {"fold": 1}), "at least 2 folds; all documents are of 'fold' '1'"),
+        ([{"text": 5, "label": "x"}], "line 1: the text .* must be a string"),
+        ([], "There are no documents in"),
+    ],
+)
+def test_faults_are_told_with_file_and_line(tmp_path, rows, message):
+    path = write_lines(tmp_path / "data.jsonl", rows)
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        read_labelled(path)
+    assert "data.jsonl" in str(caught.value)
+
+
+def test_a_file_may_not_be_endless(tmp_path):
+    path = write_lines(tmp_path / "data.jsonl.gz", records(*[{}] * 2000))
+    with pytest.raises(ValueError, match="more than max_bytes=1000"):
+        read_labelled(path, max_bytes=1000)
+    with pytest.raises(FileNotFoundError):
+        read_labelled(tmp_path / "nothing.jsonl")
+
+
+def test_some_of_the_documents_keep_their_splits():
+    data = LabelledData(list("abcd"), [1, 2, 1, 2], splits=[([0, 1], [2, 3])])
+    part = data.take([3, 1])
+    assert (part.texts, part.labels, part.ids) == (["d", "b"], [2, 2], ["3", "1"])
+    assert as_lists(part) == [([1], [0])]
+    with pytest.raises(ValueError, match="some position comes twice"):
+        data.take([1, 1])
+
+
+def test_random_splits_are_seeded_and_cover_all():
+    data = LabelledData(["a"] * 10, [1] * 10)
+    drawn = data.with_random_splits(3)
+    assert as_lists(drawn) == as_lists(data.with_random_splits(3))
+    assert as_lists(drawn) != as_lists(data.with_random_splits(3, random_state=1))
+    for train, test in drawn.splits:
+        assert sorted([*train, *test]) == list(range(10))
+        assert len(test) == 3
+    with pytest.raises(ValueError, match=r"test=0.01 must leave .* of 10 documents it takes 0"):
+        data.with_random_splits(test=0.01)
+
+
+def test_labels_of_several_types_have_an_order():
+    assert LabelledData(["a"] * 4, ["x", 2, "b", 1]).classes == [1, 2, "b", "x"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"labels": [1]}, "must be as many; got 2, 1 and 2"),
+        ({"ids": ["a", "a"]}, "ids must differ; 1 of them"),
+        ({"splits": [([0], [2])]}, r"splits\[0\] must hold positions from 0 to 1; got 0 to 2"),
+        ({"splits": [([0], [0])]}, r"splits\[0\] must name each position once"),
+        ({"splits": [([0],)]}, "must be two arrays of positions; got 1"),
+    ],
+)
+def test_data_that_do_not_fit_together_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        LabelledData(**{"texts": ["a", "b"], "labels": [1, 2], **given})
+
+
+def test_one_text_is_no_list():
+    with pytest.raises(TypeError, match="texts and labels must be lists; got one string"):
+        LabelledData("ab", ["x", "y"])
+
+
+def test_duplicates_within_and_across_the_sides():
+    """By hand: 0, 1, 4 and 6 say the same; 2 and 5 have no words; 3 is alone."""
+    texts = ["Cats purr.", "purr cats", "", "dogs bark", "cats PURR", "...", "cats, purr!"]
+    data = LabelledData(texts, list("aabbaab"), splits=[([0, 1, 2, 3], [4, 5, 6]), ([3], [4])])
+    found = duplicate_counts(data)
+    assert (found.train, found.test, found.across, found.contradicting) == (1, 1, 2, 1)
+    assert duplicate_counts(data, 1).across == 0
+    left = remove_duplicates(data)
+    assert left.ids == ["0", "2", "3", "5"]
+    assert as_lists(left) == [([0, 1, 2], [3]), ([2], [])]
+    assert remove_duplicates(LabelledData([], [])).texts == []
+
+
+def test_counts_matter_to_duplicates():
+    data = LabelledData(["cat cat", "cat", "cat cat cat"], [1, 1, 1])
+    assert len(remove_duplicates(data)) == 3
+
+
+def test_stop_words_count_where_that_is_asked():
+    data = LabelledData(["the cat", "a cat", "the the", "a"], [1, 1, 1, 1])
+    assert remove_duplicates(data).ids == ["0", "2", "3"]
+    assert len(remove_duplicates(data, stop_words=None)) == 4
+
+
+def test_duplicates_of_a_split_that_is_not_there():
+    with pytest.raises(ValueError, match="data must have a split; got none"):
+        duplicate_counts(LabelledData(["a"], [1]))
+    with pytest.raises(ValueError, match="split must be a whole number at least 0 and at most 0"):
+        duplicate_counts(LabelledData(["a", "b"], [1, 2], splits=[([0], [1])]), 1)
+
+
+def test_a_real_set(shared_data):
+    data = read_labelled(shared_data / "classification" / "twitter.jsonl.gz")
+    assert repr(data) == "LabelledData(3115 documents, 3 classes, 5 splits)"
+    assert [tuple(map(len, split)) for split in data.splits] == [(2180, 935)] * 5
+    assert not np.array_equal(data.splits[0][1], data.splits[1][1])
+    assert duplicate_counts(data).across > 0

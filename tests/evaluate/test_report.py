@@ -1,0 +1,218 @@
+"""Reports: tables, figures and pages that are made of results alone."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from textkin.evaluate import (
+    Aim,
+    Experiment,
+    Grid,
+    Method,
+    Outcome,
+    Reference,
+    Results,
+    experiment,
+    experiment_markdown,
+    experiment_names,
+    write_page,
+)
+from textkin.evaluate._environment import commit
+from textkin.evaluate._figures import Value, bar_figure, line_figure
+from textkin.evaluate._results import joined
+from textkin.evaluate._tables import by_dataset, by_measure
+
+PAPER = Reference("paper", "Table 1.", {"ours": {"r8": 3.5}}, "error")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def some_results(quick=False):
+    run = {"commit": "abc"}
+    cells = [
+        Outcome("r8", "ours", 0, {"error": 4.0}, seconds=90, cpu_seconds=60, run=run),
+        Outcome(
+            "r8",
+            "ours",
+            1,
+            {"error": 6.0},
+            seconds=150,
+            cpu_seconds=80,
+            warnings=("Slow: it is",),
+            run=run,
+        ),
+        Outcome("r8", "theirs", 0, {"error": 7.0}),
+        Outcome("news", "ours", 0, None, "news.gz is not in the data folder."),
+        Outcome("news", "theirs", 0, {"error": 9.5}),
+    ]
+    return Results("toy", tuple(cells), quick, {"command": "textkin evaluate toy", "textkin": "1"})
+
+
+def toy(**changes):
+    parts = {
+        "name": "toy",
+        "title": "Errors | of toys",
+        "source": "A paper.",
+        "protocol": "Play.",
+        "datasets": ["r8"],
+        "methods": {"ours": Method(lambda task: {})},
+        "files": lambda dataset: [],
+        "tables": lambda found: [by_dataset(found, "error", "Error", references=[PAPER])],
+        "findings": lambda found: found.said("Ours errs on {ours|r8|error:.2f} %."),
+        "aims": [
+            Aim("r8 below 6", lambda found: (found.mean("ours", "r8", "error") < 6, "5.0")),
+            Aim("r8 below 1", lambda found: (found.mean("ours", "r8", "error") < 1, "5.0")),
+            Aim("more", lambda found: None),
+        ],
+        "figures": lambda found: {"f": bar_figure({"r8": {"ours": Value(5.0)}}, title="Errors")},
+    }
+    return Experiment(**{**parts, **changes})
+
+
+def test_a_table_by_data_set():
+    table = by_dataset(
+        some_results(),
+        "error",
+        "Error",
+        references=[PAPER],
+        better="lower",
+        notes={"theirs": "Of others."},
+    )
+    assert table.header == ["", "r8", "news"]
+    assert table.rows == [
+        ["ours", "**5.0** ± 1.0", "– [1]"],
+        ["*– paper*", "*3.5*", ""],
+        ["theirs [2]", "7.0", "**9.5**"],
+    ]
+    assert list(table.notes) == [
+        "*paper*: Table 1.",
+        "[1] news.gz is not in the data folder.",
+        "[2] Of others.",
+    ]
+    best = by_dataset(some_results(), "error", "Error", better="higher", scale=0.01, form=".3f")
+    assert best.rows[1] == ["theirs", "**0.070**", "**0.095**"]
+
+
+def test_a_table_by_measure():
+    table = by_measure(some_results(), "ours", {"error": ".1f"}, "Sizes", references=[PAPER])
+    assert table.rows == [["r8", "5.0"], ["*– paper*", "*3.5*"], ["news", "– [1]"]]
+
+
+def test_bars_and_new_lines_do_not_break_a_table():
+    text = Grid("T", ["", "a"], [["x|y\nz", "1"]]).to_markdown()
+    assert "| x\\|y z | 1 |" in text
+
+
+def test_what_an_experiment_tells():
+    text = experiment_markdown(toy(), some_results(), ["f.svg"])
+    assert text.startswith("# Errors | of toys\n\nFrom: A paper.\n\nPlay.")
+    assert "- r8 below 6: reached (5.0)." in text
+    assert "- r8 below 1: **missed** (5.0)." in text
+    assert "- more: not measured." in text
+    assert "Ours errs on 5.00 %." in text
+    assert "- ours on r8: Slow: it is" in text
+    assert "![Errors | of toys](f.svg)" in text
+    assert "`textkin evaluate toy`; 4 cells, 2 minutes of processor time, 4 minutes in" in text
+    assert "; textkin 1; commit abc" in text
+    assert "Quick" not in text
+    assert "**Quick:" in experiment_markdown(toy(), some_results(quick=True))
+
+
+def test_a_page_of_several(tmp_path):
+    other = toy(name="other", title="Other errors")
+    page, *figures = write_page(
+        [(toy(), some_results()), (other, some_results())], tmp_path / "results.md"
+    )
+    text = page.read_text()
+    assert "- [Errors | of toys](#errors--of-toys): `toy`" in text
+    assert "\n## Other errors\n" in text
+    assert "](results/other-f.svg)" in text
+    assert [path.relative_to(tmp_path).as_posix() for path in figures] == [
+        "results/toy-f.svg",
+        "results/other-f.svg",
+    ]
+
+
+def test_results_of_several_runs_are_joined():
+    first = some_results()
+    later = Results("toy", (Outcome("r8", "ours", 0, {"error": 8.0}),), run={"command": "later"})
+    [both] = joined([first, later])
+    assert both.mean("ours", "r8", "error") == 7.0
+    assert both.run["command"] == "later"
+    assert len(both.cells) == len(first.cells)
+    [full] = joined([first, some_results(quick=True)])
+    assert not full.quick
+    [quick] = joined([some_results(quick=True)])
+    assert quick.quick
+
+
+@pytest.mark.parametrize(
+    "svg",
+    [
+        bar_figure(
+            {'<r8> & "': {"a <b>": Value(5, 1, 3), "c": Value(0)}, "none": {}}, title="<t> & 'u'"
+        ),
+        line_figure(
+            {"<a>": [(1, 2), (3, 4)], "b": [(1, 2)], "c": []}, title="&", x_label="<", y_label=">"
+        ),
+        line_figure(
+            {str(n): [(0, 1), (10, n), (100, 0)] for n in range(1, 12)},
+            title="t",
+            x_label="m",
+            y_label="error",
+            log_x=True,
+            log_y=True,
+            legend="l" * 300,
+        ),
+        line_figure({}, title="nothing", x_label="x", y_label="y"),
+        bar_figure({}, title="nothing"),
+    ],
+)
+def test_figures_are_well_formed_and_complete_in_themselves(svg):
+    root = ElementTree.fromstring(svg)
+    assert root.find(f"{SVG}title").text
+    assert "prefers-color-scheme:dark" in root.find(f"{SVG}style").text
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_bars_are_as_long_as_their_numbers():
+    svg = bar_figure({"g": {"a": Value(2), "b": Value(4, 0, 8)}}, title="t")
+    rects = ElementTree.fromstring(svg).findall(f"{SVG}rect")[1:]
+    first, second = (float(rect.get("width")) for rect in rects)
+    assert second == pytest.approx(2 * first, rel=0.01)
+
+
+def test_a_line_has_its_points_in_place():
+    svg = line_figure({"a": [(3, 1), (1, 0), (2, 2)]}, title="t", x_label="x", y_label="y")
+    [path] = [
+        p for p in ElementTree.fromstring(svg).iter(f"{SVG}path") if "curve" in p.get("class")
+    ]
+    (x0, y0), (x1, y1), (x2, y2) = (
+        map(float, point.split()) for point in path.get("d")[1:].split("L")
+    )
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
+    assert y0 - y1 == pytest.approx(2 * (y0 - y2), abs=0.2)
+
+
+def test_every_experiment_is_complete():
+    names = experiment_names()
+    assert names[:2] == ["datasets", "knn"]
+    for name in names:
+        found = experiment(name)
+        assert found.name == name
+        assert found.methods
+        assert found.datasets
+        for reference in found.references:
+            assert set(reference.values) <= set(found.methods), (name, reference.name)
+    with pytest.raises(ValueError, match="experiment must be one of datasets, knn"):
+        experiment("magic")
+
+
+def test_a_report_of_nothing_says_so():
+    for name in experiment_names():
+        found = experiment(name)
+        nothing = Results(name, (Outcome("x", next(iter(found.methods)), 0, None, "no data"),))
+        assert experiment_markdown(found, nothing).startswith(f"# {found.title}")
+
+
+def test_a_commit_is_that_of_a_checkout_of_textkin(tmp_path):
+    assert commit(tmp_path) == ""
