@@ -167,28 +167,27 @@ _DRAWN = (
 
 def findings(results: Results) -> str:
     """Say what was reproduced, with numbers from the results alone."""
+    compared = (
+        (
+            "BOW L1/L1",
+            _BASE,
+            "Counts divided by their sum and compared by L1, as Sato et al. ask for, are better than "
+            "the paper's BOW on",
+        ),
+        ("WMD", "BOW L1/L1", "The exact WMD is better than that normalised BOW on"),
+        ("WMD, tf-idf", "WMD", "Tf-idf masses are better than plain shares on"),
+        ("WMD", "RWMD", "The exact distance is better than its relaxation on"),
+        (
+            "linear SVM",
+            "WMD",
+            "A linear SVM on tf-idf, which has no neighbours to show, is better than the WMD on",
+        ),
+    )
     parts = []
-    gain = _won(results, "BOW L1/L1", _BASE)
-    if gain is not None:
-        parts.append(
-            f"Sato et al. hold: dividing counts by their sum and comparing by L1 is better than "
-            f"the paper's BOW on {gain}."
-        )
-    over = _won(results, "WMD", "BOW L1/L1")
-    if over is not None:
-        parts.append(f"The exact WMD is better than that normalised BOW on {over}.")
-    masses = _won(results, "WMD, tf-idf", "WMD")
-    if masses is not None:
-        parts.append(f"Tf-idf masses are better than plain shares on {masses}.")
-    relaxed = _won(results, "WMD", "RWMD")
-    if relaxed is not None:
-        parts.append(f"The exact distance is better than its relaxation on {relaxed}.")
-    plain = _won(results, "linear SVM", "WMD")
-    if plain is not None:
-        parts.append(
-            f"A linear SVM on tf-idf is better than the WMD on {plain}: neighbours are worth it "
-            "for the evidence that they give, not for the error alone."
-        )
+    for first, second, said in compared:
+        won = _won(results, first, second)
+        if won is not None:
+            parts.append(f"{said} {won}.")
     parts.append(
         "`ohsumed23` and `recipe_substitute` are other documents than OHSUMED and RECIPE, so only "
         "the order of methods can be compared there."
