@@ -15,18 +15,17 @@ from textkin.learn._transport import TransportMeasure
 from textkin.transport._corpus import Corpus, Hits, Options, Rows
 
 __all__ = [
-    "ASKED",
     "Search",
     "bounds_of",
+    "most_asked",
     "refined_bound",
     "search_of",
     "sorted_curve",
     "tightness",
 ]
 
-ASKED = 500  # test documents, of a set that has more
 _SAMPLE, _QUICK_SAMPLE = (50, 500), (4, 20)  # queries and documents
-_BINS = 40  # of the curve of sorted distances
+_BINS = 20  # of the curve of sorted distances
 _ABOVE = 1e-6  # by how much a lower bound may exceed the distance: float32 costs
 _BOUNDS = ("wcd", "rwmd-query", "rwmd-document", "rwmd")
 
@@ -74,6 +73,11 @@ class Search:
         return np.maximum(matrix, self.values("rwmd-document", queries, documents))
 
 
+def most_asked(task: Task) -> int:
+    """Return how many test documents to search for, and held-out ones to choose on, at most."""
+    return 500 if task.dataset.startswith("20news") else 1000
+
+
 def search_of(task: Task) -> Search:
     """Return the search of a split, made once."""
 
@@ -81,7 +85,7 @@ def search_of(task: Task) -> Search:
         train, test = sides(task)
         measure = TransportMeasure(mover_of(task)).fit(train.part.texts)
         corpus: Corpus = measure._corpus
-        asked = measure._asked(some_of(test, ASKED).part.texts)
+        asked = measure._asked(some_of(test, most_asked(task)).part.texts)
         return Search(measure, corpus, asked)
 
     return task.memo("search", made)
