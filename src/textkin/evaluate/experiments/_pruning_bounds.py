@@ -169,13 +169,12 @@ def refined_bound(costs: Float64Array, first: Document, second: Document) -> flo
 
     Examples
     --------
-    >>> words = np.array([0, 1, 2, 3])                     # at 0, 1, 5 and 6 on a line
-    >>> places = np.array([0.0, 1.0, 5.0, 6.0])
-    >>> first = words[[0, 1, 2]], np.full(3, 1 / 3)
-    >>> second = words[[0, 3]], np.full(2, 1 / 2)
+    >>> places = np.array([0.0, 2.0, 3.0])               # words on a line
+    >>> first = np.array([0, 1]), np.array([0.75, 0.25])
+    >>> second = np.array([0, 2]), np.array([0.25, 0.75])
     >>> costs = np.abs(places[first[0]][:, None] - places[second[0]])
-    >>> round(refined_bound(costs, first, second), 4)      # relaxed 2 / 3, exact 4 / 3
-    1.3333
+    >>> refined_bound(costs, first, second)              # relaxed 0.75; exact 1.75
+    1.75
     """
     a, b = first[1].copy(), second[1].copy()
     _, in_first, in_second = np.intersect1d(
