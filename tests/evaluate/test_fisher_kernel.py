@@ -12,10 +12,10 @@ from textkin.evaluate import (
     run_experiment,
     write_results,
 )
-from textkin.evaluate.experiments import _fisher_news as fisher_news
-from textkin.evaluate.experiments._fisher_classifiers import Neighbours, SupportVectors
-from textkin.evaluate.experiments._fisher_report import _TABLE_2, REFERENCES
-from textkin.evaluate.experiments._judged import crossed, precisions
+from textkin.evaluate.experiments import _kernel_news as kernel_news
+from textkin.evaluate.experiments._kernel_classifiers import Neighbours, SupportVectors
+from textkin.evaluate.experiments._kernel_report import _TABLE_2, REFERENCES
+from textkin.evaluate.experiments._stemmed_collections import crossed, precisions
 from textkin.models import PLSA, FisherKernel
 
 SETS = ["time", "reuters 1/20", "reuters all"]
@@ -76,8 +76,8 @@ def test_sums_of_parts_are_the_kernels(normalize, words):
     counts = [rng.multinomial(12, topics[row % 2]) for row in range(40)]
     bags = sparse.csr_array(np.array(counts, dtype=np.float64))
     models = {n: FisherKernel([n], model=PLSA(), random_state=0).fit(bags) for n in (1, 3)}
-    kernels = fisher_news.Kernels({"likelihood": models}, bags[:30], bags[30:])
-    setting = fisher_news.Setting(
+    kernels = kernel_news.Kernels({"likelihood": models}, bags[:30], bags[30:])
+    setting = kernel_news.Setting(
         model="likelihood", factors=(1, 3), normalize=normalize, words=words
     )
     # A part weighs 1 there; here all of them weigh 1 together, or the whole is normalised.
@@ -97,7 +97,7 @@ def test_sums_of_parts_are_the_kernels(normalize, words):
 def test_products_by_groups_of_columns_are_products():
     rng = np.random.default_rng(0)
     left, right = (sparse.csr_array(rng.poisson(0.4, (n, 12)).astype(np.float64)) for n in (7, 5))
-    found = fisher_news.grouped_products(left, right, 4)
+    found = kernel_news.grouped_products(left, right, 4)
     assert_allclose(found, (left @ right.T).toarray())
 
 
@@ -126,10 +126,10 @@ def test_a_document_is_no_neighbour_of_itself():
 
 def test_draws_of_labels_are_drawn_once():
     rows = np.arange(400)
-    first, again, other = (fisher_news.labelled_rows(rows, 10, draw) for draw in (0, 0, 1))
+    first, again, other = (kernel_news.labelled_rows(rows, 10, draw) for draw in (0, 0, 1))
     assert len(set(first.tolist())) == 40
     assert first.tolist() == again.tolist() != other.tolist()
-    assert fisher_news.labelled_rows(rows, 1, 0) is rows
+    assert kernel_news.labelled_rows(rows, 1, 0) is rows
 
 
 # ------------------------------------------------------------------ precision

@@ -8,7 +8,7 @@ import numpy as np
 from textkin._typing import Bags, Float64Array, Int64Array
 from textkin.evaluate._cells import Task
 from textkin.evaluate._significance import paired_randomisation
-from textkin.evaluate.experiments._judged import Collection, collection, precisions
+from textkin.evaluate.experiments._stemmed_collections import Collection, collection, precisions
 from textkin.index import rocchio
 from textkin.weighting import BM25, TfIdf
 

@@ -8,7 +8,7 @@ from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_dataset, by_measure
 from textkin.evaluate.experiments._feedback_postings import postings, postings_files
 from textkin.evaluate.experiments._feedback_rounds import feedback
-from textkin.evaluate.experiments._judged import collection_files
+from textkin.evaluate.experiments._stemmed_collections import collection_files
 
 __all__ = ["EXPERIMENT"]
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from textkin.evaluate._experiment import Experiment, Method
-from textkin.evaluate.experiments._fisher_classifiers import errors_with_labels
-from textkin.evaluate.experiments._fisher_news import FILE
-from textkin.evaluate.experiments._fisher_report import (
+from textkin.evaluate.experiments._kernel_classifiers import errors_with_labels
+from textkin.evaluate.experiments._kernel_news import FILE
+from textkin.evaluate.experiments._kernel_report import (
     AIMS,
     COLLECTIONS,
     REFERENCES,
@@ -15,8 +15,8 @@ from textkin.evaluate.experiments._fisher_report import (
     is_news,
     tables,
 )
-from textkin.evaluate.experiments._fisher_retrieval import SCORERS, average_precisions
-from textkin.evaluate.experiments._judged import collection_files
+from textkin.evaluate.experiments._kernel_retrieval import SCORERS, average_precisions
+from textkin.evaluate.experiments._stemmed_collections import collection_files
 
 __all__ = ["EXPERIMENT"]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from textkin.distance import similarities
 from textkin.evaluate._cells import Task
-from textkin.evaluate.experiments._judged import Scores, collection, crossed
+from textkin.evaluate.experiments._stemmed_collections import Scores, collection, crossed
 from textkin.models import LSI, PLSA, FisherKernel
 from textkin.weighting import BM25, TfIdf
 

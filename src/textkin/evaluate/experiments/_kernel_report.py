@@ -8,7 +8,7 @@ from textkin.evaluate._protocol import mean_and_error
 from textkin.evaluate._results import Results
 from textkin.evaluate._significance import paired_randomisation
 from textkin.evaluate._tables import Grid, by_dataset
-from textkin.evaluate.experiments._fisher_news import CATEGORIES
+from textkin.evaluate.experiments._kernel_news import CATEGORIES
 
 __all__ = [
     "AIMS",

@@ -12,7 +12,7 @@ from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
 from textkin.evaluate._cells import Task
 from textkin.evaluate._protocol import NEIGHBOURS, best_of, votes
-from textkin.evaluate.experiments._fisher_news import (
+from textkin.evaluate.experiments._kernel_news import (
     CATEGORIES,
     SETTINGS,
     Kernels,
