@@ -39,9 +39,7 @@ def asked(method, n_clusters=2, **more):
     )
 
 
-@parametrize_with_checks(
-    [DocumentClusters(n_init=2), DocumentClusters(metric="euclidean", n_init=2)]
-)
+@parametrize_with_checks([DocumentClusters(n_init=2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -36,9 +36,13 @@ class Grouped:
 
     def show(self, output: Output) -> None:
         """Put it where it was asked for, and sum it up."""
-        output.drawing("--svg", self.clusters.to_svg)
-        output.drawing("--html", self.clusters.to_html)
-        output.put(lines=self._lines, record=self._record, table=self._table)
+        output.put(
+            lines=self._lines,
+            record=self._record,
+            table=self._table,
+            svg=self.clusters.to_svg,
+            html=self.clusters.to_html,
+        )
         if output.tells_all:
             return
         alone = int((self.clusters.labels_ < 0).sum())

@@ -129,11 +129,11 @@ class Classified:
 
     def show(self, output: Output, *, explain: bool) -> None:
         """Put it where it was asked for, and tell what should be known."""
-        output.drawing("--html", self._page)
         output.put(
             lines=lambda look: self._lines(look, explain=explain),
             record=lambda: self._record(explain=explain),
             table=self._table,
+            html=self._page,
         )
         if not output.tells_all:
             self._tell()

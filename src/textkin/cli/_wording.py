@@ -39,7 +39,8 @@ _OPTIONS = (
     (r"^(?:metric|by) must be (?:None or )?one of '", "--by must be one of '"),
     (r"\bmethod='(\w+)'", r"--method \1"),
     (r"\bmodel=Pooling\(vectors\)", "--model pooling"),
-    (r" \(n_samples=\d+\)", ""),
+    (r" \((?:n_samples|n_features)=\d+\)", ""),
+    (r"\bLook at stop_words", "Look at --stop-words"),
     (
         r" for algorithm='randomized' with n_samples = ([\d,]+) documents and n_features = ",
         r" with \1 documents and ",

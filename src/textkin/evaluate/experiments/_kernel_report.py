@@ -86,8 +86,8 @@ REFERENCES = (
     Reference("Hofmann", _HOFMANN, _PAPER, "interpolated"),
     Reference(
         "other tools",
-        "Public tools on these very files, Snowball's stems, stop words kept; tf-idf with 1 + log "
-        "tf, LSI in 200 dimensions.",
+        "Public tools on these very files, with Snowball's stems; tf-idf with 1 + log tf, LSI in "
+        "200 dimensions. Whether they count stop words is not told.",
         _numbers(
             {
                 "BM25": (54.1, 30.6, 34.7),

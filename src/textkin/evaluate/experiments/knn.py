@@ -162,7 +162,8 @@ EXPERIMENT = Experiment(
         "twitter; of 20news also words that occur less than 5 times or, for transport, all but the "
         "500 most frequent words of a document. Transport uses the built-in GloVe vectors (100 "
         "dimensions), the exact distance with pruned search. The vote is that of the WMD paper's "
-        "code. Sets without a split of their own have five: mean ± standard error."
+        "code (without the last two neighbours until half of them agree), but for the second "
+        "table. Sets without a split of their own have five: mean ± standard error."
     ),
     datasets=["twitter", "recipe_substitute", "ohsumed23", "classic", "r8", "20news"],
     methods=_METHODS,
