@@ -242,12 +242,15 @@ def findings(results: Results) -> str:
             "them {BoW|subj|accuracy:.1f} and {BoW|mr|accuracy:.1f} %."
         )
     )
-    repeated = [
-        f"{counts[0]['repeated']:,} of {counts[0]['documents']:,} of {dataset}"
-        for dataset in results.datasets
-        for method in results.methods[:1]
-        if (counts := results.values(method, dataset))
-    ]
+    repeated = []
+    for dataset in results.datasets:
+        counts = {
+            (values["repeated"], values["documents"])
+            for method in results.methods
+            for values in results.values(method, dataset)
+            if "repeated" in values
+        }
+        repeated += [f"{n:,} of {documents:,} of {dataset}" for n, documents in sorted(counts)]
     if repeated:
         parts.append(
             "Documents with the bag of words of an earlier one, SMART stop words left out: "

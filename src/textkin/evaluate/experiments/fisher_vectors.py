@@ -140,8 +140,8 @@ EXPERIMENT = Experiment(
     protocol=(
         "Subj and MR: accuracy in percent of logistic regression (C = 1), over the ten folds that "
         "the data give: mean ± standard error. 20news, both parts: k-means with as many clusters "
-        "as classes; of 10 starts the one with the least sum of squares counts. Words in lower case, "
-        "without SMART stop words, that occur at least twice. Word vectors have 50 dimensions: "
+        "as classes; of 10 starts the one with the least sum of squares counts. Words in lower "
+        "case, without SMART stop words, that occur twice. Word vectors have 50 dimensions: "
         "*LSI*'s of tf-idf, or *neural*, skip-gram with window 5, 5 drawn words and 20 epochs; "
         "*built-in* are GloVe's of 100. Mixtures have 15 components. Every vector of a document is "
         "divided by its length. Nothing was tuned: all of this was fixed before any number was "
