@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from scipy import sparse
 
 from textkin._typing import Bags, Float32Array
 from textkin.models import LDA, LSI, FisherVector, ParagraphVector, Pooling
@@ -82,22 +81,25 @@ class DocumentVectors:
         Parameters
         ----------
         name : str
-            "BoW", "LSI", "LDA", "PV-DBOW", "PV-DM"; or "mean" or a key of `FISHER` with a comma
-            and the word vectors, such as "FV-GMM, LSI".
+            "BoW", "BoW with stop words", "LSI", "LDA", "PV-DBOW", "PV-DM"; or what `encoder`
+            knows, with a comma and the word vectors, such as "FV-GMM, LSI".
         """
         how, _, of = name.partition(", ")
-        if how == "BoW":
-            return self._bow(self.bags)
-        if how == "BoW with stop words":
-            every = BagOfWords(None, min_count=MIN_COUNT, n_jobs=self.n_jobs)
-            return self._bow(every.fit_transform(self.texts))
-        made = {
-            "LSI": lambda: self._lsi.transform(TfIdf().fit_transform(self.bags)),
-            "LDA": self._topics,
-            "PV-DBOW": lambda: self._paragraphs("dbow"),
-            "PV-DM": lambda: self._paragraphs("dm"),
-        }.get(how, lambda: self.encoder(how, of)(self.texts))()
-        return unit(made)
+        match how:
+            case "BoW":
+                return self._bow(self.bags)
+            case "BoW with stop words":
+                every = BagOfWords(None, min_count=MIN_COUNT, n_jobs=self.n_jobs)
+                return self._bow(every.fit_transform(self.texts))
+            case "LSI":
+                return unit(self._lsi.transform(TfIdf().fit_transform(self.bags)))
+            case "LDA":
+                return unit(self._topics())
+            case "PV-DBOW":
+                return unit(self._paragraphs("dbow"))
+            case "PV-DM":
+                return unit(self._paragraphs("dm"))
+        return unit(self.encoder(how, of)(self.texts))
 
     def encoder(self, how: str, of: str) -> Callable[[Sequence[str]], Any]:
         """Return what makes vectors of texts, also of new ones, out of word vectors.
@@ -153,7 +155,8 @@ class DocumentVectors:
         """Tf-idf of the words with the largest sums of it."""
         weighted = TfIdf().fit_transform(bags)
         best = np.argsort(-weighted.sum(axis=0), kind="stable")[: self.sizes.n_words]
-        return TfIdf().fit_transform(bags[:, np.sort(best)])
+        made: Bags = TfIdf().fit_transform(bags[:, np.sort(best)])
+        return made
 
     def _topics(self) -> Any:  # noqa: ANN401 (an array)
         # Sampled: the variational fit takes as long as everything else together.
@@ -197,6 +200,6 @@ def unit(vectors: Any) -> Float32Array:  # noqa: ANN401 (an array)
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    dense = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors)
+    dense = np.asarray(vectors)
     lengths = np.linalg.norm(dense, axis=1, keepdims=True)
     return (dense / np.where(lengths > 0, lengths, 1)).astype(np.float32)

@@ -5,6 +5,7 @@ words. Whatever is learnt is learnt from the documents alone.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,7 +64,7 @@ def _lsi(task: Task) -> Settings:
         queries, documents = task.memo("LSI", folded, "dataset")
         return _cosines(queries[:, :k], documents[:, :k])
 
-    return {f"k = {k}": lambda k=k: cosine(k) for k in _DIMENSIONS[:: 5 if task.quick else 1]}
+    return {f"k = {k}": partial(cosine, k) for k in _DIMENSIONS[:: 5 if task.quick else 1]}
 
 
 def _lda(task: Task) -> Settings:
@@ -75,7 +76,7 @@ def _lda(task: Task) -> Settings:
         return _cosines(model.transform(queries), model.document_topics_)
 
     return {
-        f"{k} topics": lambda k=k: _kept(task, f"LDA {k}", lambda: cosine(k))
+        f"{k} topics": partial(_kept, task, f"LDA {k}", partial(cosine, k))
         for k in _TOPICS[: 1 if task.quick else None]
     }
 
@@ -98,7 +99,7 @@ def _encoded(kinds: Mapping[str, str], of: str) -> Model:
             return _cosines(encode(collection.texts), encode(collection.data.documents))
 
         return {
-            name: lambda how=how: _kept(task, f"{how}, {of}", lambda: cosine(how))
+            name: partial(_kept, task, f"{how}, {of}", partial(cosine, how))
             for name, how in kinds.items()
         }
 
@@ -117,7 +118,7 @@ def _pooled(task: Task) -> Settings:
         )
 
     return {
-        weights: lambda weights=weights: _kept(task, f"pooled {weights}", lambda: cosine(weights))
+        weights: partial(_kept, task, f"pooled {weights}", partial(cosine, weights))
         for weights in ("tfidf", "sif")
     }
 
@@ -133,7 +134,7 @@ def _reranked(task: Task) -> Settings:
         return np.where(moved, 1 + 1 / (1 + np.where(moved, apart, 0)), behind)
 
     return {
-        f"{masses}, best {depth}": lambda masses=masses, depth=depth: order(masses, depth)
+        f"{masses}, best {depth}": partial(order, masses, depth)
         for masses in ("nbow", "tfidf")
         for depth in _DEPTHS
     }
@@ -141,7 +142,11 @@ def _reranked(task: Task) -> Settings:
 
 def _near(task: Task) -> Settings:
     """Score the best of BM25 by how near they are; others have no score."""
-    return {masses: lambda masses=masses: -_distances(task, masses) for masses in ("nbow", "tfidf")}
+
+    def nearness(masses: str) -> Scores:
+        return -_distances(task, masses)
+
+    return {masses: partial(nearness, masses) for masses in ("nbow", "tfidf")}
 
 
 def _distances(task: Task, masses: Any) -> Scores:  # noqa: ANN401 (a name of masses)

@@ -1,6 +1,6 @@
 """``retrieval``: models of documents alone and beside BM25 on judged queries (FV-moVMF Table 3)."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from textkin.evaluate._cells import Task
@@ -38,7 +38,7 @@ def with_bm25(
 ) -> dict[str, Any]:
     """Compute a cell of BM25 and a model; queries choose lambda and setting, unless given."""
     settings = MODELS[model][1](task)
-    if setting in settings:
+    if setting is not None:
         settings = {setting: settings[setting]}
     weights = [weight] if weight is not None else _QUICK_LAMBDAS if task.quick else _LAMBDAS
 
@@ -50,9 +50,7 @@ def with_bm25(
         return mixed(name)(weight)
 
     tried: Settings = {
-        f"λ = {weight:g}" + (f", {name}" if name else ""): lambda name=name, weight=weight: scores(
-            name, weight
-        )
+        f"λ = {weight:g}" + (f", {name}" if name else ""): partial(scores, name, weight)
         for name in settings
         for weight in weights
     }
@@ -110,7 +108,8 @@ EXPERIMENT = Experiment(
         "*BM25 +*: λ s_BM25 + (1 - λ) s_model, each brought to 0 to 1 over the 1,000 best of "
         "either (eq. 13). λ and the settings of a model are those with the largest mean average "
         "precision on other queries than those measured: SciFact's training queries for its test "
-        "queries, elsewhere each half of the queries for the other. k1 = 1.2 and b = 0.75 are not tuned."
+        "queries, elsewhere each half of the queries for the other. k1 = 1.2 and b = 0.75 are not "
+        "tuned."
     ),
     datasets=["med", "cran", "cacm", "time", "lisa", "scifact"],
     methods=_METHODS,
