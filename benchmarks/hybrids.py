@@ -24,11 +24,11 @@ from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import View
 
 RESULT = RESULTS / "hybrids.json"
+CUT = 1000
 SETS = ("med", "cran", "cacm", "time", "lisa")
 WEIGHTS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 SHARES = ((0.6, 0.2, 0.2), (0.5, 0.3, 0.2), (0.5, 0.2, 0.3), (0.4, 0.3, 0.3), (0.4, 0.4, 0.2))
 FIRST = 10
-CUT = 1000
 
 
 class Remembered(Ranking):
