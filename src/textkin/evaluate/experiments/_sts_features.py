@@ -122,24 +122,24 @@ def aligned(
     for sentences in zip(pairs.first, pairs.second, strict=True):
         cased = [tokenize(sentence, lowercase=False) for sentence in sentences]
         words = [[word.lower() for word in side] for side in cased]
-        sets = frozenset(words[0]), frozenset(words[1])
-        lemmas = [frozenset(map(lemma, side)) for side in words]
+        first, second = map(frozenset, words)
+        one, other = (frozenset(map(lemma, side)) for side in words)
         stems = [frozenset(map(stem, side)) for side in words]
-        cover = sorted(covered(*sides, idf, rarest) for sides in (lemmas, lemmas[::-1]))
+        cover = sorted((covered(one, other, idf, rarest), covered(other, one, idf, rarest)))
         lengths = sorted(map(len, words))
         numbers = [frozenset(w for w in side if any(map(str.isdigit, w))) for side in words]
         # Not the first one, which is always written so.
         names = [frozenset(w.lower() for w in side[1:] if w[0].isupper()) for side in cased]
         rows.append(
             {
-                "lemmas shared": overlap(*lemmas),
+                "lemmas shared": overlap(one, other),
                 "stems shared": overlap(*stems),
                 "lemmas covered, less": cover[0],
                 "lemmas covered, more": cover[1],
                 "longest run": longest_run(*words),
                 "lengths": lengths[0] / lengths[1] if lengths[1] else 1.0,
-                "numbers": agreement(*numbers, sets),
-                "names": agreement(*names, sets),
+                "numbers": agreement(numbers[0], numbers[1], (first, second)),
+                "names": agreement(names[0], names[1], (first, second)),
             }
         )
     sides = -np.sort(_bounds(_mover("sif", n_jobs), pairs), axis=1)

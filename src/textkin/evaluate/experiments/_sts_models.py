@@ -6,7 +6,7 @@ a function from pairs to one score each.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -57,7 +57,7 @@ class Recipe:
     """How texts become weighted bags, and which texts; the paper's way unless said otherwise."""
 
     corpora: tuple[str, ...] = CORPORA
-    words: str | None = "wordnet"  # as BagOfWords has it: lemmas, stems, or None for plain words
+    words: Literal["wordnet", "stem"] | None = "wordnet"  # None: as they are
     stop_words: str | None = None
     min_count: int = 2
     target_words: bool = True

@@ -11,6 +11,7 @@ from textkin.evaluate._cells import Task
 from textkin.evaluate._experiment import Experiment, Method
 from textkin.evaluate._sts import pearson, spearman, sts_scores
 from textkin.evaluate.experiments._sts_features import distances
+from textkin.evaluate.experiments._sts_findings import AIMS, findings
 from textkin.evaluate.experiments._sts_models import (
     CHOOSING,
     MAIN,
@@ -27,12 +28,10 @@ from textkin.evaluate.experiments._sts_models import (
 )
 from textkin.evaluate.experiments._sts_regression import REGRESSIONS, HeldOut, regressed
 from textkin.evaluate.experiments._sts_report import (
-    AIMS,
     CHANGE,
     REFERENCES,
     VECTORS,
     figures,
-    findings,
     tables,
 )
 from textkin.evaluate.experiments._sts_texts import (
@@ -43,6 +42,7 @@ from textkin.evaluate.experiments._sts_texts import (
     sts_files,
 )
 from textkin.models import Pooling
+from textkin.transport._masses import Masses
 from textkin.vectors import WordVectors
 
 __all__ = ["EXPERIMENT"]
@@ -164,9 +164,8 @@ def by_regression(
 
 def by_change(task: Task, recipe: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Score by a small WTMF that differs in one ingredient; training pairs too."""
-    own = replace(
-        _SMALL.recipe, **{k: tuple(v) if k == "corpora" else v for k, v in recipe.items()}
-    )
+    changed: dict[str, Any] = {n: tuple(v) if n == "corpora" else v for n, v in recipe.items()}
+    own = replace(_SMALL.recipe, **changed)
     found = scored_by_wtmf(task, replace(_SMALL, recipe=own, **settings), 0)
     values = _measured(task, [found[task.dataset]])
     if "sts-train" not in own.corpora:  # else their sentences were learnt from
@@ -198,7 +197,7 @@ def _vectors(removed: int) -> WordVectors:
     return builtin.without_components(removed) if removed else builtin
 
 
-def by_transport(task: Task, masses: str, exact: bool) -> dict[str, Any]:
+def by_transport(task: Task, masses: Masses, exact: bool) -> dict[str, Any]:
     """Score by how far words must travel, less being more similar."""
     far = distances(pairs_of(task, task.dataset), task.n_jobs, masses=masses, exact=exact)
     return _measured(task, [-far])
@@ -295,6 +294,12 @@ def _methods() -> dict[str, Method]:
             by_both, {"sizes": _SIZES, "starts": 3}, note="Not in the paper; lemmas."
         ),
     }
+    for removed, name in VECTORS.items():
+        for recipe, options in _POOLINGS.items():
+            made[f"{name} {recipe}"] = Method(by_pooling, {"removed": removed, "options": options})
+    for name, exact in (("RWMD", False), ("WMD", True)):
+        for masses, shown in (("nbow", "nBOW"), ("sif", "SIF")):
+            made[f"{name}, {shown}"] = Method(by_transport, {"masses": masses, "exact": exact})
     for name, held_out, note in (
         (
             "regression, known sets",
@@ -313,13 +318,6 @@ def _methods() -> dict[str, Method]:
     ):
         settings = {"sizes": _SIZES, "choices": REGRESSIONS, "held_out": held_out}
         made[name] = Method(by_regression, settings, note=note)
-    for removed, name in VECTORS.items():
-        for recipe, options in _POOLINGS.items():
-            settings = {"removed": removed, "options": options}
-            made[f"{name} {recipe}"] = Method(by_pooling, settings)
-    for name, exact in (("RWMD", False), ("WMD", True)):
-        for masses, shown in (("nbow", "nBOW"), ("sif", "SIF")):
-            made[f"{name}, {shown}"] = Method(by_transport, {"masses": masses, "exact": exact})
     return made | _changes()
 
 
