@@ -348,8 +348,8 @@ def test_labels_are_in_the_order_of_numbers():
 
 
 def test_columns_fit_a_terminal_and_are_whole_in_a_pipe():
-    rows = [["an id that is rather long", "12"], ["b", "3"]]
-    assert aligned(rows, Look(), right=[1], cut=[0])[1] == "b" + " " * 27 + "3"
+    rows = [["an identifier, rather long", "12"], ["b", "3"]]
+    assert aligned(rows, Look(), right=[1], cut=[0])[1] == "b" + " " * 28 + "3"
     narrow = aligned(rows, Look(terminal=True, width=14), right=[1], cut=[0])
-    assert narrow == ["an id tha…  12", "b            3"]
+    assert narrow == ["an identi…  12", "b            3"]
     assert aligned([["a", "x" * 90]], Look(width=40), fill=True) == ["a  " + "x" * 36 + "…"]

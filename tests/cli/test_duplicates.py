@@ -204,3 +204,14 @@ def test_one_document_and_none_with_words(run, here):
         assert "0 groups" in run("notes/empty.txt", "dots.txt", "--by", *by).err
     (here / "none.csv").write_text("id,text\n")
     assert "There are no documents in none.csv." in run("none.csv", code=2).err
+
+
+def test_ctrl_c_while_the_page_is_made_leaves_no_file(run, here, monkeypatch):
+    def stopped(_self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("textkin.learn.Duplicates.to_html", stopped)
+    said = run("notes", "--html", "page.html", "-o", "out.csv", code=130)
+    assert said.err == "textkin: interrupted. Nothing was written.\n"
+    assert not (here / "out.csv").exists()
+    assert not (here / "page.html").exists()

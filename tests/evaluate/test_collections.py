@@ -176,6 +176,8 @@ def test_faults_of_pairs(tmp_path, content, message):
 
 
 def test_pairs_that_do_not_fit_together_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="must be lists of texts; got one text"):
+        PairData("a", "b", np.zeros(1))
     with pytest.raises(ValueError, match=r"got 2, 1, shape \(2,\) and 2"):
         PairData(["a", "b"], ["c"], np.zeros(2))
     with pytest.raises(ValueError, match="got nan for pair 1"):

@@ -238,13 +238,30 @@ def test_arrays_are_kept_on_disk(data, out):
 
     methods = {"one": Method(dear, {"scale": 2}), "other": Method(dear, {"scale": 3})}
     first = run_experiment(toy(**methods), data, out, datasets=["a"])
-    again = run_experiment(toy(**methods), data, out, datasets=["a"], fresh=True)
+    assert made == [2, 3]
+    for cell in (out / "cells" / "toy").glob("*.json"):
+        cell.unlink()
+    again = run_experiment(toy(**methods), data, out, datasets=["a"])
     assert made == [2, 3]
     assert first.cells[0].values == again.cells[0].values == {"x": [[0, 4], [6, 10]]}
-    for file in (out / "cells" / "toy").glob("*.safetensors"):
-        file.write_bytes(b"damaged")
     run_experiment(toy(**methods), data, out, datasets=["a"], fresh=True)
     assert made == [2, 3, 2, 3]
+    for file in (out / "cells" / "toy").iterdir():
+        file.write_bytes(b"damaged")
+    run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert made == [2, 3, 2, 3, 2, 3]
+
+
+def test_methods_share_arrays_unless_their_versions_differ(data, out):
+    made = []
+
+    def dear(task):
+        found = task.arrays("x", lambda: made.append(task.cell.method) or {"x": np.ones(2)})
+        return {"x": found["x"].tolist()}
+
+    methods = {"one": Method(dear), "two": Method(dear), "new": Method(dear, version=2)}
+    run_experiment(toy(**methods), data, out, datasets=["a"], fresh=True)
+    assert made == ["one", "new"]
 
 
 def test_seeds_follow_from_names(data, out):

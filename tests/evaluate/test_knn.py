@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textkin.distance._near import NearRows
 from textkin.evaluate import experiment, run_experiment, write_results
 from textkin.evaluate._cells import Cell, Keeper, Shared, Task
 from textkin.evaluate.experiments._labelled import Part, labelled
-from textkin.evaluate.experiments._neighbours import Side, found_by
+from textkin.evaluate.experiments._neighbours import Side, found_by, neighbour_error
 
 
 def task_of(data, tmp_path, dataset, split=0, quick=False):
@@ -91,3 +92,30 @@ def test_parts_side_by_side_are_one_vector(tiny_data, tmp_path):
     whole = found_by(task, *sides, lambda s: [np.hstack([s.bags.toarray(), dense[id(s)]])], "l2")
     assert parts.rows.tolist() == whole.rows.tolist()
     np.testing.assert_allclose(parts.distances, whole.distances)
+
+
+def test_some_test_documents_are_asked(tiny_data, tmp_path):
+    asked = []
+
+    def find(task, learn, ask, settings):
+        asked.append((len(learn.part), len(ask.part)))
+        for setting in settings:
+            yield setting, found_by(task, learn, ask, lambda side: [side.bags], "cosine")
+
+    found = neighbour_error(task_of(tiny_data, tmp_path, "r8"), find, [{"a": 1}], most_asked=4)
+    assert asked == [(24, 6), (30, 4)]
+    assert found["n_test"] == 4
+    assert found["setting"] == {"a": 1}
+
+
+def test_the_setting_is_chosen_on_training_documents(tiny_data, tmp_path):
+    def find(task, learn, ask, settings):
+        for setting in settings:
+            near = found_by(task, learn, ask, lambda side: [side.bags], "cosine")
+            wrong = NearRows(near.starts, near.rows * 0, near.distances)  # all find the first
+            yield setting, near if setting["right"] else wrong
+
+    settings = [{"right": False}, {"right": True}]
+    found = neighbour_error(task_of(tiny_data, tmp_path, "r8"), find, settings)
+    assert found["setting"] == found["setting_majority"] == {"right": True}
+    assert found["error"] == found["error_majority"] == 0

@@ -89,7 +89,7 @@ def test_faults_are_told_with_file_and_line(tmp_path, rows, message):
 
 def test_a_file_may_not_be_endless(tmp_path):
     path = write_lines(tmp_path / "data.jsonl.gz", records(*[{}] * 2000))
-    with pytest.raises(ValueError, match=r"line 124: up to here there is more than max_bytes=1000"):
+    with pytest.raises(ValueError, match="more than max_bytes=1000"):
         read_labelled(path, max_bytes=1000)
     with pytest.raises(FileNotFoundError):
         read_labelled(tmp_path / "nothing.jsonl")
@@ -133,6 +133,11 @@ def test_labels_of_several_types_have_an_order():
 def test_data_that_do_not_fit_together_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         LabelledData(**{"texts": ["a", "b"], "labels": [1, 2], **given})
+
+
+def test_one_text_is_no_list():
+    with pytest.raises(TypeError, match="texts and labels must be lists; got one string"):
+        LabelledData("ab", ["x", "y"])
 
 
 def test_duplicates_within_and_across_the_sides():

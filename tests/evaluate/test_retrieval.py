@@ -53,8 +53,8 @@ def test_values_are_those_of_trec_eval(qrels, run):
         "iprec_at_recall_1.00": mean_or_none(interpolated_precision, qrels, run, levels=[1]),
     }.items():
         for query, value in values.items():
-            # it has no values for queries that the run does not answer
-            theirs = wanted.get(query, {}).get(key, 0.0)
+            # it has no values, or NaN, for queries that the run does not answer
+            theirs = wanted[query][key] if run.get(query) else 0.0
             assert value == pytest.approx(theirs, abs=1e-9), (key, query)
 
 
@@ -99,6 +99,7 @@ def test_a_query_without_an_answer_counts_and_one_without_relevant_documents_doe
     assert (found.mean, found.left_out, found.unjudged) == (0.5, ("none",), ("other",))
     assert repr(found) == "QueryScores(P@1: mean 0.5000 of 2 queries, 1 left out, 1 unjudged)"
     assert np.asarray(found).tolist() == [1, 0]
+    assert found.to_records() == [{"query": "one", "P@1": 1}, {"query": "two", "P@1": 0}]
 
 
 def test_equal_scores_rank_by_id_either_way():
@@ -181,5 +182,7 @@ def test_parameters_out_of_their_range_are_refused():
         as_run(["q"], ["a", "b"], [[1]])
     with pytest.raises(ValueError, match="document_ids must differ; 1 of them do not"):
         as_run(["q"], ["a", "a"], [[1, 2]])
-    with pytest.raises(ValueError, match="scores must be numbers; some are NaN"):
+    with pytest.raises(ValueError, match="scores must be numbers; some of query 'q' are NaN"):
         as_run(["q"], ["a"], [[math.nan]])
+    with pytest.raises(TypeError, match="scores must be numbers; got an array of <U1"):
+        as_run(["q"], ["a"], [["1"]])

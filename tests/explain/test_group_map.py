@@ -42,6 +42,13 @@ def test_lines_are_no_wider_than_asked(width):
         assert unicode or drawn.isascii()
 
 
+def test_words_are_shown_whole_as_many_as_fit():
+    group = Group("0", 1, tuple((word, 1.0) for word in ("alpha", "beta", "gamma", "delta")))
+    assert picture([group]).to_text(width=20) == "0  1  alpha beta"
+    long = Group("0", 1, (("a" * 40, 1.0), ("b", 1.0)))
+    assert picture([long]).to_text(width=20) == f"0  1  {'a' * 13}…"
+
+
 def test_the_picture_is_well_formed_and_has_all_groups():
     root = ET.fromstring(picture().to_svg(title="Cats & stocks"))
     texts = ["".join(node.itertext()) for node in root.iter() if node.tag.endswith("}text")]

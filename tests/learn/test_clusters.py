@@ -39,9 +39,7 @@ def asked(method, n_clusters=2, **more):
     )
 
 
-@parametrize_with_checks(
-    [DocumentClusters(n_init=2), DocumentClusters(metric="euclidean", n_init=2)]
-)
+@parametrize_with_checks([DocumentClusters(n_init=2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -199,6 +197,8 @@ def test_nothing_to_compare(method):
         asked(method, 1).fit([])
     with pytest.raises(TypeError, match="one text"):
         asked(method, 1).fit("a cat")
+    with pytest.raises(TypeError, match="position 0 holds NoneType"):
+        asked(method, 1).fit([None, "a cat"])
 
 
 def test_texts_in_other_scripts_and_hostile_words():
@@ -255,6 +255,7 @@ def test_rows_of_zeros_have_no_direction_but_a_place():
         ({"method": "kmedoids", "n_clusters": 3, "max_matrix": 2}, "at most max_matrix=2"),
         ({"method": "agglomerative", "linkage": "complete", "max_matrix": 2}, "all 7 documents"),
         ({"words": ["a"]}, "texts have their own"),
+        ({"model": "lsi"}, "model must be None or a transformer"),
     ],
 )
 def test_wrong_parameters(options, message):

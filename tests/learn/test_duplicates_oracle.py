@@ -1,6 +1,7 @@
 """`find_duplicates` beside a slow and obvious version: all pairs, joined one by one."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,8 @@ def matrix_of(metric, texts):
     if not any(set(text.split()) - {"The"} for text in texts) and metric != "edit":
         return np.full((len(texts), len(texts)), np.inf)
     rows = np.arange(len(texts))
-    return measure_of(metric).fit(texts).between(rows, rows)
+    model = tk.TfIdf(idf="smooth") if metric in ("cosine", "l1", "l2", "squared-l2") else None
+    return measure_of(metric, model=model).fit(texts).between(rows, rows)
 
 
 @settings(max_examples=60)
@@ -140,7 +142,7 @@ def test_groups_do_not_depend_on_the_blocks_of_pairs(n, pairs, cuts):
     edges = sorted({0, len(wanted), *(cut for cut in cuts if cut < len(wanted))})
     blocks = [
         PairBlock(*np.array(wanted[a:b], dtype=np.int64).reshape(-1, 2).T, np.ones(b - a))
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in pairwise(edges)
     ]
     kept = KeptPairs()
     with pytest.MonkeyPatch.context() as patch:

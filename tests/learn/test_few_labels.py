@@ -75,8 +75,15 @@ def test_it_is_the_kernel_and_a_linear_svm(texts):
     documents, numbers = texts
     bags = tk.BagOfWords().fit_transform(documents).astype(np.float64)
     labels = np.where(np.arange(len(numbers)) < 12, numbers, -1)
-    few = FisherKernelClassifier([2, 3], C=3.0, random_state=0).fit(bags, labels)
-    kernel = FisherKernel([2, 3], normalize="each", vector_space=0.25, random_state=0).fit(bags)
+    few = FisherKernelClassifier([2, 3], vector_space=0.25, C=3.0, random_state=0)
+    few.fit(bags, labels)
+    kernel = FisherKernel(
+        [2, 3],
+        model=PLSA(word_prior=1.5, topic_prior=3),
+        normalize="each",
+        vector_space=0.25,
+        random_state=0,
+    ).fit(bags)
     svm = LinearSVC(C=3.0, random_state=0).fit(kernel.transform(bags[:12]), labels[:12])
     expected = svm.decision_function(kernel.transform(bags))
     assert_allclose(few.decision_function(bags), expected, atol=1e-4)  # other seeds of the SVM
@@ -182,6 +189,7 @@ def test_what_cannot_be_learnt_is_refused_and_changes_nothing(fitted, X, y, erro
     ("parameters", "error", "message"),
     [
         ({"n_components": 0}, ValueError, "n_components must be a whole number at least 1 or"),
+        ({"vector_space": -1}, ValueError, "vector_space must be a finite number at least 0"),
         ({"C": 0}, ValueError, "C must be a finite number above 0; got 0"),
         ({"C": "auto"}, TypeError, "C must be a finite number above 0"),
         ({"model": tk.LSI()}, ValueError, "model must be None or a PLSA"),

@@ -100,6 +100,12 @@ def test_a_document_without_anything_goes_to_the_largest_class():
     assert few.predict([""]) == ["a"]  # two and two: the earlier one
 
 
+def test_texts_in_any_script():
+    texts = ["кошка спит на диване", "банк продал акции", "η γάτα κοιμάται", "έπεσαν μετοχές"]
+    rocchio = RocchioClassifier().fit(texts, ["питомцы", "деньги"] * 2)
+    assert rocchio.predict(["КОШКА!", "μετοχές", "股票"]).tolist() == ["питомцы"] + ["деньги"] * 2
+
+
 def test_one_class_is_the_answer_to_everything():
     rocchio = RocchioClassifier().fit(TEXTS, [7] * 5)
     assert rocchio.predict(ASKED).tolist() == [7] * 5

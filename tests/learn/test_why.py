@@ -91,6 +91,12 @@ def test_models_name_what_they_can():
     assert {part.name for part in found.parts} <= {"kitten", "loudly", "purrs"}
     lsi = measure_of("cosine", model=tk.LSI(2, random_state=0)).fit(TEXTS)
     assert {part.name for part in lsi.explain("cats bark", 1).parts} <= {"lsi0", "lsi1"}
+    # As many factors as words, which they are not.
+    square = measure_of("l1", model=tk.LSI(3, random_state=0)).fit(["cat", "dog", "cat dog bank"])
+    assert {part.name[:3] for part in square.explain("dog", 0).parts} == {"lsi"}
+    weighed = make_pipeline(tk.TfIdf(), tk.TfIdf(idf="one"))
+    found = measure_of("cosine", model=weighed).fit(TEXTS).explain("cats bark", 1)
+    assert {part.name for part in found.parts} == {"cats", "bark"}
     nameless = FunctionTransformer(lambda bags: bags, accept_sparse=True)
     nameless = measure_of("l1", model=make_pipeline(tk.LSI(2, random_state=0), nameless))
     found = nameless.fit(TEXTS).explain("cats bark", 2)

@@ -56,7 +56,13 @@ class Linkage(StrEnum):
 def cluster(
     sources: Annotated[list[Path], SourcesOrIndexes],
     number: Annotated[
-        int | None, typer.Option("--number", "-n", min=1, help="How many clusters; else 8.")
+        int | None,
+        typer.Option(
+            "--number",
+            "-n",
+            min=1,
+            help="How many clusters; else 8, if there are enough documents.",
+        ),
     ] = None,
     method: Annotated[
         Method,
@@ -115,9 +121,7 @@ def cluster(
     """
     from textkin.run import progress_bar, working
 
-    if threshold is None:
-        number = _CLUSTERS if number is None else number
-    elif number is not None:
+    if threshold is not None and number is not None:
         raise ValueError("-n and --threshold exclude each other.")
     for option, given in (("--linkage", linkage), ("--threshold", threshold)):
         if given is not None and method is not Method.agglomerative:
@@ -155,6 +159,8 @@ def cluster(
         found = read_documents(sources, reading)
         kept = fulfil(found, where or ())
         documents = [one for one, there in zip(found, kept, strict=True) if there]
+        if number is None and threshold is None:
+            number = max(1, min(_CLUSTERS, len(documents) // 2))
         clusters = DocumentClusters(
             number,
             method=method.value,

@@ -54,7 +54,7 @@ def _decoded(content: bytes, name: str) -> str:
 def check_writable(path: Path) -> None:
     """Raise, before any work, where a file could not be written after it."""
     if str(path) == "-":
-        raise ValueError("'-' is no file: name one to write.")
+        raise ValueError("This is written to a file; name one in place of '-'.")
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"There is no folder {str(path.parent)!r} to write {path.name!r} to."

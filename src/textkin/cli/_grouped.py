@@ -36,9 +36,13 @@ class Grouped:
 
     def show(self, output: Output) -> None:
         """Put it where it was asked for, and sum it up."""
-        output.drawing("--svg", self.clusters.to_svg)
-        output.drawing("--html", self.clusters.to_html)
-        output.put(lines=self._lines, record=self._record, table=self._table)
+        output.put(
+            lines=self._lines,
+            record=self._record,
+            table=self._table,
+            svg=self.clusters.to_svg,
+            html=self.clusters.to_html,
+        )
         if output.tells_all:
             return
         alone = int((self.clusters.labels_ < 0).sum())
@@ -57,11 +61,11 @@ class Grouped:
             if cluster.number:
                 yield ""
             yield (
-                f"cluster {cluster.number}, {documents_told(cluster.size)}, mean distance from the "
-                f"centre {cluster.spread:.4g}"
+                f"cluster {cluster.number}, {documents_told(cluster.size)}, {cluster.spread:.4f} "
+                "from the centre in the mean"
             )
             room = look.width - 11
-            words = "  ".join(word for word, _ in cluster.words)
+            words = ", ".join(word for word, _ in cluster.words)
             if words:
                 yield f"  words    {one_line([words], room)}"
             id = one_line([central.id], room) if look.terminal else one_line([central.id], 500)

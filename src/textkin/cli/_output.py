@@ -13,8 +13,9 @@ import typer
 
 from textkin.cli._drawing import Look
 from textkin.cli._files import check_writable, write_whole
-from textkin.cli._printing import print_json, print_lines, shown
+from textkin.cli._printing import print_json, shown
 from textkin.explain._words import clean, columns, shortened
+from textkin.run import working
 
 __all__ = ["Form", "Output", "aligned"]
 
@@ -42,7 +43,7 @@ class Output:
     file : Path or None
         Where it goes; None is standard output.
     drawings : tuple of (Path, str)
-        Further files, each with the option that names it.
+        Further files, each with the name of its option.
     """
 
     form: Form
@@ -80,16 +81,17 @@ class Output:
         form = Form.json if json else Form.csv if csv else Form.lines
         if output is not None and form is Form.lines:
             form = {".json": Form.json, ".csv": Form.csv}.get(output.suffix.lower(), form)
-        files = {f"--{name}": path for name, path in drawings.items() if path is not None}
-        named = {**({} if output is None else {"--output": output}), **files}
-        for option, path in named.items():
+        files = {name: path for name, path in drawings.items() if path is not None}
+        named = {**({} if output is None else {"output": output}), **files}
+        for name, path in named.items():
+            option = f"--{name}"
             check_writable(path)
             if path.exists() and any(map(path.samefile, filter(Path.exists, sources))):
                 raise ValueError(f"{option} must not name what is read: {str(path)!r}.")
             for other, second in named.items():
-                if other != option and path.resolve() == second.resolve():
-                    raise ValueError(f"{option} and {other} must name different files.")
-        return cls(form, output, tuple((path, option) for option, path in files.items()))
+                if other != name and path.resolve() == second.resolve():
+                    raise ValueError(f"{option} and --{other} must name different files.")
+        return cls(form, output, tuple((path, name) for name, path in files.items()))
 
     @property
     def look(self) -> Look:
@@ -101,49 +103,47 @@ class Output:
         """Whether standard output has JSON, so that nothing need be said beside it."""
         return self.form is Form.json and self.file is None
 
-    def drawing(self, option: str, content: Callable[[], str]) -> None:
-        """Write the file that an option names, if it was given."""
-        for path, name in self.drawings:
-            if name == option:
-                write_whole(path, content())
-
     def put(
         self,
         *,
         lines: Callable[[Look], Iterable[str]],
         record: Callable[[], dict[str, Any]],
         table: Callable[[], Iterable[Sequence[object]]],
+        **drawings: Callable[[], str],
     ) -> None:
-        """Print the result, or write it to its file; what was written is told.
+        """Print the result, or write it to its file, and what else was asked for.
+
+        All of it is made before anything is written, so that Ctrl-C or an error leaves no part.
 
         Parameters
         ----------
         lines, record, table : callable
             Make the result in one of the forms; of a table the first row has the names.
+        **drawings : callable
+            Make the contents of further files, by the names of their options.
         """
-        if self.file is not None:
-            write_whole(self.file, self._written(lines, record, table))
-        elif self.form is Form.json:
-            print_json(record())
-        elif self.form is Form.csv:
-            typer.echo(shown(_csv(table())), nl=False, color=True)
-        elif found := [*lines(self.look)]:
-            print_lines(found)
-        written = [path for path, _ in self.drawings]
-        for path in [*written, *([] if self.file is None else [self.file])]:
+        with working("Writing"):
+            files = [(path, drawings[name]()) for path, name in self.drawings]
+            found = record() if self.form is Form.json else {}
+            text = ""
+            if self.form is Form.csv:
+                text = _csv(table())
+            elif self.form is Form.lines:
+                text = "".join(f"{line}\n" for line in lines(self.look))
+            elif self.file is not None:
+                text = json_module.dumps(found, indent=2, ensure_ascii=False) + "\n"
+            if self.file is not None:
+                files.append((self.file, text))
+            for path, content in files:
+                write_whole(path, content)
+        if self.file is None and self.form is Form.json:
+            print_json(found)
+        elif self.file is None:
+            # Lines have their colours, and texts in them are clean.
+            printed = shown(text) if self.form is Form.csv else text
+            typer.echo(printed, nl=False, color=True)
+        for path, _ in files:
             typer.echo(f"textkin: wrote {path}", err=True)
-
-    def _written(
-        self,
-        lines: Callable[[Look], Iterable[str]],
-        record: Callable[[], dict[str, Any]],
-        table: Callable[[], Iterable[Sequence[object]]],
-    ) -> str:
-        if self.form is Form.json:
-            return json_module.dumps(record(), indent=2, ensure_ascii=False) + "\n"
-        if self.form is Form.csv:
-            return _csv(table())
-        return "".join(f"{line}\n" for line in lines(self.look))
 
 
 def aligned(

@@ -64,7 +64,7 @@ class Prediction:
         """Say why it has its label."""
         if self.evidence is not None:
             text = self.evidence.to_text(explained=1, width=look.width, unicode=look.unicode)
-            return [*text.splitlines(), ""]
+            return text.splitlines()
         assert self.prototypes is not None
         head = f"{self.label}: cosine {self.score:.4f} with its mean"
         parts = self.prototypes.explain(self.document)
@@ -72,7 +72,6 @@ class Prediction:
             one_line([head], look.width),
             f"  {one_line([self.document.id, self.document.text], look.width - 2)}",
             drawn(parts, limit=_PARTS, indent=2, look=look),
-            "",
         ]
 
     def record(self, *, explain: bool) -> dict[str, Any]:
@@ -130,11 +129,11 @@ class Classified:
 
     def show(self, output: Output, *, explain: bool) -> None:
         """Put it where it was asked for, and tell what should be known."""
-        output.drawing("--html", self._page)
         output.put(
             lines=lambda look: self._lines(look, explain=explain),
             record=lambda: self._record(explain=explain),
             table=self._table,
+            html=self._page,
         )
         if not output.tells_all:
             self._tell()
@@ -145,12 +144,13 @@ class Classified:
 
     def _lines(self, look: Look, *, explain: bool) -> Iterator[str]:
         if explain:
-            for one in self.predictions:
+            for at, one in enumerate(self.predictions):
+                yield from [""] if at else []
                 yield from one.lines(look)
         else:
             yield from self._rows(look)
         if self.scores is not None:
-            yield from ([] if explain else [""])
+            yield ""
             yield from self.scores.lines(look)
 
     def _rows(self, look: Look) -> list[str]:

@@ -110,9 +110,8 @@ class Found:
 
     def show(self, output: Output, *, ids: bool) -> None:
         """Put it where it was asked for; sum it up for whoever looks."""
-        output.drawing("--html", self.found.to_html)
         lines = self._removable if ids else self._lines
-        output.put(lines=lines, record=self._record, table=self._table)
+        output.put(lines=lines, record=self._record, table=self._table, html=self.found.to_html)
         if output.tells_all:
             return
         if len(self.found.empty):

@@ -36,7 +36,20 @@ _OPTIONS = (
     (r"\b(metric|by)='([\w-]+)'", r"--by \2"),
     (r"(--by \S+) with threshold=", r"\1 --threshold "),
     (r"^(--by \S+) needs a threshold", r"\1 needs a --threshold"),
-    (r"^(?:metric|by) must be one of '", "--by must be one of '"),
+    (r"^(?:metric|by) must be (?:None or )?one of '", "--by must be one of '"),
+    (r"\bmethod='(\w+)'", r"--method \1"),
+    (r"\bmodel=Pooling\(vectors\)", "--model pooling"),
+    (r" \((?:n_samples|n_features)=\d+\)", ""),
+    (r"\bLook at stop_words", "Look at --stop-words"),
+    (
+        r" for algorithm='randomized' with n_samples = ([\d,]+) documents and n_features = ",
+        r" with \1 documents and ",
+    ),
+    (
+        r"^no word to learn: the texts \(([\d,]+)\) .*",
+        r"there is nothing to compare: none of the texts (\1) has a word that counts. "
+        "--keep-stop-words counts all.",
+    ),
     (r", a WordMover or a TokenMover(?=; got)", ""),
     (r"^n_clusters\b", "-n"),
     (r"^n_components\b", "--dimension"),

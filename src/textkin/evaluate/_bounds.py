@@ -20,15 +20,15 @@ class Bound:
         self._most = max_bytes
         self._used = 0
 
-    def add(self, place: Place, length: int) -> None:
-        """Count the characters of a record; each also for what holds it.
+    def add(self, place: Place, *parts: object) -> None:
+        """Count the characters of what is kept of a record, and one for itself.
 
         Raises
         ------
         ValueError
             With the place at which it was too much.
         """
-        self._used += length + 1
+        self._used += 1 + sum(len(str(part)) for part in parts)
         if self._used > self._most:
             raise ValueError(
                 f"{place}: up to here there is more than max_bytes={self._most}; pass a larger "

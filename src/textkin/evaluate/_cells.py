@@ -154,10 +154,14 @@ class Keeper:
     ----------
     folder : Path
         Is made when something is kept.
+    fresh : bool, default=False
+        Whether arrays that are there are made again, once.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         self.folder = folder
+        self._fresh = fresh
+        self._made: set[Path] = set()
 
     def outcome(self, key: Mapping[str, Any]) -> Outcome | None:
         """Return the cell that was kept with this key, if there is one that can be read."""
@@ -173,10 +177,6 @@ class Keeper:
         text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
         written(self._path(key, "json"), (text + "\n").encode())
 
-    def forget(self, key: Mapping[str, Any]) -> None:
-        """Delete a cell, if it is there."""
-        self._path(key, "json").unlink(missing_ok=True)
-
     def arrays(
         self, key: Mapping[str, Any], make: Callable[[], Mapping[str, NDArray[Any]]]
     ) -> Mapping[str, NDArray[Any]]:
@@ -186,12 +186,15 @@ class Keeper:
         from safetensors.numpy import load, save
 
         path = self._path(key, "safetensors")
-        try:
-            return load(path.read_bytes())
-        except (OSError, SafetensorError):
-            made = {name: np.ascontiguousarray(array) for name, array in make().items()}
-            written(path, save(made))
-            return made
+        if not self._fresh or path in self._made:
+            try:
+                return load(path.read_bytes())
+            except (OSError, SafetensorError):
+                pass  # none, or half of one
+        made = {name: np.ascontiguousarray(array) for name, array in make().items()}
+        written(path, save(made))
+        self._made.add(path)
+        return made
 
     def _path(self, key: Mapping[str, Any], ending: str) -> Path:
         plain = json.dumps(key, sort_keys=True, ensure_ascii=False)
@@ -273,11 +276,11 @@ class Task:
     ) -> Mapping[str, NDArray[Any]]:
         """Return arrays that are dear, from the work folder if they were made before.
 
-        They are known by the name, the settings, the data set, the split and whether it is quick;
-        with a wider `scope` without the split, or without the data set too. Data sets that share
-        arrays must have the same files.
+        They are known by the name, the settings, the data set, the split, whether it is quick and
+        the version of the method; with a wider `scope` without the split, or without the data set
+        too. Data sets that share arrays must have the same files.
         """
-        without = {"method", "settings", "version"}
+        without = {"method", "settings"}
         without |= {"split": set(), "dataset": {"split"}, "run": {"split", "dataset"}}[scope]
         key = {part: value for part, value in self.key.items() if part not in without}
         return self.keeper.arrays({**key, "name": name, "with": settings}, make)

@@ -180,7 +180,7 @@ def read_retrieval(
         title = document.metadata.get("title") or ""
         if not isinstance(title, str):
             raise ValueError(f"{place}: the title must be a string; got {shortened(title)}.")
-        bound.add(place, len(document.text) + len(title))
+        bound.add(place, document.id, title, document.text)
         ids.append(document.id)
         titles.append(title)
         texts.append(document.text)
@@ -251,7 +251,7 @@ def _queries(path: Path, max_bytes: int) -> tuple[dict[str, str], dict[str, tupl
     texts: dict[str, str] = {}
     parts: dict[str, list[str]] = {}
     for place, query in read(path, id=_id_field(path), label=False).placed():
-        bound.add(place, len(query.text))
+        bound.add(place, query.id, query.text)
         texts[query.id] = query.text
         part = query.metadata.get("split")
         if part is not None:

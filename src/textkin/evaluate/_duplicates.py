@@ -1,16 +1,13 @@
 """Documents with the same words as another: how many there are, and data without them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from textkin._typing import IntpArray
 from textkin._validation import integer
 from textkin.evaluate._labelled import LabelledData
+from textkin.learn._hashing import first_of_equals, keys_of_texts
 from textkin.text._stop_words import StopWords
-from textkin.text._terms import TermReader, prepare
 
 __all__ = ["DuplicateCounts", "duplicate_counts", "remove_duplicates"]
 
@@ -50,7 +47,7 @@ def duplicate_counts(
     split : int, default=0
         Which split.
     stop_words : str, None, path or collection of str, default="smart"
-        Words that do not count, as for `textkin.text.BagOfWords`.
+        Words that do not count, as for `textkin.learn.find_duplicates`.
 
     Returns
     -------
@@ -78,7 +75,7 @@ def duplicate_counts(
     if not data.splits:
         raise ValueError("data must have a split; got none. with_random_splits draws some.")
     integer(0, len(data.splits) - 1).check("split", split)
-    groups = _groups(data.texts, stop_words)
+    groups = first_of_equals(keys_of_texts(data.texts, ordered=False, stop_words=stop_words))
     train, test = (groups[side] for side in data.splits[split])
     rows = np.concatenate(data.splits[split])
     labels: dict[int, object] = {}
@@ -116,20 +113,6 @@ def remove_duplicates(data: LabelledData, *, stop_words: StopWords = "smart") ->
     >>> remove_duplicates(data).texts
     ['Cats purr.', 'dogs bark']
     """
-    return data.take(np.unique(_groups(data.texts, stop_words)))
-
-
-def _groups(texts: Sequence[str], stop_words: StopWords) -> IntpArray:
-    """Return for each text the position of the first with the same words, its own for none."""
-    reader = TermReader(prepare(stop_words=stop_words))
-    words, starts = reader.read(list(texts)).arrays()
-    seen: dict[bytes, int] = {}
-    return np.array(
-        [
-            seen.setdefault(np.sort(words[start:end]).tobytes(), position)
-            if end > start
-            else position
-            for position, (start, end) in enumerate(pairwise(starts.tolist()))
-        ],
-        dtype=np.intp,
+    return data.take(
+        np.unique(first_of_equals(keys_of_texts(data.texts, ordered=False, stop_words=stop_words)))
     )

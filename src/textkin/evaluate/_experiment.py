@@ -210,7 +210,7 @@ def run_experiment(
     asked = list(dict.fromkeys(experiment.datasets if datasets is None else datasets))
     if not wanted or not asked:
         raise ValueError("methods and datasets must name at least one each, or be None for all.")
-    keeper, shared = Keeper(out / "cells" / experiment.name), Shared()
+    keeper, shared = Keeper(out / "cells" / experiment.name, fresh=fresh), Shared()
     plan = list(_plan(experiment, data, asked, wanted, quick))
     if all(isinstance(step.key, MissingDataError) for step in plan if step.asked):
         raise next(s.key for s in plan if s.asked and isinstance(s.key, MissingDataError))

@@ -10,7 +10,7 @@ import numpy as np
 from textkin._typing import IntpArray
 from textkin._validation import integer, real
 from textkin.evaluate._bounds import Bound
-from textkin.text import Document, Documents, read
+from textkin.text import Documents, read
 from textkin.text.reading._document import Label, counted, shortened
 from textkin.text.reading._rows import Place
 
@@ -22,7 +22,7 @@ Split: TypeAlias = tuple[IntpArray, IntpArray]
 _TRAIN, _TEST = "train", "test"
 _NEITHER = ("all", "dev", "val", "valid", "validation", "unused")
 _BETWEEN = re.compile(r"[\s,;|]+")
-_Row: TypeAlias = tuple[Place, Document]
+_Row: TypeAlias = tuple[Place, dict[str, Any]]  # where a document is, what tells its splits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,6 +65,9 @@ class LabelledData:
     splits: list[Split] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        given: tuple[object, object] = (self.texts, self.labels)
+        if any(isinstance(side, str) for side in given):
+            raise TypeError("texts and labels must be lists; got one string.")
         texts, labels = list(self.texts), list(self.labels)
         ids = list(self.ids) or [str(position) for position in range(len(texts))]
         if not len(texts) == len(labels) == len(ids):
@@ -216,32 +219,33 @@ def read_labelled(
     """
     documents = source if isinstance(source, Documents) else read(source)
     bound = Bound(max_bytes)
+    texts: list[str] = []
+    labels: list[Label] = []
+    ids: list[str] = []
     rows: list[_Row] = []
     for place, document in documents.placed():
-        bound.add(place, len(document.text))
         if document.label is None or document.label == "":
             raise ValueError(
                 f"{place}: there is no label. Every document must have one, in the field 'label' "
                 "or in that named by textkin.read(..., label=...)."
             )
-        rows.append((place, document))
+        told = {name: document.metadata[name] for name in _KINDS if name in document.metadata}
+        bound.add(place, document.text, document.id, document.label, *told.values())
+        texts.append(document.text)
+        labels.append(document.label)
+        ids.append(document.id)
+        rows.append((place, told))
     if not rows:
         raise ValueError(f"There are no documents in {documents!r}.")
-    labels: list[Label] = [document.label for _, document in rows]
-    return LabelledData(
-        [document.text for _, document in rows],
-        labels,
-        [document.id for _, document in rows],
-        _splits(rows),
-    )
+    return LabelledData(texts, labels, ids, _splits(rows))
 
 
 def _splits(rows: list[_Row]) -> list[Split]:
-    first = rows[0][1].metadata
+    first = rows[0][1]
     for name, made in _KINDS.items():
         if first.get(name) is not None:
-            for place, document in rows:
-                if document.metadata.get(name) in (None, ""):
+            for place, told in rows:
+                if told.get(name) in (None, ""):
                     raise ValueError(
                         f"{place}: there is no {name!r}, which {rows[0][0]} has. All documents "
                         "must have it, or none."
@@ -253,8 +257,8 @@ def _splits(rows: list[_Row]) -> list[Split]:
 def _by_list(rows: list[_Row]) -> list[Split]:
     """Read "splits": which side each document is on, in one split after the other."""
     table: list[list[str]] = []
-    for place, document in rows:
-        found: object = document.metadata["splits"]
+    for place, told in rows:
+        found: object = told["splits"]
         sides = _BETWEEN.split(found.strip()) if isinstance(found, str) else found
         if not isinstance(sides, list | tuple) or (table and len(sides) != len(table[0])):
             expected = f"a list of {len(table[0])} sides" if table else "a list of sides"
@@ -275,7 +279,7 @@ def _by_list(rows: list[_Row]) -> list[Split]:
 
 def _by_fold(rows: list[_Row]) -> list[Split]:
     """Read "fold": each is tested on once."""
-    names = [str(document.metadata["fold"]) for _, document in rows]
+    names = [str(told["fold"]) for _, told in rows]
     folds = np.array(names, dtype=object)
     ordered = sorted(set(names), key=lambda name: (not name.isdecimal(), len(name), name))
     if len(ordered) < 2:
@@ -288,7 +292,7 @@ def _by_fold(rows: list[_Row]) -> list[Split]:
 
 def _by_word(rows: list[_Row]) -> list[Split]:
     """Read "split": one side, or neither."""
-    sides = [_side(place, "split", document.metadata["split"]) for place, document in rows]
+    sides = [_side(place, "split", told["split"]) for place, told in rows]
     split = _of_sides(sides)
     return [split] if all(map(len, split)) else []
 

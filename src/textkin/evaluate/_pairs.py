@@ -50,6 +50,9 @@ class PairData:
     sets: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        given: tuple[object, object] = (self.first, self.second)
+        if any(isinstance(side, str) for side in given):
+            raise TypeError("first and second must be lists of texts; got one text.")
         first, second = list(self.first), list(self.second)
         gold = np.asarray(self.gold, dtype=np.float64)
         sets = list(self.sets) or ["pairs"] * len(first)
@@ -141,11 +144,11 @@ def read_pairs(
         other = document.metadata.get(second)
         if not isinstance(other, str):
             raise ValueError(f"{place}: {_expected(second, 'a text', document.metadata)}")
-        bound.add(place, len(document.text) + len(other))
+        named = document.metadata.get(dataset)
+        bound.add(place, document.text, other, named)
         sides[0].append(document.text)
         sides[1].append(other)
         scores.append(_score(place, gold, document.metadata))
-        named = document.metadata.get(dataset)
         sets.append("pairs" if named is None else str(named))
     if not scores:
         raise ValueError(f"There are no pairs in {shortened(source)}.")

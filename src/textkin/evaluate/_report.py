@@ -10,7 +10,7 @@ from textkin.evaluate._results import Results
 __all__ = ["experiment_markdown", "write_page", "write_results"]
 
 
-def write_results(experiment: Experiment, results: Results, out: Path) -> list[Path]:
+def write_results(experiment: Experiment, results: Results, out: str | Path) -> list[Path]:
     """Write results into a folder as JSON, as Markdown and as figures.
 
     Quick ones have names of their own, so that they never take the place of others.
@@ -20,6 +20,7 @@ def write_results(experiment: Experiment, results: Results, out: Path) -> list[P
     list of Path
         The Markdown, the JSON, then the figures.
     """
+    out = Path(out)
     name = f"{experiment.name}-quick" if results.quick else experiment.name
     figures = _write_figures(experiment, results, out, name)
     text = experiment_markdown(experiment, results, [path.name for path in figures], level=1)
@@ -29,7 +30,7 @@ def write_results(experiment: Experiment, results: Results, out: Path) -> list[P
     return [page, record, *figures]
 
 
-def write_page(many: Sequence[tuple[Experiment, Results]], page: Path) -> list[Path]:
+def write_page(many: Sequence[tuple[Experiment, Results]], page: str | Path) -> list[Path]:
     """Write one page of many experiments, with their figures in a folder beside it.
 
     Returns
@@ -37,6 +38,7 @@ def write_page(many: Sequence[tuple[Experiment, Results]], page: Path) -> list[P
     list of Path
         The page, then the figures.
     """
+    page = Path(page)
     folder = page.parent / page.stem
     parts = [_INTRODUCTION]
     parts.append("\n".join(f"- [{e.title}](#{_anchor(e.title)}): `{e.name}`" for e, _ in many))

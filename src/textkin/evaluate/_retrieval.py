@@ -52,6 +52,10 @@ class QueryScores:
         """The mean over the queries."""
         return math.fsum(self.values.values()) / len(self.values)
 
+    def to_records(self) -> list[dict[str, str | float]]:
+        """Return a record for each query: its name, and the value under the measure's name."""
+        return [{"query": query, self.measure: value} for query, value in self.values.items()]
+
     def __array__(
         self, dtype: np.dtype[np.float64] | None = None, copy: bool | None = None
     ) -> Float64Array:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textkin._typing import Float64Array, IntpArray
 from textkin._validation import integer, one_of
 
 __all__ = ["Qrels", "Run", "Ties", "as_run", "check_run", "checked_qrels", "ranking"]
@@ -67,24 +68,30 @@ def as_run(
     for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
         if len(set(ids)) < len(ids):
             raise ValueError(f"{name} must differ; {len(ids) - len(set(ids))} of them do not.")
-    table = np.asarray(scores, dtype=np.float64)
+    table = np.asarray(scores)
+    if table.dtype.kind not in "fiub":
+        raise TypeError(f"scores must be numbers; got an array of {table.dtype}.")
     if table.shape != (len(query_ids), len(document_ids)):
         raise ValueError(
             f"scores must have a row for each of {len(query_ids)} queries and a column for each of "
             f"{len(document_ids)} documents; got shape {table.shape}."
         )
-    if np.isnan(table).any():
-        raise ValueError("scores must be numbers; some are NaN.")
     # Sorted by id first: a stable sort by score then leaves equal scores in that order.
     by_id = sorted(range(len(document_ids)), key=lambda column: document_ids[column])
-    by_id = by_id if ties == "ascending" else by_id[::-1]
-    ordered = -table[:, by_id]
-    best = np.argsort(ordered, axis=1, kind="stable")[:, :k]
-    names = [document_ids[column] for column in by_id]
+    columns = np.array(by_id if ties == "ascending" else by_id[::-1], dtype=np.intp)
     return {
-        query: {names[column]: float(-row[column]) for column in columns}
-        for query, row, columns in zip(query_ids, ordered, best, strict=True)
+        query: _best(query, row.astype(np.float64), columns, document_ids, k)
+        for query, row in zip(query_ids, table, strict=True)  # one at a time: rows may be long
     }
+
+
+def _best(
+    query: str, scores: Float64Array, columns: IntpArray, ids: Sequence[str], k: int
+) -> dict[str, float]:
+    if np.isnan(scores).any():
+        raise ValueError(f"scores must be numbers; some of query {query!r} are NaN.")
+    best = columns[np.argsort(-scores[columns], kind="stable")[:k]]
+    return {ids[column]: float(scores[column]) for column in best}
 
 
 def checked_qrels(qrels: Qrels) -> Qrels:

@@ -220,7 +220,7 @@ def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Plac
         if isinstance(content, Bad):
             raise ValueError(f"{place}: {content.reason}.") from content.cause
         line = str(content)
-        bound.add(place, len(line))
+        bound.add(place, line)
         if "\t" in line:
             fields = [field.strip() for field in line.rstrip("\r\n").split("\t")]
         else:

@@ -18,7 +18,7 @@ _BAR, _WORDS = 12, 10  # columns of a bar; words of a line
 _MARGIN, _LINE = 14.0, 24.0
 _LOWEST, _HIGHEST = 200.0, 470.0  # of a map, in pixels
 _EDGE = 26.0  # between the border of a map and its points, for labels
-_LETTER = 7.2  # what a letter of a label takes
+_LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
 _STRETCH = 1.5
 _LABEL = 18.0  # how high a label is
 _LABEL_WORDS = 2
@@ -117,7 +117,7 @@ class GroupMap:
             if bar_width:
                 eighths = max(1, round(8 * bar_width * group.size / most))
                 line += padded(filled(eighths, unicode), bar_width) + "  "
-            lines.append((line + _plain(group.first_words(_WORDS), room, unicode)).rstrip())
+            lines.append((line + _plain(_fitting(group, room), room, unicode)).rstrip())
             if group.example:
                 lines.append(" " * indent + _plain(group.example, room, unicode))
         if self.without:
@@ -196,7 +196,7 @@ class GroupMap:
                 "<table>",
                 f"<caption>All {len(self.groups)} groups.</caption>",
                 '<tr><th scope="col">group</th><th scope="col" class="number">size</th>'
-                '<th scope="col">words</th><th scope="col">in the middle</th></tr>',
+                '<th scope="col">words</th><th scope="col">example</th></tr>',
                 *map(_table_row, self.groups),
                 "</table>",
                 "</div>",
@@ -275,6 +275,17 @@ _STYLE = (
 )
 
 
+def _fitting(group: Group, room: int) -> str:
+    """Return as many of the first words of a group as there is room for, at least one."""
+    line = ""
+    for word, _ in group.words[:_WORDS]:
+        longer = f"{line} {word}" if line else word
+        if line and columns(longer) > room:
+            break
+        line = longer
+    return line
+
+
 def _plain(text: str, room: int, unicode: bool) -> str:
     text = shortened(text, room)
     return text if unicode or not text.endswith("…") else f"{text[:-1]}~"
@@ -350,7 +361,7 @@ def _row(group: Group, at: int, y: float, width: int, most: int) -> Iterator[str
     yield f'<rect class="{colour} mark" {place}>{_hint(group)}</rect>'
     left = _MARGIN + 262
     letters = int((width - _MARGIN - left) / _LETTER)
-    words = markup(shortened(group.first_words(_WORDS) or group.example, letters))
+    words = markup(shortened(_fitting(group, letters) or group.example, letters))
     shown = _text(0, 17, f"\u2068{words}\u2069", classes="ink")
     # In a frame, which cuts off what a font draws wider than most do.
     frame = f'x="{left:.1f}" y="{y:.1f}" width="{width - _MARGIN - left:.1f}"'

@@ -38,12 +38,13 @@ def shortened(text: str, width: int) -> str:
     most = 4 * width  # characters, whatever their columns: marks may be heaped up without end
     if columns(text) <= width and len(text) <= most:
         return text
-    kept = ""
+    kept, used = [], 0
     for character in text[:most]:
-        if columns(kept + character) > width - 1:
+        used += columns(character)
+        if used > width - 1:
             break
-        kept += character
-    return kept.rstrip() + "\u2026"
+        kept.append(character)
+    return "".join(kept).rstrip() + "\u2026"
 
 
 def columns(text: str) -> int:

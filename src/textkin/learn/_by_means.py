@@ -63,7 +63,8 @@ class ByMeans(Grouping):
         positions = asked.filled(empty)
         rows = rows[positions]
         if asked.n_clusters > (distinct := n_distinct(rows)):
-            raise too_many(asked.n_clusters, distinct, f"n_features={rows.shape[1]}")
+            note = f"n_features={rows.shape[1]}" if are_numbers(documents) else ""
+            raise too_many(asked.n_clusters, distinct, note)
         labels, means = k_means(
             rows,
             asked.n_clusters,

@@ -29,11 +29,12 @@ from textkin.vectors._documents import OVER_VECTORS, Vectors
 
 __all__ = ["DocumentClusters"]
 
-
 _WORDS = Constraint(
-    lambda value: isinstance(value, Sequence | np.ndarray | Vocabulary),
-    "words, or a Vocabulary",
-    lambda value: not isinstance(value, Sequence | np.ndarray | Vocabulary),
+    lambda value: isinstance(value, Sequence | np.ndarray | Vocabulary), "words, or a Vocabulary"
+)
+_MODEL = Constraint(
+    lambda value: hasattr(value, "fit") and hasattr(value, "transform"),
+    "a transformer, such as LSI(100)",
 )
 
 
@@ -160,6 +161,7 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
         "n_clusters": one_of(None) | integer(1),
         "method": one_of("kmeans", "kmedoids", "agglomerative"),
         "metric": one_of(None) | METRIC,
+        "model": one_of(None) | _MODEL,
         "vectors": OVER_VECTORS["vectors"],
         "linkage": one_of("average", "single", "complete"),
         "distance_threshold": one_of(None) | real(0),

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _SNIPPET = 160  # columns
-_BEGINNING = 1000  # characters, or words, that a snippet is made of
+_BEGINNING = 400  # characters, or words, that a snippet is made of
 
 DocumentsLike: TypeAlias = (
     Iterable[str | Sequence[str] | HasText] | ArrayLike | sparse.sparray | sparse.spmatrix
@@ -109,8 +109,7 @@ def snippet_of(document: object) -> str:
 def _are_texts(items: list[Any]) -> bool:
     if not items:
         return True
-    first = text_of(items[0])
-    if isinstance(first, str):
+    if any(isinstance(text_of(item), str) for item in items):  # what is none is told by position
         return True
     # A list of tokens; an empty one, or a missing value, may stand before others.
     for item in items:

@@ -72,8 +72,9 @@ class DuplicateGroup(Sequence[Duplicate]):
         Returns
         -------
         Comparison, Contributions or None
-            The words that move, for transport; what of the vectors differs, for vectors; None if
-            there is nothing more to say, as for documents that were compared for equality.
+            The words that move, for transport; for vectors what the distance comes from, or the
+            similarity, 1 less it; None if there is nothing more to say, as for documents that
+            were compared for equality.
         """
         position = member.position if isinstance(member, Duplicate) else whole_number(member)
         if all(position != one.position for one in self._members):

@@ -1,50 +1,51 @@
 """Find documents that are the same, or nearly: in one set, or between two."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin._validation import Constraint, one_of, real
 from textkin.learn._choosing import measure_of
 from textkin.learn._compared import Compared
 from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
 from textkin.learn._duplicate_groups import Duplicates
+from textkin.learn._duplicates_asked import (
+    EQUAL,
+    By,
+    check_by,
+    check_threshold,
+    name_of,
+    refuse,
+    refuse_one_sided,
+)
 from textkin.learn._grouping import Groups, KeptPairs, joined
 from textkin.learn._hashing import first_of_equals, has_words, keys_of_rows, keys_of_texts
-from textkin.learn._measures import METRIC, Measure, is_transport
+from textkin.learn._measures import Measure, is_transport
 from textkin.learn._repeats import Repeats
 from textkin.learn._vectors import takes_texts
 from textkin.run import ProgressCallback
 from textkin.text._stop_words import StopWords
 from textkin.text._tokenise import text_of
-from textkin.transport import PairBlock, TokenMover, WordMover
+from textkin.transport import PairBlock
 from textkin.transport._search import PROGRESS
 from textkin.vectors._documents import Vectors
+from textkin.weighting import TfIdf
 from textkin.weighting._rows import checked_bags
 
 __all__ = ["find_duplicates"]
 
-By: TypeAlias = Literal["text", "bag"] | str | WordMover | TokenMover
-
-_EQUAL = ("text", "bag")
-_ONE_SIDED = ("rwmd-query", "rwmd-document")
-_BY: Constraint = one_of(*_EQUAL) | METRIC
-_TYPICAL = {
-    "cosine": "0.1",
-    "hellinger": "0.3",
-    "jaccard": "0.2",
-    "weighted-jaccard": "0.2",
-    "l2": "0.4",
-    "squared-l2": "0.2",
-    "l1": "0.5",
-    "edit": "5",
-    "wmd": "1",
-    "rwmd": "1",
-    "wcd": "0.5",
-}
+_WEIGHED = (
+    "cosine",
+    "l1",
+    "manhattan",
+    "cityblock",
+    "l2",
+    "euclidean",
+    "squared-l2",
+    "sqeuclidean",
+)
 
 
 @overload
@@ -103,8 +104,8 @@ def find_duplicates(
         Another set, such as the training documents: tells which documents repeat some of it.
     model : transformer or None, default=None
         Makes the vectors that a metric of `distances` compares; without one, texts are weighed by
-        tf-idf (counts for "jaccard", "weighted-jaccard" and "hellinger"). It is fitted to all
-        documents, of both sets.
+        ``TfIdf(idf="smooth")`` (or stay counts for "jaccard", "weighted-jaccard" and
+        "hellinger"). It is fitted to all documents, of both sets.
     vectors : WordVectors, ndarray or None, default=None
         Of words, for "wmd", "rwmd" and "wcd"; None takes the built-in ones.
     stop_words : str, None, path or collection of str, default="smart"
@@ -177,15 +178,17 @@ def find_duplicates(
     >>> find_duplicates(["stocks fell", "rain"], against=texts).to_records()[0]["against"]
     1
     """
-    _BY.check("by", by)
+    check_by(by)
     PROGRESS.check("progress", progress)
-    _check_threshold(threshold, by)
+    check_threshold(threshold, by)
     if against is None:
-        _refuse_one_sided(by)
+        refuse_one_sided(by)
     own = listed(documents, "documents")
     other = [] if against is None else listed(against, "against")
     n, everything = size(own), _together(own, other)
-    if not isinstance(by, str) or by not in _EQUAL:
+    if not isinstance(by, str) or by not in EQUAL:
+        if model is None and by in _WEIGHED and not are_numbers(everything):
+            model = TfIdf(idf="smooth")  # else a word of all documents would weigh nothing
         measure = measure_of(by, model=model, vectors=vectors, stop_words=stop_words, n_jobs=n_jobs)
         words = getattr(by, "stop_words", stop_words)
         if _has_nothing(everything, by, model, stop_words):
@@ -193,9 +196,9 @@ def find_duplicates(
         else:
             measure.fit(everything)
             keys, empty = measure.keys(), measure.empty
-        compared = Compared(everything, n, _name(by), float(threshold), measure, words)  # type: ignore[arg-type]
+        compared = Compared(everything, n, name_of(by), float(threshold), measure, words)  # type: ignore[arg-type]
     else:
-        _refuse(by, model=model, vectors=vectors)
+        refuse(by, model=model, vectors=vectors)
         keys = _equal_keys(everything, by, stop_words, n_jobs, progress)
         empty = np.array([not key for key in keys], dtype=bool)
         compared = Compared(everything, n, by, None, None, stop_words)
@@ -374,40 +377,3 @@ def _has_nothing(documents: Any, by: By, model: Any, stop_words: StopWords) -> b
     if are_numbers(documents) or is_transport(by) or by == "edit" or takes_texts(model):
         return False
     return not has_words(documents, stop_words)
-
-
-def _name(by: By) -> str:
-    return by if isinstance(by, str) else type(by).__name__
-
-
-def _check_threshold(threshold: object, by: By) -> None:
-    if isinstance(by, str) and by in _EQUAL:
-        if threshold is not None:
-            raise ValueError(
-                f"by={by!r} finds equal documents and takes no threshold; got {threshold!r}. For "
-                "near duplicates choose a metric, such as by='cosine' with threshold=0.1."
-            )
-        return
-    if threshold is None:
-        usual = _TYPICAL.get(_name(by))
-        such = f", such as {usual}" if usual else ""
-        raise ValueError(
-            f"by={_name(by)!r} needs a threshold, the largest distance of duplicates{such}. Try "
-            "some: lower finds fewer; or choose by='text' or by='bag' for equal documents."
-        )
-    real(0).check("threshold", threshold)
-
-
-def _refuse_one_sided(by: By) -> None:
-    name = by if isinstance(by, str) else by.algorithm
-    if name in _ONE_SIDED:
-        raise ValueError(
-            f"{name!r} is one-sided: it depends on which document of a pair comes first. Choose "
-            "'rwmd' or 'wmd', or ask one set against another."
-        )
-
-
-def _refuse(by: str, **given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} is for near duplicates; by={by!r} has no use for it.")

@@ -11,6 +11,7 @@ __all__ = ["Table", "tables_html", "tables_page", "tables_text"]
 
 _WIDEST = 24  # of a cell but the last, which has the text
 _LONGEST = 300  # of a text in HTML
+_CELL = '<td class="words" style="text-align:left;vertical-align:top">'
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,12 @@ def _markup(tables: Sequence[Table]) -> Iterator[str]:
         yield "<table>"
         if table.title:
             yield f"<caption>{markup(table.title)}</caption>"
-        heads = "".join(f'<th scope="col">{markup(head)}</th>' for head in table.heads)
-        yield f"<tr>{heads}</tr>"
+        *narrow, wide = (markup(head) for head in table.heads)
+        heads = "".join(f'<th scope="col" style="width:20%">{head}</th>' for head in narrow)
+        yield f'<tr>{heads}<th scope="col">{wide}</th></tr>'
         for row in table.rows:
-            *cells, text = (markup(shortened(cell, _LONGEST)) for cell in row)
-            start = "".join(f"<td>{cell}</td>" for cell in cells)
-            yield f'<tr>{start}<td class="words" style="text-align:left">{text}</td></tr>'
+            cells = "".join(f"{_CELL}{markup(shortened(cell, _LONGEST))}</td>" for cell in row)
+            yield f"<tr>{cells}</tr>"
         yield "</table>"
         if table.more:
             yield f"<p>and {table.more:,} more</p>"

@@ -23,19 +23,25 @@ from textkin.text._stop_words import STOP_WORDS, StopWords
 
 __all__ = ["FisherKernelClassifier"]
 
+_STEPS = 20_000  # of the SVM: labels are few and steps cheap, so that it need not stop early
+
 
 class FisherKernelClassifier(DocumentClassifier):
     """Classify with a few labels and all the texts there are: a linear SVM on the Fisher kernel.
 
     Parameters
     ----------
-    n_components : int, or list or array of int, default=(1, 16, 64, 128)
+    n_components : int, or list or array of int, default=(1, 16, 64)
         Factors of the models. Of several numbers, one model each is fitted, and the kernels are
-        added; that is better than any one of them, and takes the time of all.
+        added.
     model : PLSA or None, default=None
         How the models are fitted: its parameters, with `n_components`, `random_state` and
-        `n_jobs` replaced by those here. None is ``PLSA()``; ``PLSA(tempered=True)`` is a little
-        better on many texts, and slower.
+        `n_jobs` replaced by those here. None is ``PLSA(word_prior=1.5, topic_prior=3)``: priors
+        that keep a few hundred or thousand texts from being learnt by heart, as by likelihood
+        alone (``PLSA()``) they are.
+    vector_space : float, default=1.0
+        What the cosine of the words themselves weighs, where all that the models say weighs 1.
+        The fewer texts there are, the more it should.
     C : float, default=10.0
         How much errors on the labelled documents count against a wide margin.
     stop_words : str, None, path or collection of str, default="smart"
@@ -68,9 +74,9 @@ class FisherKernelClassifier(DocumentClassifier):
     Notes
     -----
     The models see every document that `fit` is given and no label; the SVM sees the labelled
-    ones, by their gradients u(d) in the models, whose inner products are the kernel. Every K1 and
-    K2 is normalised by itself and counts alike, and so does the cosine of the words
-    (``FisherKernel(normalize="each", vector_space=1 / (2 number of models))``) ::
+    ones, by their gradients u(d) in the models, whose inner products are the kernel
+    (``FisherKernel(normalize="each", vector_space=vector_space)``: every K1 and K2 is normalised
+    by itself, and they count alike) ::
 
         f_c(d) = <w_c, u(d)> + b_c,    c(d) = argmax_c f_c(d)
         min  |w_c|^2 / 2 + C sum over labelled d of max(0, 1 - y_c(d) f_c(d))^2
@@ -107,6 +113,7 @@ class FisherKernelClassifier(DocumentClassifier):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": N_COMPONENTS,
         "model": one_of(None) | instance_of(PLSA, "a PLSA"),
+        "vector_space": real(0),
         "C": Constraint(
             lambda value: real(0).accepts(value) and value > 0,
             "a finite number above 0",
@@ -120,9 +127,10 @@ class FisherKernelClassifier(DocumentClassifier):
 
     def __init__(
         self,
-        n_components: int | Sequence[int] | NDArray[np.integer[Any]] = (1, 16, 64, 128),
+        n_components: int | Sequence[int] | NDArray[np.integer[Any]] = (1, 16, 64),
         *,
         model: PLSA | None = None,
+        vector_space: float = 1.0,
         C: float = 10.0,
         stop_words: StopWords = "smart",
         random_state: int | RandomState | None = None,
@@ -130,6 +138,7 @@ class FisherKernelClassifier(DocumentClassifier):
     ) -> None:
         self.n_components = n_components
         self.model = model
+        self.vector_space = vector_space
         self.C = C
         self.stop_words = stop_words
         self.random_state = random_state
@@ -187,16 +196,16 @@ class FisherKernelClassifier(DocumentClassifier):
         random = check_random_state(self.random_state)
         self.kernel_ = FisherKernel(
             self.n_components,
-            model=self.model,
+            model=PLSA(word_prior=1.5, topic_prior=3) if self.model is None else self.model,
             normalize="each",
-            vector_space=1 / (2 * np.size(self.n_components)),  # as much as each K1 and K2
+            vector_space=self.vector_space,
             random_state=random,
             n_jobs=self.n_jobs,
         ).fit(rows, progress=progress)
         self.kernel_.random_state = None  # a generator could not be saved
         features = self.kernel_.transform(rows[labelled])
-        svm = LinearSVC(C=self.C, random_state=random.randint(np.iinfo(np.int32).max))
-        svm.fit(features, codes)
+        seed = random.randint(np.iinfo(np.int32).max)
+        svm = LinearSVC(C=self.C, max_iter=_STEPS, random_state=seed).fit(features, codes)
         # Words of no labelled document have no weight.
         self.coef_: Rows = sparse.csr_array(svm.coef_)
         self.intercept_: Float64Array = svm.intercept_

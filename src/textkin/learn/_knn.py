@@ -44,7 +44,7 @@ _ABOVE_ZERO = Constraint(
     real().wrong_type,
 )
 _TRANSFORMER = Constraint(
-    lambda value: hasattr(value, "transform") and not isinstance(value, type),
+    lambda value: hasattr(value, "fit_transform") and not isinstance(value, type),
     "a transformer, such as LSI(50) or Pooling()",
 )
 

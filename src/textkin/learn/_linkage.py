@@ -39,13 +39,7 @@ def neighbour_graph(
     return low[first], high[first], found.distances[first]
 
 
-def graph_linkage(
-    pairs: Pairs,
-    edges: Edges,
-    how: Linkage,
-    max_matrix: int,
-    progress: ProgressCallback | None = None,
-) -> Float64Array:
+def graph_linkage(pairs: Pairs, edges: Edges, how: Linkage, max_matrix: int) -> Float64Array:
     """Return the merges of documents over the edges of a graph, as SciPy writes them.
 
     Two documents without an edge count as far apart as the ends of the longest edge, M. With s
@@ -54,7 +48,7 @@ def graph_linkage(
     joins are merged by the distances of one document of each, but never below M.
     """
     forest = _Forest(len(pairs), edges, how)
-    forest.grow(progress)
+    forest.grow()
     parts = forest.parts()
     if len(parts) > 1:
         if len(parts) > max_matrix:
@@ -110,7 +104,7 @@ class _Forest:
         self._queue = list(zip((1 - near).tolist(), low.tolist(), high.tolist(), strict=True))
         heapq.heapify(self._queue)
 
-    def grow(self, progress: ProgressCallback | None) -> None:
+    def grow(self) -> None:
         """Merge until no edge is left between two groups."""
         queued: dict[tuple[int, int], float] = {}
         while self._queue:
@@ -127,8 +121,6 @@ class _Forest:
                         heapq.heappush(self._queue, (now, a, b))
                     continue
             self._merge(a, b, key * self.farthest)
-            if progress is not None and len(self.merges) % 1024 == 0:
-                progress(len(self.merges), self.n)
 
     def parts(self) -> Int64Array:
         """Return the root of each group that is left."""

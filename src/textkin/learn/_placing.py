@@ -6,7 +6,7 @@ from textkin._typing import Float64Array, Int64Array
 
 __all__ = ["placed"]
 
-_STEPS = 300  # of the layout of centres
+_STEPS, _WORK = 300, 50_000_000  # of the layout of centres: at most so many, of so many pairs
 _PULL = 2.0  # how much the nearest centre outweighs another that is farther by the usual gap
 
 
@@ -45,7 +45,7 @@ def _laid_out(distances: Float64Array) -> Float64Array:
     points: Float64Array = (vectors * signs)[:, -2:][:, ::-1] * np.sqrt(
         np.maximum(values[-2:][::-1], 0.0)
     )
-    for _ in range(_STEPS):
+    for _ in range(min(_STEPS, _WORK // (n * n) + 1)):
         apart = np.linalg.norm(points[:, None] - points, axis=2)
         ratios = np.divide(distances, apart, out=np.zeros((n, n)), where=apart > 0)
         points = (ratios.sum(axis=1)[:, None] * points - ratios @ points) / n

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.distance._near import NearRows
+from textkin.learn._candidates import near_pairs, taken
 from textkin.learn._documents import one
 from textkin.learn._hashing import keys_of_entries
 from textkin.learn._measures import TRANSPORT, Measure
@@ -109,10 +110,10 @@ class TransportMeasure(Measure):
         corpus = self._corpus
         options: Options = self.mover._options(None, float(threshold))
         found = rows if columns is None else columns
-        some = replace(corpus, rows=_taken(corpus.rows, found))
-        asked = some.rows if columns is None else _taken(corpus.rows, rows)
+        some = replace(corpus, rows=taken(corpus.rows, found))
+        asked = some.rows if columns is None else taken(corpus.rows, rows)
         from_row = np.arange(1, len(rows) + 1, dtype=np.int64) if columns is None else None
-        for block in pair_blocks(some, asked, options, from_row, progress):
+        for block in near_pairs(some, asked, options, from_row, progress):
             yield PairBlock(rows[block.rows], found[block.columns], block.distances)
 
     def keys(self) -> list[bytes]:
@@ -129,11 +130,11 @@ class TransportMeasure(Measure):
     ) -> Float64Array:
         """Compute every distance asked for: nothing can be left out."""
         corpus = self._corpus
-        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        some = replace(corpus, rows=taken(corpus.rows, columns))
         options: Options = self.mover._options(None, math.inf)
         if options.algorithm in ("auto", "prefetch"):
             options = replace(options, algorithm="brute")
-        hits: Hits = some.search(_taken(corpus.rows, rows), options, progress=progress)
+        hits: Hits = some.search(taken(corpus.rows, rows), options, progress=progress)
         matrix = np.full((len(rows), len(columns)), np.inf)
         matrix[np.repeat(np.arange(len(rows)), np.diff(hits.starts)), hits.rows] = hits.distances
         return matrix
@@ -147,7 +148,7 @@ class TransportMeasure(Measure):
     ) -> NearRows:
         """Search among those documents alone."""
         corpus = self._corpus
-        some = replace(corpus, rows=_taken(corpus.rows, columns))
+        some = replace(corpus, rows=taken(corpus.rows, columns))
         options: Options = self.mover._options(1)
         hits: Hits = some.search(self._asked(queries), options, progress=progress)
         return NearRows(hits.starts, hits.rows, hits.distances)
@@ -164,11 +165,3 @@ class TransportMeasure(Measure):
     def _is_empty(self, query: Any) -> bool:  # noqa: ANN401
         many = query if not isinstance(self.documents, list) else [query]
         return bool(self._corpus.are_empty(self._asked(many))[0])
-
-
-def _taken(rows: Rows, positions: Int64Array) -> Rows:
-    """Return some rows, in the order of their positions."""
-    lengths = np.diff(rows.indptr)[positions]
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.arange(indptr[-1]) + np.repeat(rows.indptr[positions] - indptr[:-1], lengths)
-    return Rows(indptr, rows.words[at], rows.counts[at])

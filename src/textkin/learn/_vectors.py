@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.utils import get_tags
 
 from textkin._typing import Bags, BoolArray, Float64Array, Int64Array
@@ -80,7 +80,7 @@ class Representation:
             if self.model_ is None and self._weigh:
                 self.model_ = TfIdf()
         vectors = given if self.model_ is None else self.model_.fit_transform(given)
-        if self.words is not None and vectors.shape[1] != len(self.words):
+        if not _keeps_columns(self.model_):
             self.words = None
         return self._checked(vectors, given)
 
@@ -368,6 +368,14 @@ def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's
         return bool(get_tags(model).input_tags.string)
     except (AttributeError, TypeError):  # no estimator of scikit-learn's kind
         return False
+
+
+def _keeps_columns(model: Any) -> bool:  # noqa: ANN401
+    """Tell a model that weighs columns from one that makes others of them."""
+    if model is None or isinstance(model, OneToOneFeatureMixin):
+        return True
+    steps: Any = getattr(model, "steps", ())
+    return bool(steps) and all(_keeps_columns(step) for _, step in steps if step != "passthrough")
 
 
 def _are_token_lists(X: list[Any]) -> bool:

@@ -29,8 +29,8 @@ __all__ = [
     "weighed",
 ]
 
-_TOP_SHARE, _TOP_WORDS = 0.2, 2000  # of mSDA's dense form: its time grows with their cube
-_BLOCK = 500  # words that a layer of mSDA's other form predicts
+_QUICK_STEPS = 20
+_QUICK_CELLS = 8  # a side of a counting grid
 
 Found = Iterator[tuple[Mapping[str, Any], NearRows]]
 Choices = Sequence[Mapping[str, Any]]
@@ -82,7 +82,7 @@ def lda_spaces(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
         model = LDA(
             setting["n_components"],
             method="gibbs",
-            max_iter=20 if task.quick else 150,
+            max_iter=_QUICK_STEPS if task.quick else setting["max_iter"],
             random_state=0,
             n_jobs=task.n_jobs,
         ).fit(learn.bags)
@@ -97,10 +97,10 @@ def counting_grids(task: Task, learn: Side, ask: Side, settings: Choices) -> Fou
     """Find by shares of the windows of a counting grid."""
     for setting in settings:
         model = CountingGrid(
-            (8, 8) if task.quick else (16, 16),
+            _QUICK_CELLS if task.quick else setting["shape"],
             window=setting["window"],
             word_prior=setting["word_prior"],
-            max_iter=20 if task.quick else 150,
+            max_iter=_QUICK_STEPS if task.quick else setting["max_iter"],
             tol=1e-4,
             random_state=0,
             n_jobs=task.n_jobs,
@@ -113,9 +113,10 @@ def counting_grids(task: Task, learn: Side, ask: Side, settings: Choices) -> Fou
 
 
 def msda_of_top_words(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
-    """Find by the dense form of mSDA, on the fifth of the words that occur most."""
+    """Find by the dense form of mSDA, on the share of the words that occur most."""
     n_words = learn.bags.shape[1]
-    kept = min(max(round(_TOP_SHARE * n_words), 2), _TOP_WORDS)
+    [(share, most)] = {(setting["share"], setting["most_words"]) for setting in settings}
+    kept = min(max(round(share * n_words), 2), most)
     order = np.argsort(-np.asarray(learn.bags.sum(axis=0)).ravel(), kind="stable")
     yield from _msda(task, learn, ask, settings, np.sort(order[:kept]), None)
 
@@ -123,7 +124,8 @@ def msda_of_top_words(task: Task, learn: Side, ask: Side, settings: Choices) -> 
 def msda_blocks(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
     """Find by mSDA of all words, in blocks."""
     n_words = learn.bags.shape[1]
-    yield from _msda(task, learn, ask, settings, np.arange(n_words), min(_BLOCK, n_words))
+    [size] = {setting["n_components"] for setting in settings}
+    yield from _msda(task, learn, ask, settings, np.arange(n_words), min(size, n_words))
 
 
 def _msda(

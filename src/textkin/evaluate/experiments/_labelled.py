@@ -15,8 +15,17 @@ from textkin._typing import Int64Array
 from textkin.evaluate._cells import MissingDataError, Task, file_in
 from textkin.evaluate._duplicates import remove_duplicates
 from textkin.evaluate._labelled import LabelledData, read_labelled
+from textkin.text import BagOfWords
 
-__all__ = ["Labelled", "Part", "labelled", "labelled_files", "labelled_splits", "stop_words_of"]
+__all__ = [
+    "Labelled",
+    "Part",
+    "counter_of",
+    "labelled",
+    "labelled_files",
+    "labelled_splits",
+    "stop_words_of",
+]
 
 _DISTINCT = "-distinct"
 _QUICK = {"train": 200, "test": 100}
@@ -75,6 +84,15 @@ def labelled_splits(data: Path, dataset: str, quick: bool) -> int:
 def stop_words_of(dataset: str) -> str | None:
     """Return the stop words that are left out: SMART's, but none of tweets, as in the WMD paper."""
     return None if dataset.startswith("twitter") else "smart"
+
+
+def counter_of(task: Task) -> BagOfWords:
+    """Return what counts the words of a set; of 20news those that occur at least 5 times."""
+    return BagOfWords(
+        stop_words=stop_words_of(task.dataset),
+        min_count=5 if task.dataset.startswith("20news") else 1,
+        n_jobs=task.n_jobs,
+    )
 
 
 def labelled(task: Task) -> Labelled:

@@ -16,9 +16,8 @@ from textkin.distance._near import NearRows, nearest_rows
 from textkin.evaluate._cells import Task
 from textkin.evaluate._classification import error
 from textkin.evaluate._protocol import NEIGHBOURS, best_of, held_out, votes
-from textkin.evaluate.experiments._labelled import Part, labelled, stop_words_of
+from textkin.evaluate.experiments._labelled import Part, counter_of, labelled
 from textkin.learn._voting import VoteName
-from textkin.text import BagOfWords
 
 __all__ = ["Finder", "Side", "Vectors", "classifier_error", "found_by", "neighbour_error"]
 
@@ -58,8 +57,21 @@ class Finder(Protocol):
         ...
 
 
-def neighbour_error(task: Task, find: Finder, settings: Sequence[Settings]) -> dict[str, Any]:
+def neighbour_error(
+    task: Task, find: Finder, settings: Sequence[Settings], most_asked: int | None = None
+) -> dict[str, Any]:
     """Return the error in percent by the vote of neighbours.
+
+    Parameters
+    ----------
+    task : Task
+        Of a labelled set.
+    find : Finder
+        Finds neighbours.
+    settings : sequence of mappings
+        Those to choose from.
+    most_asked : int, optional
+        Test on so many documents at most, drawn with a fixed seed.
 
     Returns
     -------
@@ -68,6 +80,9 @@ def neighbour_error(task: Task, find: Finder, settings: Sequence[Settings]) -> d
         error on validation documents; "error_majority" by a plain majority, with its own k.
     """
     train, test = sides(task)
+    if most_asked is not None and most_asked < len(test.part):
+        drawn = np.random.default_rng(0).permutation(len(test.part))[:most_asked]
+        test = test.taken(np.sort(drawn))
     rest, held = held_out(train.part.labels)
     learn, ask = train.taken(rest), train.taken(held)
     best: dict[VoteName, tuple[float, int, Settings]] = {}
@@ -116,11 +131,7 @@ def sides(task: Task) -> tuple[Side, Side]:
 
     def counted() -> tuple[Side, Side]:
         some = labelled(task)
-        counter = BagOfWords(
-            stop_words=stop_words_of(task.dataset),
-            min_count=5 if task.dataset.startswith("20news") and not task.quick else 1,
-            n_jobs=task.n_jobs,
-        ).fit(some.train.texts)
+        counter = counter_of(task).fit(some.train.texts)
         return (
             Side(some.train, counter.transform(some.train.texts)),
             Side(some.test, counter.transform(some.test.texts)),

@@ -11,12 +11,12 @@ from textkin.evaluate._labelled import LabelledData
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_measure
 from textkin.evaluate.experiments._labelled import (
+    counter_of,
     labelled,
     labelled_files,
     labelled_splits,
     stop_words_of,
 )
-from textkin.text import BagOfWords
 
 __all__ = ["EXPERIMENT"]
 
@@ -37,7 +37,7 @@ def counts(task: Task) -> dict[str, Any]:
     """Count the documents, words, classes and repeated bags of a set."""
     some = labelled(task)
     stop_words = stop_words_of(task.dataset)
-    bags = BagOfWords(stop_words=stop_words, n_jobs=task.n_jobs).fit_transform(some.train.texts)
+    bags = counter_of(task).fit_transform(some.train.texts)
     n_train, n = len(some.train), len(some.train) + len(some.test)
     both = LabelledData(
         [*some.train.texts, *some.test.texts],
@@ -105,8 +105,9 @@ EXPERIMENT = Experiment(
     title="The data sets",
     source='Kusner et al., "From Word Embeddings To Document Distances", ICML 2015, Table 1.',
     protocol=(
-        "Words of training documents, lower case, without SMART stop words but for twitter; "
-        "different words a document. Sets without a split of their own have five: means."
+        "Words of training documents, lower case, without SMART stop words but for twitter, of "
+        "20news those that occur at least 5 times; different words a document. Sets without a "
+        "split of their own have five: means."
     ),
     datasets=_SETS,
     methods={_ROW: Method(counts)},
