@@ -1,6 +1,6 @@
 """The result of fisher_vectors.py as Markdown tables."""
 
-from sts_tables import lines
+from markdown_tables import lines
 
 SETS = {"subj": "Subj", "mr": "MR", "20news": "20news"}
 SIGNIFICANT = 0.05

@@ -160,7 +160,7 @@ def test_features_by_hand_and_the_same_both_ways():
 def test_differences_between_sets_are_not_learnt():
     """One set has high scores and low features; within both, features and scores rise together."""
     rows = np.array([[0.0], [1], [2], [10], [11], [12]])
-    pairs = PairData("abcdef", "abcdef", [8, 9, 10, 0, 1, 2], list("xxxyyy"))
+    pairs = PairData(list("abcdef"), list("abcdef"), [8, 9, 10, 0, 1, 2], list("xxxyyy"))
     every, new = np.arange(6), np.array([[3.0], [4]])
     near = regression.predicted({"kind": "within", "alpha": 1e-9}, rows, pairs, every, new)
     assert_allclose(near[1] - near[0], 1)
@@ -172,7 +172,7 @@ def test_differences_between_sets_are_not_learnt():
 
 
 def test_every_training_pair_is_asked_for_once():
-    pairs = PairData("a" * 15, "b" * 15, np.arange(15), ["x", "y", "z"] * 5)
+    pairs = PairData(["a"] * 15, ["b"] * 15, np.arange(15), ["x", "y", "z"] * 5)
     for way in ("folds", "sets"):
         parts = list(regression._parts(pairs, way))
         assert sorted(np.concatenate([ask for _, ask in parts])) == list(range(15))

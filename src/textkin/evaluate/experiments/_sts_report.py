@@ -211,7 +211,7 @@ def _of_pooling(results: Results, methods: Mapping[str, Method], where: str) -> 
         if where
         else [
             "abtt3: the vectors without their mean and three top components. SIF by rank unless "
-            "of the file; less n: without n components of the sentences. Not chosen from: to see "
+            "of the sentences; less n: without n of their components. Not chosen from: to see "
             "what each step does."
         ],
     )

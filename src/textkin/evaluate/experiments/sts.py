@@ -224,20 +224,20 @@ _POOLINGS: dict[str, dict[str, Any]] = {
         "remove_components": 1,
         "stop_words": "smart",
     },
-    "SIF of the file": {"weights": "sif", "probabilities": "corpus"},
-    "SIF of the file, less 1": {
+    "SIF of the sentences": {"weights": "sif", "probabilities": "corpus"},
+    "SIF of the sentences, less 1": {
         "weights": "sif",
         "probabilities": "corpus",
         "remove_components": 1,
     },
     "uSIF, less 5": {"weights": "usif", "remove_components": 5},
-    "uSIF of the file, less 5": {
+    "uSIF of the sentences, less 5": {
         "weights": "usif",
         "probabilities": "corpus",
         "remove_components": 5,
     },
     "SIF, whitened": {"weights": "sif", "whiten": True},
-    "SIF of the file, whitened": {"weights": "sif", "probabilities": "corpus", "whiten": True},
+    "SIF of the sentences, whitened": {"weights": "sif", "probabilities": "corpus", "whiten": True},
 }
 
 
