@@ -33,6 +33,7 @@ __all__ = [
     "Recipe",
     "Scored",
     "Settings",
+    "bag_cosines",
     "corpus_of",
     "cosines",
     "criterion",

@@ -59,21 +59,27 @@ def regressed(
     """
     rows = {name: _features(task, latent, name) for name in (TRAINING, task.dataset)}
     training = pairs_of(task, TRAINING)
-    means = []
-    for choice in choices:
-        scores = np.empty(len(training))
-        for learn, ask in _parts(training, held_out):
-            scores[ask] = predicted(choice, rows[TRAINING], training, learn, rows[TRAINING][ask])
-        means.append(sts_scores(training.sets, training.gold, scores).mean)
+    means = task.memo(
+        f"regressions, {held_out}",
+        lambda: [_held_out_mean(each, rows[TRAINING], training, held_out) for each in choices],
+        "run",
+    )
     chosen = choices[int(np.argmax(means))]
     every = np.arange(len(training))
     found = predicted(chosen, rows[TRAINING], training, every, rows[task.dataset])
-    kind, *numbers = chosen.values()
-    names = [name for name in chosen if name != "kind"]
-    shown = ", ".join(
-        [str(kind), *(f"{name} = {v:g}" for name, v in zip(names, numbers, strict=True))]
-    )
+    numbers = [f"{name} = {value:g}" for name, value in chosen.items() if name != "kind"]
+    shown = ", ".join([chosen["kind"], *numbers])
     return found, {"chosen": shown, "training Mean": max(means)}
+
+
+def _held_out_mean(
+    choice: Mapping[str, Any], rows: Float64Array, pairs: PairData, held_out: HeldOut
+) -> float:
+    """Return the Mean of the sets, every pair predicted by what was learnt from others."""
+    scores = np.empty(len(pairs))
+    for learn, ask in _parts(pairs, held_out):
+        scores[ask] = predicted(choice, rows, pairs, learn, rows[ask])
+    return sts_scores(pairs.sets, pairs.gold, scores).mean
 
 
 def predicted(

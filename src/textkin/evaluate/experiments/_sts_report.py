@@ -7,7 +7,18 @@ from textkin.evaluate._figures import Value, bar_figure
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid
 
-__all__ = ["CHANGE", "REFERENCES", "VECTORS", "figures", "tables"]
+__all__ = [
+    "CHANGE",
+    "REFERENCES",
+    "VECTORS",
+    "brief",
+    "columns_of",
+    "figures",
+    "main_rows",
+    "of_others",
+    "tables",
+    "triple",
+]
 
 CHANGE = "change: "
 """What names of small models begin with, which differ in one ingredient."""

@@ -10,7 +10,7 @@ import numpy as np
 from textkin.evaluate._cells import Task, file_in
 from textkin.evaluate._pairs import PairData, read_pairs
 
-__all__ = ["CORPORA", "TESTS", "TRAINING", "pairs_of", "read_corpus", "sts_files"]
+__all__ = ["CORPORA", "TESTS", "TRAINING", "pairs_of", "read_corpus", "repeated", "sts_files"]
 
 TRAINING = "sts2012-train"
 TESTS = ("sts2012-test", "sts2013-test", "li06-30")
