@@ -4,7 +4,6 @@ In the repository root::
 
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
-    python benchmarks/table.py --write docs/pruning.md
     python benchmarks/table.py --write docs/fisher-vectors.md
 """
 
@@ -14,7 +13,6 @@ import sys
 from pathlib import Path
 
 import fisher_speed
-import pruning_figures
 import search_table
 from environment import RESULTS
 
@@ -163,7 +161,6 @@ def render(result) -> str:
 TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
-    "pruning": ("pruning", pruning_figures.render),
     "fisher_speed": ("fisher", fisher_speed.render),
 }
 

@@ -172,6 +172,18 @@ def test_a_missing_set_is_told_without_the_place_of_the_folder(data, out):
         run_experiment(toy(), data / "x", out)
 
 
+def test_files_of_a_method_are_its_own(data, out):
+    methods = {"plain": Method(measured), "more": Method(measured, files=["v.txt"])}
+    found = run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert found.outcomes("more", "a")[0].missing == "v.txt is not in the data folder."
+    assert found.mean("plain", "a", "sum") == 6
+    for content in ("1", "2"):
+        (data / "v.txt").write_text(content)
+        calls.clear()
+        assert run_experiment(toy(**methods), data, out, datasets=["a"]).mean("more", "a", "sum")
+        assert [call[1] for call in calls if call[0] != "read"] == ["more"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
