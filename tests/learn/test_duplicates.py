@@ -346,3 +346,12 @@ def test_rows_of_zeros_are_copies_in_a_sparse_matrix_too():
         found = tk.find_duplicates(X, 0.5, by="l1")
         assert positions(found) == [[at for at in range(50) if at != 7]]
         assert len(found.pairs) == 48  # each with the first, not all with all
+
+
+@pytest.mark.parametrize(("by", "threshold"), [("wmd", 0.5), ("edit", 1), ("bag", None)])
+def test_texts_among_lists_of_words_are_refused_by_position(by, threshold):
+    """Transport took them, and then could not say why they are duplicates."""
+    with pytest.raises(TypeError, match="documents must be texts.* position 1 holds list"):
+        tk.find_duplicates(["cats purr", ["cats", "purr"]], threshold, by=by)
+    with pytest.raises(TypeError, match="against must be lists of words.* position 1 holds str"):
+        tk.find_duplicates([["cats"]], threshold, by=by, against=[["cats"], "cats"])
