@@ -351,7 +351,7 @@ def test_rows_of_zeros_are_copies_in_a_sparse_matrix_too():
 @pytest.mark.parametrize(("by", "threshold"), [("wmd", 0.5), ("edit", 1), ("bag", None)])
 def test_texts_among_lists_of_words_are_refused_by_position(by, threshold):
     """Transport took them, and then could not say why they are duplicates."""
-    with pytest.raises(TypeError, match="documents must be texts.* position 1 holds list"):
+    with pytest.raises(TypeError, match=r"documents must be texts.* position 1 holds list"):
         tk.find_duplicates(["cats purr", ["cats", "purr"]], threshold, by=by)
-    with pytest.raises(TypeError, match="against must be lists of words.* position 1 holds str"):
+    with pytest.raises(TypeError, match=r"against must be lists of words.* position 1 holds str"):
         tk.find_duplicates([["cats"]], threshold, by=by, against=[["cats"], "cats"])

@@ -102,7 +102,7 @@ class Grouping(ABC):
 
 
 def by_size(labels: Int64Array, central: Int64Array) -> Int64Array:
-    """Return the clusters, the largest first, of equal ones that with the first central document."""
+    """Return the clusters, the largest first, equal ones by their central documents."""
     return np.lexsort((central, -np.bincount(labels, minlength=len(central)))).astype(np.int64)
 
 
