@@ -198,6 +198,22 @@ def test_wrong_choices_are_refused_before_the_work(data, out, wrong, said):
     assert not out.exists()
 
 
+def test_a_method_may_belong_to_some_sets_only(data, out):
+    own = Method(measured, on=lambda dataset: dataset == "a")
+    experiment = toy(own=own, plain=Method(measured))
+    found = run_experiment(experiment, data, out)
+    assert [(c.dataset, c.method) for c in found.cells] == [
+        ("a", "own"),
+        ("a", "plain"),
+        ("b", "plain"),
+        ("b", "plain"),
+    ]
+    with pytest.raises(
+        ValueError, match=r"toy measures none of its methods 'own' on any of .* 'b'"
+    ):
+        run_experiment(experiment, data, out, methods=["own"], datasets=["b"])
+
+
 def test_after_ctrl_c_the_next_run_goes_on(data, out):
     def stop(done, total):
         if done == 3:

@@ -48,6 +48,9 @@ class Method:
         Count up when the function changes what it computes.
     note : str
         A footnote: what differs from the paper, in a sentence.
+    on : callable
+        Of the name of a data set: whether the method is measured on it. On all, unless told: only
+        an experiment that asks several questions needs it.
     files : sequence of str
         Files of the data folder that it needs besides those of the data set, such as vectors:
         other files, other cells; without them only its own cells are missing.
@@ -57,6 +60,7 @@ class Method:
     settings: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
     note: str = ""
+    on: Callable[[str], bool] = lambda dataset: True
     files: Sequence[str] = ()
 
 
@@ -155,7 +159,8 @@ class Experiment:
         """Give the cells of a data set: all methods of a split, then those of the next."""
         for split in range(n_splits):
             for name, method in self.methods.items():
-                yield Cell(dataset, name, split, method.settings, method.version)
+                if method.on(dataset):
+                    yield Cell(dataset, name, split, method.settings, method.version)
 
 
 def run_experiment(
@@ -216,6 +221,12 @@ def run_experiment(
         raise ValueError("methods and datasets must name at least one each, or be None for all.")
     keeper, shared = Keeper(out / "cells" / experiment.name, fresh=fresh), Shared()
     plan = list(_plan(experiment, data, asked, wanted, quick))
+    if not any(step.asked for step in plan):
+        names, sets = (", ".join(map(repr, each)) for each in (sorted(wanted), asked))
+        raise ValueError(
+            f"{experiment.name} measures none of its methods {names} on any of the data sets "
+            f"{sets}; leave one of the two lists out."
+        )
     if all(isinstance(step.key, MissingDataError) for step in plan if step.asked):
         raise next(s.key for s in plan if s.asked and isinstance(s.key, MissingDataError))
 
