@@ -4,7 +4,6 @@ In the repository root::
 
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
-    python benchmarks/table.py --write docs/pruning.md
     python benchmarks/table.py --write docs/fisher-vectors.md
 """
 
@@ -13,8 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-import fisher_tables
-import pruning_figures
+import fisher_speed
 import search_table
 from environment import RESULTS
 
@@ -163,8 +161,7 @@ def render(result) -> str:
 TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
-    "pruning": ("pruning", pruning_figures.render),
-    "fisher_vectors": ("fisher", fisher_tables.render),
+    "fisher_speed": ("fisher", fisher_speed.render),
 }
 
 
