@@ -3,6 +3,7 @@
 All are the same with the two sentences exchanged, and the larger the more alike the two are.
 """
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from difflib import SequenceMatcher
 
@@ -16,7 +17,7 @@ from textkin.transport._masses import Masses
 
 __all__ = ["agreement", "aligned", "covered", "distances", "longest_run", "overlap"]
 
-_FARTHEST = 2.0  # of unit vectors
+_NOTHING_IN_COMMON = math.sqrt(2)  # of unit vectors: their cosine is 0, as that of no words
 
 
 def overlap(first: Set[str], second: Set[str]) -> float:
@@ -83,11 +84,11 @@ def agreement(first: Set[str], second: Set[str], words: tuple[Set[str], Set[str]
 def distances(pairs: PairData, n_jobs: int | None, *, masses: Masses, exact: bool) -> Float64Array:
     """Return the distance that words travel at unit length; relaxed ones as the larger of both.
 
-    A pair with a sentence without known words is as far apart as can be.
+    A pair with a sentence without known words is as far apart as words with a cosine of 0.
     """
     mover = _mover(masses, n_jobs)
     far = mover.paired(pairs.first, pairs.second) if exact else _bounds(mover, pairs).max(axis=1)
-    found: Float64Array = np.where(np.isfinite(far), far, _FARTHEST)
+    found: Float64Array = np.where(np.isfinite(far), far, _NOTHING_IN_COMMON)
     return found
 
 
@@ -98,7 +99,7 @@ def _mover(masses: Masses, n_jobs: int | None) -> WordMover:
 def _bounds(mover: WordMover, pairs: PairData) -> Float64Array:
     found = [mover.bounds(*pair) for pair in zip(pairs.first, pairs.second, strict=True)]
     rows = np.array([(each.source, each.target) for each in found], dtype=np.float64)
-    sides: Float64Array = np.where(np.isfinite(rows), rows, _FARTHEST).reshape(-1, 2)
+    sides: Float64Array = np.where(np.isfinite(rows), rows, _NOTHING_IN_COMMON).reshape(-1, 2)
     return sides
 
 

@@ -299,7 +299,9 @@ def _methods() -> dict[str, Method]:
             made[f"{name} {recipe}"] = Method(by_pooling, {"removed": removed, "options": options})
     for name, exact in (("RWMD", False), ("WMD", True)):
         for masses, shown in (("nbow", "nBOW"), ("sif", "SIF")):
-            made[f"{name}, {shown}"] = Method(by_transport, {"masses": masses, "exact": exact})
+            made[f"{name}, {shown}"] = Method(
+                by_transport, {"masses": masses, "exact": exact}, version=2
+            )
     for name, held_out, note in (
         (
             "regression, known sets",
@@ -317,7 +319,7 @@ def _methods() -> dict[str, Method]:
         ),
     ):
         settings = {"sizes": _SIZES, "choices": REGRESSIONS, "held_out": held_out}
-        made[name] = Method(by_regression, settings, note=note)
+        made[name] = Method(by_regression, settings, version=2, note=note)
     return made | _changes()
 
 
