@@ -64,9 +64,10 @@ def labels_and_gaps(
         given = [None if _is_gap(label) else label for label in y]
     labels = _column(given, n_documents, estimator)
     values = labels.tolist()
-    if "-1" in values:
+    strings = [at for at, label in enumerate(values) if isinstance(label, str) and label == "-1"]
+    if strings:
         raise ValueError(
-            f"y has the string '-1' at position {values.index('-1')}, which NumPy makes of -1 "
+            f"y has the string '-1' at position {strings[0]}, which NumPy makes of -1 "
             "among strings. For documents without a label use None, in a list or an array of "
             "dtype object."
         )
@@ -101,7 +102,8 @@ def _array(y: Any) -> Any:  # noqa: ANN401
     """Keep NumPy from writing numbers among strings as strings."""
     if not isinstance(y, list | tuple):
         # Whole numbers of pandas may have gaps, and would be read as floats.
-        return y.to_numpy() if hasattr(y, "to_numpy") and getattr(y, "ndim", 0) == 1 else y
+        of_pandas = hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype)
+        return y.to_numpy(dtype=object) if of_pandas and getattr(y, "ndim", 0) == 1 else y
     array: Any = np.asarray(y)
     strings = array.dtype.kind in "US" and array.ndim == 1
     if strings and not all(isinstance(label, str | bytes) for label in y):
