@@ -1,19 +1,24 @@
-"""What the Fisher vectors of 20news take, beside NumPy; part of fisher_vectors.py.
+"""What the Fisher vectors of 20news take, beside NumPy.
 
 "numpy_loop" is the formula as it is written, document by document: posteriors of the tokens, and a
 sum for each component. "numpy_lean" is what a careful script does: posteriors of all words once,
 one product of matrices a document. "products" is only that product, with everything gathered for it
-before the clock starts.
+before the clock starts. Run in the repository root, where textkin is installed::
+
+    python benchmarks/fisher_speed.py
 """
 
 from collections.abc import Callable
 
 import numpy as np
+from environment import RESULTS, asked, describe, write
 from threadpoolctl import threadpool_limits
 from topic_models import measure, summary
 
 from textkin import BagOfWords, FisherVector, VonMisesFisherMixture, WordVectors
+from textkin.evaluate import read_labelled
 
+RESULT = RESULTS / "fisher_speed.json"
 N_COMPONENTS = 15
 
 
@@ -133,3 +138,38 @@ def speed(texts, vectors: WordVectors, rounds: int) -> dict[str, object]:
         differences = check_equal(made)
         times = measure(made, rounds)
     return {**sizes, "largest_difference": differences, **summary(times), "rounds": times}
+
+
+def render(result) -> str:
+    """Say what the vectors of 20news take, as Markdown."""
+    seconds = result["processor_seconds"]
+    ratios = seconds["times_textkin"]
+    return (
+        f"All {result['documents']:,} documents of 20news ({result['entries']:,} entries, "
+        f"{result['dimensions']} dimensions, {result['components']} components) take "
+        f"{seconds['median']['textkin']:.2f} processor seconds from bags to vectors. The formula "
+        f"written in NumPy, document by document, takes {ratios['numpy_loop']:.0f} times as long; "
+        "a careful script, with posteriors of all words once and one matrix product a document, "
+        f"{ratios['numpy_lean']:.1f} times; these products alone, with everything gathered for "
+        f"them before, {ratios['products']:.2f} times (one thread each, medians within rounds). "
+        f"{result['machine']}; textkin {result['textkin']}, numpy {result['numpy']}; commit "
+        f"{result['commit']}; `{result['command']}`."
+    )
+
+
+def main() -> None:
+    """Measure; print what it says, write the numbers, the machine and the versions."""
+    arguments = asked(__doc__, RESULT)
+    texts = read_labelled(arguments.data / "classification" / "20news.jsonl.gz").texts
+    report = {
+        "command": "python benchmarks/fisher_speed.py",
+        "measure": "seconds from bags to vectors",
+        **describe("textkin", "numpy", "scipy"),
+        **speed(texts, WordVectors.builtin(), rounds=3),
+    }
+    print(render(report))
+    write(arguments.result, report)
+
+
+if __name__ == "__main__":
+    main()

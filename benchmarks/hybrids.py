@@ -8,6 +8,7 @@ query has a part in its own weight. Run in the repository root, where textkin is
     python benchmarks/hybrids.py
 """
 
+import gzip
 import json
 import tempfile
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 from environment import RESULTS, asked, describe, write
-from retrieval import CUT, _lines
 
 from textkin import Index
 from textkin.index import Cascade, RankFusion, WeightedSum
@@ -24,6 +24,7 @@ from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._view import View
 
 RESULT = RESULTS / "hybrids.json"
+CUT = 1000
 SETS = ("med", "cran", "cacm", "time", "lisa")
 WEIGHTS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 SHARES = ((0.6, 0.2, 0.2), (0.5, 0.3, 0.2), (0.5, 0.2, 0.3), (0.4, 0.3, 0.3), (0.4, 0.4, 0.2))
@@ -126,6 +127,11 @@ def read(data: Path, name: str) -> tuple[list[dict[str, str]], list[tuple[str, s
             relevant.setdefault(query, set()).add(document)
     queries = map(json.loads, _lines(folder / "queries.jsonl.gz"))
     return documents, [(q["text"], relevant[q["id"]]) for q in queries if q["id"] in relevant]
+
+
+def _lines(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as opened:
+        return opened.read().splitlines()
 
 
 def quality(ids: list[str], relevant: set[str]) -> tuple[float, float]:

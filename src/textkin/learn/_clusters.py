@@ -20,7 +20,7 @@ from textkin.learn._describing import Cluster, Counted, described
 from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
 from textkin.learn._linkage import Linkage
 from textkin.learn._measures import METRIC, MetricLike
-from textkin.learn._partition import Asked, Grouping, Partition
+from textkin.learn._partition import Asked, Grouping, Partition, by_size
 from textkin.learn._placing import placed
 from textkin.run import ProgressCallback
 from textkin.text import Vocabulary
@@ -427,10 +427,9 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
         found: Partition,
     ) -> None:
         """Keep what was found, with the largest cluster first."""
-        sizes = np.bincount(found.labels, minlength=len(found.central))
-        order = np.lexsort((found.central, -sizes))
+        order = by_size(found.labels, found.central)
         numbers = np.argsort(order)[found.labels]
-        own = found.far[np.arange(len(numbers)), found.labels]
+        own = found.own
         n_documents = size(documents)
         self.labels_: Int64Array = np.full(n_documents, -1, dtype=np.int64)
         self.labels_[found.positions] = numbers
@@ -446,7 +445,7 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
             self.cluster_centers_: Float64Array = found.means[order]
         if found.merges is not None:
             self.linkage_: Float64Array = found.merges
-        self._places = placed(found.far[:, order], numbers)
+        self._places = placed(found.far, numbers)
 
     def _forget(self, *names: str) -> None:
         for name in names:

@@ -244,6 +244,17 @@ class VectorMeasure(Measure):
         )
         return _without(found, empty)
 
+    def nearest_among(
+        self,
+        rows: Int64Array,
+        k: int,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Compute the distances between those documents, and keep the smallest."""
+        some = part(self.vectors, rows)
+        return nearest_rows(some, None, self.metric, k, n_jobs=self.n_jobs, progress=progress)
+
     def below(
         self,
         threshold: float,
@@ -297,7 +308,9 @@ class VectorMeasure(Measure):
 
     def keys(self) -> list[bytes]:
         """Return the vectors, or the words in their order."""
-        return keys_of_words(self.vectors) if self.metric == "edit" else keys_of_rows(self.vectors)
+        if self.metric == "edit":
+            return keys_of_words(self.vectors)
+        return [key or b"zeros" for key in keys_of_rows(self.vectors)]  # which a sparse row has not
 
     def between(
         self,

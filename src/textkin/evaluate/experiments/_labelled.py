@@ -25,6 +25,7 @@ __all__ = [
     "labelled_files",
     "labelled_splits",
     "stop_words_of",
+    "whole",
 ]
 
 _DISTINCT = "-distinct"
@@ -105,8 +106,12 @@ def labelled(task: Task) -> Labelled:
     MissingDataError
         If there is no file, or no such split in it.
     """
-    data = task.memo("documents", lambda: _read(task), "dataset")
-    return task.memo("labelled", lambda: _split(task, data))
+    return task.memo("labelled", lambda: _split(task, whole(task)))
+
+
+def whole(task: Task) -> LabelledData:
+    """Return all documents of a set with all splits, for what learns nothing from labels."""
+    return task.memo("documents", lambda: _read(task), "dataset")
 
 
 def _read(task: Task) -> LabelledData:
