@@ -355,3 +355,12 @@ def test_texts_among_lists_of_words_are_refused_by_position(by, threshold):
         tk.find_duplicates(["cats purr", ["cats", "purr"]], threshold, by=by)
     with pytest.raises(TypeError, match=r"against must be lists of words.* position 1 holds str"):
         tk.find_duplicates([["cats"]], threshold, by=by, against=[["cats"], "cats"])
+
+
+def test_arrays_of_tokens_at_no_distance_have_a_reason():
+    """Their reasons were looked for in words that arrays do not have."""
+    tokens = np.eye(3, dtype=np.float32)
+    found = tk.find_duplicates([tokens, tokens[:1], tokens[::-1]], 0.1, by=tk.TokenMover())
+    assert positions(found) == [[0, 2]]
+    assert found[0][1].reason == "TokenMover 0 <= 0.1"
+    assert "TokenMover 0 <= 0.1" in found.to_text()

@@ -132,7 +132,7 @@ def _own(
     """Return how far each is from its centre; `far` has the distances from some centres."""
     column = np.full(len(central), -1)
     column[some] = np.arange(len(some))
-    own = far[np.arange(len(labels)), column[labels]]
+    own: Float64Array = far[np.arange(len(labels)), column[labels]]
     own[column[labels] < 0] = 0.0
     for cluster, members in enumerate(_members(labels)):
         if column[cluster] < 0 and len(members) > 1:

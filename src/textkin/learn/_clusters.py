@@ -121,12 +121,13 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
     **Agglomerative** clustering is SciPy's up to `max_matrix` documents. Above, documents are
     joined with their `n_neighbors` nearest, which the exact search finds without computing most
     distances, and only distances between joined documents are used: any other pair counts as far
-    apart as the farthest joined one. "single" is exact wherever the least distance between two
-    groups is that of a joined pair; "average" is that of Dhulipala et al.; "complete" needs all
-    distances and is refused. Parts of the graph without an edge between them are merged last, by
-    the distances between one document of each. The central document has the smallest mean distance
-    from the members; above `max_matrix`, in clusters of more than 128, from 128 drawn members, and
-    is one of them.
+    apart as the farthest joined one; of equal documents, which are merged first, one stands for
+    all. "single" is exact wherever the least distance between two groups is that of a joined
+    pair; "average" is that of Dhulipala et al.; "complete" needs all distances and is refused.
+    Parts of the graph without an edge between them are merged last, by the distances between
+    one document of each. The central document has the smallest mean distance from the members;
+    above `max_matrix`, in clusters of more than 128, from 128 drawn members, and is one of
+    them.
 
     **Words that set a cluster apart** are those whose odds among the words of its documents exceed
     those among the others' most surely: the z-score of the log-odds ratio with an informative
