@@ -151,7 +151,7 @@ class Task:
     def _read(self, path: Path) -> tuple[list[Document], set[str]]:
         """Return the documents of a source, and the labels that it has, those for none too."""
         found = labelled(path, read_documents([path], self.reading), self.label)
-        labels = {one.label for one in found if one.label is not None}
+        labels = {str(one.label) for one in found if one.label is not None}
         found = [replace(one, label=None) if one.label in self.unlabelled else one for one in found]
         kept = fulfil(found, self.where)
         return [document for document, there in zip(found, kept, strict=True) if there], labels
