@@ -231,7 +231,8 @@ def _part(left: Bags, right: Bags, width: int) -> _Part:
 
 def _cosine(matrix: Float64Array, left: Float64Array, right: Float64Array) -> Float64Array:
     a, b = (1 / np.sqrt(np.where(own > 0, own, 1)) for own in (left, right))
-    found: Float64Array = matrix * a[:, None] * b
+    found: Float64Array = matrix * a[:, None]
+    found *= b  # in place: a matrix of all labelled documents takes most of a gigabyte
     return found
 
 
