@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-import fisher_speed
+import fisher_tables
 import pruning_figures
 import search_table
 import sts_tables
@@ -167,7 +167,7 @@ TABLES = {
     "search": ("search", search_table.render),
     "pruning": ("pruning", pruning_figures.render),
     "sts": ("sts", sts_tables.render),
-    "fisher_speed": ("fisher", fisher_speed.render),
+    "fisher_speed": ("fisher", fisher_tables.render),
 }
 
 
