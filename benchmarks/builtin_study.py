@@ -31,8 +31,7 @@ from builtin_documents import documents, exact, read_texts
 from builtin_recipes import DISTILLED, GLOVE, SHIPPED, Making, Row, Tables
 from environment import DATA, RESULTS, describe
 from scipy.stats import rankdata
-from sts_corpora import Pairs, read_pairs
-from sts_models import cosines
+from sentence_pairs import Pairs, cosines, read_pairs
 
 from textkin import WordMover
 from textkin.evaluate import sts_scores

@@ -8,7 +8,7 @@ In the repository root::
 import json
 
 from environment import RESULTS
-from sts_tables import lines, number
+from markdown_tables import lines, number
 
 RESULT = RESULTS / "builtin_study.json"
 

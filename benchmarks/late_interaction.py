@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from environment import DATA, RESULTS, ROOT, describe, write
-from sts_corpora import Pairs, read_pairs
-from sts_tables import lines, number
+from markdown_tables import lines, number
+from sentence_pairs import Pairs, read_pairs
 
 from textkin import TokenMover, TokenVectors
 from textkin.evaluate import sts_scores

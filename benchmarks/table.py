@@ -4,8 +4,6 @@ In the repository root::
 
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
-    python benchmarks/table.py --write docs/pruning.md
-    python benchmarks/table.py --write docs/sentences.md
     python benchmarks/table.py --write docs/fisher-vectors.md
 """
 
@@ -15,9 +13,7 @@ import sys
 from pathlib import Path
 
 import fisher_tables
-import pruning_figures
 import search_table
-import sts_tables
 from environment import RESULTS
 
 OURS = {
@@ -165,8 +161,6 @@ def render(result) -> str:
 TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
-    "pruning": ("pruning", pruning_figures.render),
-    "sts": ("sts", sts_tables.render),
     "fisher_speed": ("fisher", fisher_tables.render),
 }
 

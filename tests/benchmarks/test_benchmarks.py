@@ -295,3 +295,9 @@ def test_other_counts_stop_the_run(monkeypatch):
     monkeypatch.setitem(counting.CONTENDERS, "counts", lambda: counting.BagOfWords("smart"))
     with pytest.raises(SystemExit, match="counts: other words than scikit-learn's"):
         counting.check_equal(["the press", "the media"])
+
+
+def test_the_edits_of_plain_python_are_edits():
+    peers = load_script("benchmarks/distances.py")
+    assert peers.long_integer_edits(list(b"kitten"), list(b"sitting")) == 3
+    assert set(peers.cases(quick=True)) >= {"sparse L1", "dense L2"}

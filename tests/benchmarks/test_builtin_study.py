@@ -42,7 +42,7 @@ def data(tmp_path):
         tmp_path / "wordsim" / "wordsim.tsv.gz", "\n".join(["dataset\tgold\tword1\tword2", *rows])
     )
     for name in ("sts2012-test", "sts2013-test", "sts2012-train"):
-        lines = ["dataset\tscore\ts1\ts2"]
+        lines = ["dataset\tgold\tsentence1\tsentence2"]
         for at in range(12):
             one, other = (" ".join(random.choice(WORDS, 3)) for _ in range(2))
             lines.append(f"x.{'ab'[at % 2]}\t{random.integers(5)}\t{one}\t{other}")

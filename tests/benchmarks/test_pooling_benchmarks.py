@@ -1,4 +1,4 @@
-"""The benchmarks of pooling compare equal vectors, and learn from no gold score."""
+"""The benchmark of pooling compares equal vectors."""
 
 import gzip
 import json
@@ -9,7 +9,6 @@ import pytest
 from support import load_script
 
 speed = load_script("benchmarks/pooling.py")
-quality = load_script("benchmarks/pooling_sts.py")
 
 TEXTS = ["The cat sat on the mat.", "A dog barks!", "Judges ruled in court", "", "qwertzish"] * 3
 
@@ -20,12 +19,6 @@ def data(tmp_path):
         path = tmp_path / "classification" / f"{name}.jsonl.gz"
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress("\n".join(json.dumps({"text": t}) for t in TEXTS).encode()))
-    for name in (*quality.TESTS, quality.TRAINING):
-        path = tmp_path / "sts" / f"{name}.tsv.gz"
-        path.parent.mkdir(exist_ok=True)
-        rows = ["dataset\tgold\tsentence1\tsentence2"]
-        rows += [f"x.{s}\t{i}\t{TEXTS[i]}\t{TEXTS[(i + 1) % 3]}" for s in "ab" for i in range(3)]
-        path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
     return tmp_path
 
 
@@ -46,24 +39,3 @@ def test_a_run_writes_its_result(data, tmp_path, monkeypatch, capsys):
     assert found["times_sklearn_tfidf"]["sklearn_tfidf"] == 1
     assert set(found["documents_a_second"]) == set(speed.CONTENDERS)
     assert "| sif_less_1 |" in capsys.readouterr().out
-
-
-def test_sentences_are_scored_by_every_recipe(data, tmp_path, monkeypatch, capsys):
-    recipes = {name: quality.RECIPES[name] for name in ("mean", "SIF by rank, less 1")}
-    monkeypatch.setattr(quality, "RECIPES", recipes)
-    monkeypatch.setattr(quality, "vectors_of", lambda removed: quality.WordVectors.builtin())
-    out = tmp_path / "sts.json"
-    monkeypatch.setattr("sys.argv", ["x", "--data", str(data), "--out", str(out)])
-    quality.main()
-    rows = json.loads(out.read_text())["rows"]
-    assert len(rows) == 2 * 2 * 2
-    assert set(quality.WHOLE) < set(rows[0]["sts2012-test"])
-    assert capsys.readouterr().out.count("| SIF by rank, less 1 |") == 2
-
-
-def test_scores_do_not_depend_on_gold(data):
-    pairs = quality.read_pairs(data, "sts2012-test")
-    other = quality.Pairs(pairs.sets, pairs.gold[::-1], pairs.sentences)
-    options = {"weights": "usif", "remove_components": 1}
-    found = [quality.scores_of(each, each, 0, options) for each in (pairs, other)]
-    np.testing.assert_array_equal(*found)

@@ -5,17 +5,15 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from support import ROOT, load_script, run_benchmark
-from textkin import WordMover
 
 BENCHMARKS = ROOT / "benchmarks"
 
-workloads, search_workloads, contenders, search, search_table, table, scaling, pruning, figures = (
+workloads, search_workloads, contenders, search, search_table, table, scaling = (
     load_script(f"benchmarks/{name}.py")
     for name in (
         "workloads",
@@ -25,8 +23,6 @@ workloads, search_workloads, contenders, search, search_table, table, scaling, p
         "search_table",
         "table",
         "search_scaling",
-        "pruning",
-        "pruning_figures",
     )
 )
 
@@ -245,12 +241,9 @@ def test_a_page_without_any_markers_is_refused(tmp_path):
     assert page.read_text() == "text\n"
 
 
-@pytest.mark.parametrize(
-    ("page", "name"), [("README.md", "search"), ("docs/pruning.md", "pruning")]
-)
-def test_the_pages_have_room_for_the_tables(page, name):
-    text = (ROOT / page).read_text()
-    assert "| new |" in table.put_between_markers(text, "| new |", name)
+def test_the_page_has_room_for_the_table():
+    text = (ROOT / "README.md").read_text()
+    assert "| new |" in table.put_between_markers(text, "| new |", "search")
 
 
 # ---------------------------------------------------------------------- scaling
@@ -287,95 +280,3 @@ def test_the_vote_goes_to_the_class_of_the_nearest_among_equals():
     found = np.array([[4, 0, 1], [0, 1, 2], [3, -1, -1], [-1, -1, -1]])
     right = np.array(["c", "b", "a", "a"])
     assert scaling.error_of_vote(labels, found, right) == 0.25  # who finds nothing is wrong
-
-
-# ---------------------------------------------------------------------- pruning
-
-
-def test_the_refined_bound_lies_between_the_relaxed_one_and_the_distance(corpus):
-    mover = contenders.searcher_of(corpus.vectors, corpus.documents)
-    queries = corpus.documents[[0, 1, 2]] + corpus.documents[[3, 1, 5]]  # words are shared
-    bounds = pruning.bound_matrices(mover, corpus, queries, corpus.documents)
-    exact = WordMover(corpus.vectors).pairwise(queries, corpus.documents)
-    assert bounds["refined"][1, 1] == pytest.approx(0, abs=1e-6)  # the same document
-    assert np.all(bounds["refined"] <= exact * (1 + 1e-6))
-    assert np.all(bounds["refined"] >= bounds["rwmd"] - 1e-6)
-    assert np.mean(bounds["refined"] / np.maximum(exact, 1e-9)) > 0.9
-
-
-def test_a_bound_above_the_distance_stops_the_benchmark():
-    distances = np.array([[0.0, 1.0]])
-    good = {"wcd": np.array([[0.0, 0.5]])}
-    assert pruning.tightness(distances, good, "r8")["wcd"]["mean"] == 0.5
-    for wrong in ([0.0, 1.001], [0.1, 0.5]):
-        with pytest.raises(pruning.NotABoundError, match="r8: rwmd is"):
-            pruning.tightness(distances, {"rwmd": np.array([wrong])}, "r8")
-
-
-def test_cutoffs_double_from_k_to_all():
-    assert pruning.cutoffs(5, 30) == [5, 10, 20, 30]
-    assert pruning.cutoffs(5, 20) == [5, 10, 20]
-    assert pruning.cutoffs(5, 5) == [5]
-
-
-@pytest.fixture(scope="module")
-def pruned(corpus):
-    labels = np.array(["even", "odd"] * 30)
-    few = replace(corpus, labels=labels, query_labels=labels[:12])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pruning, "MOST_REPEATS", 1)
-        found = pruning.report_set(few, 3, (4, 20))
-    about = {"k": 3, "vectors": "made", "machine": "m", "textkin": "0", "commit": "c"}
-    return {"command": "python benchmarks/pruning.py", **about, "sets": [found, found]}
-
-
-def test_prefetch_ends_in_the_exact_answer(pruned):
-    runs = pruned["sets"][0]["searches"]
-    steps = [one for one in runs if one["algorithm"] == "prefetch"]
-    assert [one["m"] for one in steps] == [3, 6, 12, 24, 48, 60]
-    assert [one["recall_percent"] for one in steps] == sorted(
-        one["recall_percent"] for one in steps
-    )
-    assert steps[0]["recall_percent"] < steps[-1]["recall_percent"] == 100
-    brute, auto = runs[:2]
-    assert brute["speed_up"] == 1
-    assert auto["recall_percent"] == 100
-    assert auto["error_percent"] == brute["error_percent"] == steps[-1]["error_percent"]
-
-
-def test_sorted_distances_ascend_and_bounds_stay_below(pruned):
-    lines = pruned["sets"][0]["curve"]["lines"]
-    assert lines["wmd"]["mean"] == sorted(lines["wmd"]["mean"])
-    for bound in figures.BOUNDS:
-        assert np.all(np.array(lines[bound]["mean"]) <= np.array(lines["wmd"]["mean"]) + 1e-4)
-
-
-def test_figures_are_small_pictures_for_light_and_dark(pruned, tmp_path):
-    pytest.importorskip("matplotlib")
-    paths = figures.draw(pruned, tmp_path)
-    assert [path.name for path in paths] == [
-        "pruning-tightness.svg",
-        "pruning-distances.svg",
-        "pruning-search.svg",
-    ]
-    for path in paths:
-        text = path.read_text()
-        assert len(text) < 100_000
-        assert "prefers-color-scheme:dark" in text
-        assert ElementTree.fromstring(text).tag.endswith("svg")
-        assert f"images/{path.name}" in (ROOT / "docs" / "pruning.md").read_text()
-    again = [path.read_text() for path in paths]
-    assert again == [path.read_text() for path in figures.draw(pruned, tmp_path)]
-
-
-def test_figures_without_matplotlib_name_the_extra(pruned, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"textkin\[plot\]"):
-        figures.draw(pruned, tmp_path)
-
-
-def test_the_tables_of_pruning_name_sizes_and_command(pruned):
-    shown = figures.render(pruned)
-    assert "| twit | 60 | 12 | " in shown
-    assert "| twit | prefetch | 6 | " in shown
-    assert "`python benchmarks/pruning.py`" in shown

@@ -353,3 +353,68 @@ def test_columns_fit_a_terminal_and_are_whole_in_a_pipe():
     narrow = aligned(rows, Look(terminal=True, width=14), right=[1], cut=[0])
     assert narrow == ["an identi…  12", "b            3"]
     assert aligned([["a", "x" * 90]], Look(width=40), fill=True) == ["a  " + "x" * 36 + "…"]
+
+
+def test_nothing_that_is_read_is_written_over(run, here):
+    before = (here / "notes" / "work" / "plan.txt").read_text()
+    said = run("notes", "-o", "notes/work/plan.txt", code=2)
+    assert "--output must not name what is read" in said.err
+    (here / "why.txt").symlink_to(here / "notes" / "work" / "plan.txt")
+    assert "what is read" in run("notes", "test.jsonl", "--html", "why.txt", code=2).err
+    assert (here / "notes" / "work" / "plan.txt").read_text() == before
+    for _ in range(2):  # is beside what is read, also when it is there already
+        run("notes", "-o", "notes/labels.csv", "-k", "1")
+    assert "what is read" in run(
+        "notes", "-o", "notes/labels.csv", "--pattern", "**/*.[tc]*", code=2
+    ).err  # fmt: skip
+
+
+def test_an_index_is_not_written_into(run, here):
+    with Index.create(here / "a.kin") as index:
+        index.add([{"id": "a", "text": "cats purr", "label": "pets"}])
+    for name in ("catalogue.sqlite", "new.csv"):
+        said = run("a.kin", "test.jsonl", "-o", f"a.kin/{name}", code=2)
+        assert "what is read" in said.err
+    assert len(Index.open(here / "a.kin")) == 1
+
+
+def test_a_slip_in_unlabelled_is_told(run):
+    assert (
+        "--unlabelled: no document has the label 'hom'." in run("notes", "--unlabelled", "hom").err
+    )
+    assert "--unlabelled" not in run("notes", "--unlabelled", "home").err
+    split = ("--label", "split", "--unlabelled", "test")  # of TEST alone
+    assert "--unlabelled" not in run("train.jsonl", "test.jsonl", *split).err
+
+
+def test_rocchio_tells_of_documents_without_known_words(run, here):
+    (here / "new.jsonl").write_text('{"id": "n", "text": "xyzzy"}\n{"id": "c", "text": "cats"}\n')
+    said = run("train.jsonl", "new.jsonl", "--label", "topic", "--by", "rocchio")
+    assert "1 of 2 documents without words to compare: given the most frequent label." in said.err
+    found = json.loads(
+        run("train.jsonl", "new.jsonl", "--label", "topic", "--by", "rocchio", "--json").out
+    )
+    assert [one["empty"] for one in found["documents"]] == [True, False]
+
+
+def test_true_of_json_is_true_of_csv(run, here):
+    (here / "a.jsonl").write_text(
+        '{"id": 1, "text": "cats", "label": true}\n{"id": 2, "text": "money", "label": false}\n'
+    )
+    (here / "b.csv").write_text("id,text,label\n1,cats,true\n2,money,false\n")
+    assert "2 of 2 are right" in run("a.jsonl", "b.csv", "-k", "1").out
+
+
+def test_a_carriage_return_parts_no_rows_of_a_table(run, here):
+    records = [{"id": "a\rb", "text": "cats", "label": "x\ry"}, {"id": "c\r", "text": "cats"}]
+    (here / "cr.jsonl").write_text("\n".join(map(json.dumps, records)))
+    table = run("cr.jsonl", "--csv").out
+    rows = list(csv.reader(io.StringIO(table, newline="")))
+    assert [row[:2] for row in rows] == [["id", "label"], ["c\r", "x\ry"]]
+    assert {len(row) for row in rows} == {5}
+
+
+def test_what_was_left_out_is_told_in_options(run, here):
+    (here / "twice.jsonl").write_text((here / "train.jsonl").read_text() * 2)
+    said = run("twice.jsonl", "test.jsonl", "--label", "topic", "--skip-errors")
+    assert "--no-id gives each document one" in said.err

@@ -215,3 +215,31 @@ def test_ctrl_c_while_the_page_is_made_leaves_no_file(run, here, monkeypatch):
     assert said.err == "textkin: interrupted. Nothing was written.\n"
     assert not (here / "out.csv").exists()
     assert not (here / "page.html").exists()
+
+
+def test_no_document_repeats_itself_where_sources_overlap(run, here):
+    for name, text in {
+        "a/x.txt": "cats purr",
+        "a/in/y.txt": "dogs bark",
+        "b/z.txt": "cats",
+    }.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+    said = run("a", "b", "--against", "a/in")
+    assert said.out == ""
+    assert "0 of 2 documents repeat some of 1" in said.err
+    said = run("a/x.txt", "b/z.txt", "--against", "a")
+    assert said.out == ""
+    assert "0 of 2 documents repeat some of 1" in said.err
+
+
+def test_some_documents_must_be_left_to_repeat_others(run, here):
+    (here / "a.jsonl").write_text('{"id": 1, "text": "cats", "split": "train"}\n')
+    said = run("a.jsonl", "--against-where", "split=train", code=2)
+    assert "--against-where: all documents (1) are like it" in said.err
+
+
+def test_ids_are_no_table(run, here):
+    for name in ("ids.csv", "ids.json"):
+        assert "--ids prints ids alone" in run("notes", "--ids", "-o", name, code=2).err
+        assert not (here / name).exists()

@@ -172,6 +172,18 @@ def test_a_missing_set_is_told_without_the_place_of_the_folder(data, out):
         run_experiment(toy(), data / "x", out)
 
 
+def test_files_of_a_method_are_its_own(data, out):
+    methods = {"plain": Method(measured), "more": Method(measured, files=["v.txt"])}
+    found = run_experiment(toy(**methods), data, out, datasets=["a"])
+    assert found.outcomes("more", "a")[0].missing == "v.txt is not in the data folder."
+    assert found.mean("plain", "a", "sum") == 6
+    for content in ("1", "2"):
+        (data / "v.txt").write_text(content)
+        calls.clear()
+        assert run_experiment(toy(**methods), data, out, datasets=["a"]).mean("more", "a", "sum")
+        assert [call[1] for call in calls if call[0] != "read"] == ["more"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -184,6 +196,22 @@ def test_wrong_choices_are_refused_before_the_work(data, out, wrong, said):
     with pytest.raises(ValueError, match=said):
         run_experiment(toy(), data, out, **wrong)
     assert not out.exists()
+
+
+def test_a_method_may_belong_to_some_sets_only(data, out):
+    own = Method(measured, on=lambda dataset: dataset == "a")
+    experiment = toy(own=own, plain=Method(measured))
+    found = run_experiment(experiment, data, out)
+    assert [(c.dataset, c.method) for c in found.cells] == [
+        ("a", "own"),
+        ("a", "plain"),
+        ("b", "plain"),
+        ("b", "plain"),
+    ]
+    with pytest.raises(
+        ValueError, match=r"toy measures none of its methods 'own' on any of .* 'b'"
+    ):
+        run_experiment(experiment, data, out, methods=["own"], datasets=["b"])
 
 
 def test_after_ctrl_c_the_next_run_goes_on(data, out):

@@ -1,5 +1,6 @@
 """k-medoids, linkage and words beside slow, obvious versions of the same."""
 
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -88,6 +89,14 @@ def test_above_the_size_medoids_are_drawn_and_all_documents_assigned_exactly():
     assert whole.inertia_ <= found.inertia_ < 1.2 * whole.inertia_
 
 
+def test_too_few_of_the_drawn_documents_differ():
+    """It said that no more than one document differs, of all."""
+    X = np.vstack([np.ones((3000, 2)), [[1.0, 2.0]]])
+    asked = tk.DocumentClusters(2, method="kmedoids", metric="l2", max_matrix=10, random_state=0)
+    with pytest.raises(ValueError, match=r"at most 1, .*\(of max_matrix=10 that were drawn"):
+        asked.fit(X)
+
+
 # ------------------------------------------------------------------ linkage
 
 
@@ -143,12 +152,71 @@ def test_parts_of_a_graph_are_joined_by_the_distances_of_one_document_each():
         graph_linkage(pairs, neighbour_graph(pairs, 1), "average", 2)
 
 
+@pytest.mark.parametrize("how", ["average", "single"])
+def test_copies_merge_first_over_a_graph_and_count_as_in_the_matrix(how):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((20, 3)), np.repeat(rng.random((2, 3)), 30, axis=0)])
+    X = X[rng.permutation(len(X))]
+    pairs = pairs_of(X)
+    merges = graph_linkage(pairs, neighbour_graph(pairs, 21), how, 2)  # 22 documents differ
+    expected = linkage(squareform(apart(X), checks=False), how)
+    assert is_valid_linkage(merges)
+    assert (merges[:, 2] == 0).sum() == 58
+    assert_allclose(cophenet(merges), cophenet(expected), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "jaccard"])
+@pytest.mark.parametrize("n_neighbors", [1, 5])
+def test_documents_at_no_distance_are_together_over_a_graph(metric, n_neighbors):
+    """More copies than neighbours: average linkage put them into different clusters."""
+    rng = np.random.default_rng(1)
+    words = (rng.random((40, 12)) < 0.5) * 1.0
+    words[:, 0] = 1  # no row of zeros
+    X = np.vstack([words, np.repeat(words[:1], 50, axis=0)])
+    if metric != "euclidean":
+        X *= 2.0 ** np.arange(len(X))[:, None] / 2.0**40  # no two are the same numbers
+    found = tk.DocumentClusters(
+        12, method="agglomerative", metric=metric, max_matrix=80, n_neighbors=n_neighbors
+    ).fit(X)
+    assert len(set(found.labels_[[0, *range(40, 90)]])) == 1
+    assert found.n_clusters_ == 12
+
+
+def test_equal_documents_are_together_over_a_graph_of_texts():
+    texts = [f"The {animal} sleeps" for animal in ("cat", "dog", "horse", "cow", "mouse", "bird")]
+    texts += ["Stocks fell", "stocks FELL!"] * 20
+    found = tk.DocumentClusters(7, method="agglomerative", max_matrix=30, n_neighbors=2).fit(texts)
+    assert_array_equal(found.labels_[6:], [0] * 40)
+    with pytest.raises(ValueError, match="at most 7, the number of documents that differ"):
+        found.set_params(n_clusters=8).fit(texts)
+
+
 def test_single_linkage_over_a_graph_is_exact_where_edges_suffice():
     X = rows(3, 300, 2)
     pairs = pairs_of(X)
     merges = graph_linkage(pairs, neighbour_graph(pairs, 12), "single", 2)
     expected = linkage(squareform(apart(X), checks=False), "single")
     assert_allclose(merges[:, 2], expected[:, 2], rtol=1e-9)
+
+
+def test_as_many_clusters_as_documents_need_no_matrix():
+    """Distances from every centre were kept: 1.4 gigabytes for 2,600 clusters of 6,000."""
+    X = rows(5, 3000)
+    whole = tk.DocumentClusters(
+        None, method="agglomerative", metric="euclidean", distance_threshold=0.02, max_matrix=500
+    )
+    tracemalloc.start()
+    try:
+        whole.fit(X)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert whole.n_clusters_ > 2500
+    assert peak < len(X) * len(X) * 8 / 2
+    for cluster in whole.clusters_:
+        far = np.linalg.norm(X[cluster.members] - X[cluster.central], axis=1)
+        assert_allclose(cluster.distances, far, atol=1e-9)
+    assert np.isfinite(whole.picture().points).all()
 
 
 def test_a_cut_by_number_and_by_distance():

@@ -337,3 +337,30 @@ def test_records_copies_and_drawings():
     assert isinstance(repeats, Repeats)
     assert found[-1].positions == found[len(found) - 1].positions
     assert [group.number for group in tk.find_duplicates(TEXTS)[:2]] == [0, 1]
+
+
+def test_rows_of_zeros_are_copies_in_a_sparse_matrix_too():
+    rows = np.zeros((50, 3))
+    rows[7, 1] = 2.0
+    for X in (rows, sparse.csr_array(rows)):
+        found = tk.find_duplicates(X, 0.5, by="l1")
+        assert positions(found) == [[at for at in range(50) if at != 7]]
+        assert len(found.pairs) == 48  # each with the first, not all with all
+
+
+@pytest.mark.parametrize(("by", "threshold"), [("wmd", 0.5), ("edit", 1), ("bag", None)])
+def test_texts_among_lists_of_words_are_refused_by_position(by, threshold):
+    """Transport took them, and then could not say why they are duplicates."""
+    with pytest.raises(TypeError, match=r"documents must be texts.* position 1 holds list"):
+        tk.find_duplicates(["cats purr", ["cats", "purr"]], threshold, by=by)
+    with pytest.raises(TypeError, match=r"against must be lists of words.* position 1 holds str"):
+        tk.find_duplicates([["cats"]], threshold, by=by, against=[["cats"], "cats"])
+
+
+def test_arrays_of_tokens_at_no_distance_have_a_reason():
+    """Their reasons were looked for in words that arrays do not have."""
+    tokens = np.eye(3, dtype=np.float32)
+    found = tk.find_duplicates([tokens, tokens[:1], tokens[::-1]], 0.1, by=tk.TokenMover())
+    assert positions(found) == [[0, 2]]
+    assert found[0][1].reason == "TokenMover 0 <= 0.1"
+    assert "TokenMover 0 <= 0.1" in found.to_text()

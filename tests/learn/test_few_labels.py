@@ -162,6 +162,19 @@ def test_parts_sum_to_the_score(texts, fitted):
 
 
 @pytest.mark.parametrize(
+    ("given", "dtype"), [([0, 1], "Int64"), (["a", "b"], "string"), ([False, True], "boolean")]
+)
+def test_what_pandas_has_not(given, dtype):
+    """Its NA could not be compared with "-1", and made floats of whole numbers."""
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.Series([*given, None], dtype=dtype)
+    few = FisherKernelClassifier(2, random_state=0).fit(GROUPS, labels)
+    assert few.classes_.tolist() == given
+    assert [type(label) for label in few.classes_.tolist()] == [type(given[0])] * 2
+    assert few.class_counts_.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
         (GROUPS, None, ValueError, "requires y to be passed"),

@@ -1,5 +1,7 @@
 """The classifier: its measures beside brute force, and what it answers at the edges."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -8,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import textkin as tk
 from textkin import NearestNeighborClassifier as KNN
+from textkin.exceptions import EmptyDocumentError
 
 TEXTS = [
     "Cats purr on the mat",
@@ -143,6 +146,14 @@ def test_labels_of_any_type(labels):
     assert knn.classes_.tolist() == sorted(labels)
 
 
+def test_whole_numbers_of_pandas_stay_whole():
+    """They were read as floats, by which large ones are the same."""
+    pandas = pytest.importorskip("pandas")
+    labels = [2**53, 2**53 + 1]
+    knn = KNN("l2", n_neighbors=1).fit([[0.0], [1.0]], pandas.Series(labels, dtype="Int64"))
+    assert knn.predict([[0.1], [0.9]]).tolist() == labels
+
+
 def test_unseen_labels_count_as_errors():
     knn = KNN("l2", n_neighbors=1).fit([[0.0], [1.0]], ["a", "b"])
     assert knn.score([[0.0], [1.0]], ["a", "new"]) == 0.5
@@ -156,6 +167,8 @@ def test_unseen_labels_count_as_errors():
         (["a", None], ValueError, "position 1 has None"),
         ([1.0, np.nan], ValueError, "position 1 has nan"),
         (np.array(["a", np.nan], dtype=object), ValueError, "position 1 has nan"),
+        (["a", np.nan], ValueError, "position 1 has nan"),
+        ([Decimal(1), Decimal("nan")], ValueError, "position 1 has NaN"),
         ([1.0, 2.5], ValueError, "continuous"),
         ([1, "a"], TypeError, "all of one type; got int, str"),
         (np.array([1, "a"], dtype=object), TypeError, "all of one type; got int, str"),
@@ -204,6 +217,30 @@ def test_wrong_documents_are_refused():
         numbers.predict([[np.nan, 0, 0]])
     with pytest.raises(TypeError, match=r"align\(vocabulary\)"):
         KNN().fit(np.eye(3), [1, 2, 3])
+    with pytest.raises(EmptyDocumentError, match="only words that all of them have"):
+        KNN("cosine").fit(["cats purr"] * 3, [1, 2, 3])
+
+
+def test_what_is_kept_does_not_change_with_what_was_given():
+    """Evidence showed, and explained, other documents after a list was sorted in place."""
+    texts = list(TEXTS)
+    knn = KNN(n_neighbors=1).fit(texts, LABELS)
+    texts.reverse()
+    [item] = knn.evidence([TEXTS[0]])
+    assert item.neighbors[0].snippet == TEXTS[0]
+    assert item.explain().distance == item.neighbors[0].distance == 0
+    for rows in (np.eye(3), sparse.csr_array(np.diag([1.0, 2, 3]))):
+        knn = KNN("l2", n_neighbors=1).fit(rows, list("abc"))
+        expected = knn.predict(np.eye(3)).tolist()
+        values = rows if isinstance(rows, np.ndarray) else rows.data
+        values[:] = values[::-1].copy()
+        assert knn.predict(np.eye(3)).tolist() == expected
+
+
+def test_a_metric_that_is_set_after_fit_waits_for_the_next():
+    documents = np.random.default_rng(0).normal(size=(3, 4, 5))
+    knn = KNN(tk.TokenMover(), n_neighbors=1).fit(documents, list("abc"))
+    assert knn.set_params(metric="cosine").predict(documents).tolist() == list("abc")
 
 
 def test_columns_of_a_table_name_the_reasons():

@@ -170,3 +170,24 @@ def test_a_missing_text_is_told_by_its_position(missing, others):
         listed([missing, *others])
     with pytest.raises(TypeError, match=r"position 1 holds .*a missing value: drop it"):
         listed([*others, missing])
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([b"a text"], r"got bytes: decode it first"),
+        (np.array([["a", "cat"], ["a", "dog"]]), r"pass X\.tolist\(\)"),
+        ([np.array(["a", "cat"]), np.array(["a", "dog"])], r"pass X\.tolist\(\)"),
+    ],
+    ids=["bytes", "array", "arrays"],
+)
+def test_strings_that_are_no_documents_are_told(documents, message):
+    with pytest.raises(TypeError, match=message):
+        listed(documents)
+
+
+def test_what_is_no_word_is_told():
+    with pytest.raises(TypeError, match="lists of words; one holds int"):
+        measure_of("cosine").fit([["cat", 5], ["dog"]])
+    with pytest.raises(TypeError, match="position 1 holds int"):
+        measure_of("edit").fit(["cat", 5])

@@ -241,6 +241,15 @@ def test_clone_pickle_and_save(model, labels, tmp_path):
         assert loaded.predict(X).tolist() == fitted.predict(X).tolist()
 
 
+def test_as_many_dimensions_as_words_are_no_words(tmp_path):
+    texts = ["cat dog", "dog dog bird", "bird cat cat", "cat"]
+    fitted = RocchioClassifier(model=tk.LSI(3, random_state=0)).fit(texts, [0, 1, 0, 1])
+    fitted.save(tmp_path / "folder")
+    loaded = RocchioClassifier.load(tmp_path / "folder")
+    for text in texts:
+        assert loaded.explain(text) == fitted.explain(text)
+
+
 def test_a_saved_classifier_that_does_not_fit_together_is_refused(tmp_path):
     fitted = RocchioClassifier().fit(TEXTS, LABELS)
     fitted.class_counts_ = fitted.class_counts_[:1].copy()

@@ -134,7 +134,7 @@ app.command(epilog="Example: textkin classify mails/ new.txt --explain --html ev
     _classify.classify
 )
 app.command(epilog="Example: textkin cluster notes/ -n 5 --html clusters.html")(_cluster.cluster)
-app.command(epilog="Example: textkin duplicates faq.csv --by wmd --threshold 0.5")(
+app.command(epilog="Example: textkin duplicates faq.csv --by wmd --threshold 3")(
     _duplicates.duplicates
 )
 

@@ -161,6 +161,8 @@ def classify(
                 ),
             )
             sources = [train] if test is None else [train, test]
-            wanted = Output.of(sources, json=json, csv=csv, output=output, html=html)
+            wanted = Output.of(
+                sources, json=json, csv=csv, output=output, pattern=pattern or (), html=html
+            )
         found = task.run()
         found.show(wanted, explain=explain)

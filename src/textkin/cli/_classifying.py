@@ -18,7 +18,7 @@ from textkin.cli._corpora import (
 from textkin.cli._measuring import Measuring
 from textkin.cli._opened import documents_told
 from textkin.cli._predictions import Classified, Prediction
-from textkin.cli._printing import note
+from textkin.cli._printing import note, one_line
 from textkin.learn import NearestNeighborClassifier, RocchioClassifier
 from textkin.learn._voting import VoteName
 from textkin.run import progress_bar, working
@@ -108,11 +108,14 @@ class Task:
     # Who teaches, and who is asked
 
     def _documents(self) -> tuple[list[Document], list[Document]]:
-        known = self._read(self.train)
+        known, labels = self._read(self.train)
         if self.test is None:
+            self._tell_unused(labels)
             return self._parted(known)
         known = outside(known, self.train, self.test)
-        asked = outside(self._read(self.test), self.test, self.train)
+        found, more = self._read(self.test)
+        self._tell_unused(labels | more)
+        asked = outside(found, self.test, self.train)
         teachers = [document for document in known if document.label is not None]
         if not teachers:
             raise ValueError(self._no_labels(known))
@@ -145,11 +148,18 @@ class Task:
             note(f"{documents_told(len(rest) - len(teachers))} without a label left out.")
         return teachers, asked
 
-    def _read(self, path: Path) -> list[Document]:
+    def _read(self, path: Path) -> tuple[list[Document], set[str]]:
+        """Return the documents of a source, and the labels that it has, those for none too."""
         found = labelled(path, read_documents([path], self.reading), self.label)
+        labels = {one.label for one in found if one.label is not None}
         found = [replace(one, label=None) if one.label in self.unlabelled else one for one in found]
         kept = fulfil(found, self.where)
-        return [document for document, there in zip(found, kept, strict=True) if there]
+        return [document for document, there in zip(found, kept, strict=True) if there], labels
+
+    def _tell_unused(self, labels: set[str]) -> None:
+        """Tell slips of the pen: the documents that were meant would teach."""
+        for label in sorted(self.unlabelled - labels):
+            note(f"--unlabelled: no document has the label {one_line([label])!r}.")
 
     def _no_labels(self, known: Sequence[Document]) -> str:
         if self.label is not None:
@@ -211,9 +221,9 @@ class Task:
             classifier.fit(teachers, labels)
         with working("Classifying"):
             chosen = classifier.predict(asked).tolist()
-            scores = classifier.similarity(asked).max(axis=1).tolist()
+            cosines = classifier.similarity(asked)
         found = [
-            Prediction(document, str(label), score, None, classifier)
-            for document, label, score in zip(asked, chosen, scores, strict=True)
+            Prediction(document, str(label), float(row.max()), None, classifier, not row.any())
+            for document, label, row in zip(asked, chosen, cosines, strict=True)
         ]
         return found, {}

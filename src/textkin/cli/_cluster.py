@@ -155,7 +155,15 @@ def cluster(
                 split=None if split is None else split.value,
                 skip_errors=skip_errors,
             )
-            wanted = Output.of(sources, json=json, csv=csv, output=output, svg=svg, html=html)
+            wanted = Output.of(
+                sources,
+                json=json,
+                csv=csv,
+                output=output,
+                pattern=reading.pattern,
+                svg=svg,
+                html=html,
+            )
         found = read_documents(sources, reading)
         kept = fulfil(found, where or ())
         documents = [one for one, there in zip(found, kept, strict=True) if there]

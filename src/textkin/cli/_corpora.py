@@ -156,14 +156,21 @@ def labelled(path: Path, documents: "Sequence[Document]", field: str | None) -> 
     return found
 
 
-def outside(documents: "list[Document]", source: Path, other: Path) -> "list[Document]":
-    """Leave out what a folder shares with another source that lies in it."""
+def outside(
+    documents: "list[Document]", source: Path, other: Path, *, several: bool = False
+) -> "list[Document]":
+    """Leave out what a folder shares with another source that lies in it.
+
+    Of several sources ids begin with the path, see `read_documents`.
+    """
     if not source.is_dir() or is_index(source):
         return documents
     inner, outer = other.resolve(), source.resolve()
     if not inner.is_relative_to(outer):
         return documents
     shared = inner.relative_to(outer).as_posix()
+    if several:
+        shared = _whole_id(source, shared)
     kept = [
         document
         for document in documents
@@ -194,6 +201,8 @@ def _label(value: object, document: "Document", field: str | None) -> str | None
             f"{field or _LABEL!r} is {one_line([repr(value)], 60)}. Name another field with "
             "--label."
         )
+    if isinstance(value, bool):
+        return "true" if value else "false"  # as JSON has it
     if isinstance(value, float) and value.is_integer():  # tables with gaps have 1.0 for 1
         value = int(value)
     return str(value).strip() or None

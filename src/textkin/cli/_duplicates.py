@@ -104,7 +104,7 @@ def duplicates(
         with working("Loading"):
             from textkin.cli._corpora import Reading
             from textkin.cli._measuring import Measuring
-            from textkin.cli._output import Output
+            from textkin.cli._output import Form, Output
             from textkin.cli._repeated import Found, Sets
             from textkin.learn import find_duplicates
 
@@ -134,7 +134,11 @@ def duplicates(
                 keep_stop_words=keep_stop_words,
                 jobs=jobs,
             )
-            wanted = Output.of(sets.paths, json=json, csv=csv, output=output, html=html)
+            wanted = Output.of(
+                sets.paths, json=json, csv=csv, output=output, pattern=pattern or (), html=html
+            )
+            if ids and wanted.form is not Form.lines:
+                raise ValueError(f"--ids prints ids alone: name no table or JSON, as {output} is.")
         documents, others = sets.read()
         settings = measuring.settings(len(documents) + len(others or ()))
         with progress_bar("Comparing") as tell:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textkin.cli._printing import note, one_line
+from textkin.cli._wording import reworded
 
 if TYPE_CHECKING:
     from textkin.text import Skipped
@@ -155,7 +156,7 @@ def tell_skipped(skipped: "Skipped") -> None:
     """Tell what was left out, if anything was."""
     if not skipped.count:
         return
-    told = "; ".join(one_line([reason], 300) for reason in skipped.reasons[:_REASONS])
+    told = "; ".join(one_line([reworded(reason)], 300) for reason in skipped.reasons[:_REASONS])
     more = f"; and {skipped.count - _REASONS:,} more" if skipped.count > _REASONS else ""
     note(f"left out {skipped.count:,}: {told}{more}")
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import typer
 
+from textkin.cli._corpora import is_index
 from textkin.cli._drawing import Look
 from textkin.cli._files import check_writable, write_whole
 from textkin.cli._printing import print_json, shown
 from textkin.explain._words import clean, columns, shortened
 from textkin.run import working
+from textkin.text.reading._folder import Walk, check_patterns
 
 __all__ = ["Form", "Output", "aligned"]
 
@@ -58,6 +60,7 @@ class Output:
         json: bool,
         csv: bool,
         output: Path | None,
+        pattern: Sequence[str] = (),
         **drawings: Path | None,
     ) -> "Output":
         """Look at the options, before any work.
@@ -68,6 +71,8 @@ class Output:
             What is read, which must not be written over.
         json, csv, output
             The options of these names.
+        pattern : sequence of str
+            Which files of folders are read; none is the default of `textkin.read`.
         **drawings
             Further options that name files.
 
@@ -86,7 +91,7 @@ class Output:
         for name, path in named.items():
             option = f"--{name}"
             check_writable(path)
-            if path.exists() and any(map(path.samefile, filter(Path.exists, sources))):
+            if any(_is_read(path, source, pattern) for source in sources):
                 raise ValueError(f"{option} must not name what is read: {str(path)!r}.")
             for other, second in named.items():
                 if other != name and path.resolve() == second.resolve():
@@ -190,6 +195,25 @@ def aligned(
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    csv_module.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+    lines = []
+    for row in rows:
+        file = io.StringIO()
+        # What ends a line is what is quoted: of a lone \r readers make a row of its own.
+        csv_module.writer(file, lineterminator="\r\n").writerow(row)
+        lines.append(file.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines)
+
+
+def _is_read(path: Path, source: Path, pattern: Sequence[str]) -> bool:
+    """Tell whether a file is, or lies in, a source and would be lost to it."""
+    if not source.exists():
+        return False
+    inner, outer = path.resolve(), source.resolve()
+    if inner == outer or (path.exists() and path.samefile(source)):
+        return True
+    if not source.is_dir() or not inner.is_relative_to(outer):
+        return False
+    if is_index(source):  # all of its files are its own
+        return True
+    files = Walk(source, check_patterns(pattern or None)) if path.exists() else ()
+    return any(entry.path.resolve() == inner for entry in files)

@@ -39,6 +39,8 @@ class Prediction:
         The neighbours that voted.
     prototypes : RocchioClassifier or None
         What compared it with the mean of each label.
+    alone : bool
+        Whether it has nothing in common with any mean.
     """
 
     document: "Document"
@@ -46,6 +48,12 @@ class Prediction:
     score: float
     evidence: "Evidence | None" = None
     prototypes: "RocchioClassifier | None" = None
+    alone: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether there was nothing to compare, and its label is the most frequent."""
+        return self.alone if self.evidence is None else self.evidence.empty
 
     @property
     def truth(self) -> str:
@@ -81,7 +89,7 @@ class Prediction:
             found["true"] = self.truth
         if self.evidence is None:
             assert self.prototypes is not None
-            found["cosine"] = self.score
+            found |= {"cosine": self.score, "empty": self.empty}
             if explain:
                 found["explanation"] = self.prototypes.explain(self.document).to_dict()
             return found
@@ -207,7 +215,7 @@ class Classified:
         elif unknown:
             shown = one_line(sorted(unknown), 40)
             note(f"no document to learn from has these true labels: {one_line([shown], 200)}")
-        empty = sum(one.evidence is not None and one.evidence.empty for one in self.predictions)
+        empty = sum(one.empty for one in self.predictions)
         if empty:
             note(
                 f"{empty:,} of {documents_told(number)} without words to compare: given the most "

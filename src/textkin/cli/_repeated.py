@@ -67,6 +67,11 @@ class Sets:
         documents = self._kept(read_documents(self.sources, self.reading))
         if self.against_where:
             apart = fulfil(documents, self.against_where, "--against-where")
+            if all(apart):
+                raise ValueError(
+                    f"--against-where: all documents ({len(documents):,}) are like it; none is "
+                    "left that could repeat them."
+                )
             return (
                 [one for one, other in zip(documents, apart, strict=True) if not other],
                 [one for one, other in zip(documents, apart, strict=True) if other],
@@ -74,9 +79,10 @@ class Sets:
         if self.against is None:
             return documents, None
         others = self._kept(read_documents([self.against], self.reading))
-        if len(self.sources) == 1:
-            documents = outside(documents, self.sources[0], self.against)
-            others = outside(others, self.against, self.sources[0])
+        several = len(self.sources) > 1
+        for source in self.sources:
+            documents = outside(documents, source, self.against, several=several)
+            others = outside(others, self.against, source)
         return documents, others
 
     def _kept(self, documents: list[Document]) -> list[Document]:

@@ -270,14 +270,18 @@ class Task:
         self,
         name: str,
         make: Callable[[], Mapping[str, NDArray[Any]]],
+        *,
+        scope: Scope = "split",
         **settings: Any,  # noqa: ANN401 (plain JSON)
     ) -> Mapping[str, NDArray[Any]]:
         """Return arrays that are dear, from the work folder if they were made before.
 
         They are known by the name, the settings, the data set, the split, whether it is quick and
-        the version of the method.
+        the version of the method; with a wider `scope` without the split, or without the data set
+        too. Data sets that share arrays must have the same files.
         """
-        without = ("method", "settings")
+        without = {"method", "settings"}
+        without |= {"split": set(), "dataset": {"split"}, "run": {"split", "dataset"}}[scope]
         key = {part: value for part, value in self.key.items() if part not in without}
         return self.keeper.arrays({**key, "name": name, "with": settings}, make)
 

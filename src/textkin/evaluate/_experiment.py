@@ -48,12 +48,20 @@ class Method:
         Count up when the function changes what it computes.
     note : str
         A footnote: what differs from the paper, in a sentence.
+    on : callable
+        Of the name of a data set: whether the method is measured on it. On all, unless told: only
+        an experiment that asks several questions needs it.
+    files : sequence of str
+        Files of the data folder that it needs besides those of the data set, such as vectors:
+        other files, other cells; without them only its own cells are missing.
     """
 
     compute: Compute
     settings: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
     note: str = ""
+    on: Callable[[str], bool] = lambda dataset: True
+    files: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,8 @@ class Experiment:
         """Give the cells of a data set: all methods of a split, then those of the next."""
         for split in range(n_splits):
             for name, method in self.methods.items():
-                yield Cell(dataset, name, split, method.settings, method.version)
+                if method.on(dataset):
+                    yield Cell(dataset, name, split, method.settings, method.version)
 
 
 def run_experiment(
@@ -212,6 +221,12 @@ def run_experiment(
         raise ValueError("methods and datasets must name at least one each, or be None for all.")
     keeper, shared = Keeper(out / "cells" / experiment.name, fresh=fresh), Shared()
     plan = list(_plan(experiment, data, asked, wanted, quick))
+    if not any(step.asked for step in plan):
+        names, sets = (", ".join(map(repr, each)) for each in (sorted(wanted), asked))
+        raise ValueError(
+            f"{experiment.name} measures none of its methods {names} on any of the data sets "
+            f"{sets}; leave one of the two lists out."
+        )
     if all(isinstance(step.key, MissingDataError) for step in plan if step.asked):
         raise next(s.key for s in plan if s.asked and isinstance(s.key, MissingDataError))
 
@@ -265,16 +280,21 @@ def _plan(
     experiment: Experiment, data: Path, asked: Sequence[str], wanted: set[str], quick: bool
 ) -> Iterator[_Step]:
     """Give the cells that were asked for, and the others, which may have been computed before."""
+    own = {name: _stamps(data, method.files) for name, method in experiment.methods.items()}
     for dataset in dict.fromkeys([*experiment.datasets, *asked]):
-        stamps = _stamps(experiment, data, dataset)
-        missing = isinstance(stamps, MissingDataError)
+        common = _stamps(data, experiment.files(dataset))
+        missing = isinstance(common, MissingDataError)
         for cell in experiment.cells(
             dataset, 1 if missing else experiment.splits(data, dataset, quick)
         ):
             now = dataset in asked and cell.method in wanted
-            if isinstance(stamps, MissingDataError):
-                if now:
-                    yield _Step(cell, stamps, now)
+            stamps: dict[str, str] = {}
+            for some in (common, own[cell.method]):
+                if isinstance(some, MissingDataError):
+                    if now:
+                        yield _Step(cell, some, now)
+                    break
+                stamps |= some
             else:
                 yield _Step(cell, _key(experiment, cell, quick, stamps), now)
 
@@ -319,12 +339,12 @@ def _known(methods: Sequence[str] | None, experiment: Experiment) -> set[str]:
     return set(methods)
 
 
-def _stamps(experiment: Experiment, data: Path, dataset: str) -> dict[str, str] | MissingDataError:
-    """Return a hash of each file of a data set; or which one is not there."""
+def _stamps(data: Path, files: Sequence[str]) -> dict[str, str] | MissingDataError:
+    """Return a hash of each file of a data set or method; or which one is not there."""
     try:
         return {
             relative: hashlib.sha256(file_in(data, relative).read_bytes()).hexdigest()[:16]
-            for relative in experiment.files(dataset)
+            for relative in files
         }
     except MissingDataError as error:
         return error

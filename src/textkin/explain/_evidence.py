@@ -144,8 +144,14 @@ class Evidence:
         Returns
         -------
         SearchCertificate or None
-            For transport; ``verify()`` checks it without the search. None for measures of vectors,
-            by which every distance was computed.
+            For transport; ``verify()`` checks it without the search, and says whether distances
+            are exact (those of a bound are not). None for measures of vectors, by which every
+            distance was computed.
+
+        Raises
+        ------
+        ValueError
+            If the evidence was pickled and loaded: the search is not kept, so search again.
         """
         return None if self._reasons is None else self._reasons.certificate()
 

@@ -11,7 +11,7 @@ from textkin.learn._linkage import cut, graph_linkage, matrix_linkage, neighbour
 from textkin.learn._measures import Measure
 from textkin.learn._medoids import k_medoids
 from textkin.learn._pairs import Pairs, Phases
-from textkin.learn._partition import Asked, Grouping, Partition, too_many
+from textkin.learn._partition import Asked, Grouping, Partition, mapped, too_many
 from textkin.learn._transport import TransportMeasure
 from textkin.run import ProgressCallback
 
@@ -64,11 +64,18 @@ class ByDistances(Grouping):
         else:
             merges, labels = _merged(pairs, asked, phases.next())
             central = _central(pairs, labels, random)
-        order = np.argsort(central)  # equally near ones by position
-        far = pairs.between(np.arange(len(pairs)), central[order], None if whole else phases.next())
+        everything = np.arange(len(pairs))
+        if labels is None:
+            far = pairs.between(everything, central, None if whole else phases.next())
+            labels = far.argmin(axis=1)  # equally near ones by position
+            own = far[everything, labels]
+            far = far[:, mapped(labels, central)]
+        else:  # of as many clusters as there are documents, perhaps
+            some = mapped(labels, central)
+            far = pairs.between(everything, central[some], None if whole else phases.next())
+            own = _own(pairs, labels, central, far, some)
         phases.end()
-        labels = far.argmin(axis=1) if labels is None else np.argsort(order)[labels]
-        return Partition(pairs.positions, labels, far, pairs.positions[central[order]], merges)
+        return Partition(pairs.positions, labels, own, far, pairs.positions[central], merges)
 
     def nearest(
         self,
@@ -106,9 +113,34 @@ def _merged(
 def _central(pairs: Pairs, labels: Int64Array, random: RandomState) -> Int64Array:
     """Return the most central document of each cluster."""
     central = []
-    for cluster in range(int(labels.max()) + 1):
-        members = np.flatnonzero(labels == cluster)
+    for members in _members(labels):
+        judges = members
         if pairs.matrix is None and len(members) > _JUDGES:
-            members = np.sort(random.choice(members, _JUDGES, replace=False))
-        central.append(members[pairs.between(members, members).sum(axis=1).argmin()])
+            judges = np.sort(random.choice(members, _JUDGES, replace=False))
+        at = pairs.between(judges, judges).sum(axis=1).argmin() if len(judges) > 1 else 0
+        central.append(judges[at])
     return np.array(central, dtype=np.int64)
+
+
+def _own(
+    pairs: Pairs,
+    labels: Int64Array,
+    central: Int64Array,
+    far: Float64Array,
+    some: Int64Array,
+) -> Float64Array:
+    """Return how far each is from its centre; `far` has the distances from some centres."""
+    column = np.full(len(central), -1)
+    column[some] = np.arange(len(some))
+    own: Float64Array = far[np.arange(len(labels)), column[labels]]
+    own[column[labels] < 0] = 0.0
+    for cluster, members in enumerate(_members(labels)):
+        if column[cluster] < 0 and len(members) > 1:
+            own[members] = pairs.between(members, central[[cluster]])[:, 0]
+    return own
+
+
+def _members(labels: Int64Array) -> list[Int64Array]:
+    """Return the places of each cluster, ascending."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels))[:-1])

@@ -10,7 +10,7 @@ from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows
 from textkin.learn._documents import are_numbers
 from textkin.learn._kmeans import LatentWords, k_means, n_distinct, unit_rows
-from textkin.learn._partition import Asked, Grouping, Partition, too_many
+from textkin.learn._partition import Asked, Grouping, Partition, mapped, too_many
 from textkin.learn._vectors import Representation
 from textkin.run import ProgressCallback
 from textkin.text._stop_words import StopWords
@@ -77,7 +77,8 @@ class ByMeans(Grouping):
         own = far[np.arange(len(positions)), labels]
         order = np.lexsort((own, labels))
         central = positions[order[np.searchsorted(labels[order], np.arange(len(means)))]]
-        return Partition(positions, labels, far, central, means=means)
+        far = far[:, mapped(labels, central)]
+        return Partition(positions, labels, own, far, central, means=means)
 
     def nearest(
         self,

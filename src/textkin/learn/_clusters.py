@@ -20,7 +20,7 @@ from textkin.learn._describing import Cluster, Counted, described
 from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
 from textkin.learn._linkage import Linkage
 from textkin.learn._measures import METRIC, MetricLike
-from textkin.learn._partition import Asked, Grouping, Partition
+from textkin.learn._partition import Asked, Grouping, Partition, by_size
 from textkin.learn._placing import placed
 from textkin.run import ProgressCallback
 from textkin.text import Vocabulary
@@ -121,12 +121,13 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
     **Agglomerative** clustering is SciPy's up to `max_matrix` documents. Above, documents are
     joined with their `n_neighbors` nearest, which the exact search finds without computing most
     distances, and only distances between joined documents are used: any other pair counts as far
-    apart as the farthest joined one. "single" is exact wherever the least distance between two
-    groups is that of a joined pair; "average" is that of Dhulipala et al.; "complete" needs all
-    distances and is refused. Parts of the graph without an edge between them are merged last, by
-    the distances between one document of each. The central document has the smallest mean distance
-    from the members; above `max_matrix`, in clusters of more than 128, from 128 drawn members, and
-    is one of them.
+    apart as the farthest joined one; of equal documents, which are merged first, one stands for
+    all. "single" is exact wherever the least distance between two groups is that of a joined
+    pair; "average" is that of Dhulipala et al.; "complete" needs all distances and is refused.
+    Parts of the graph without an edge between them are merged last, by the distances between
+    one document of each. The central document has the smallest mean distance from the members;
+    above `max_matrix`, in clusters of more than 128, from 128 drawn members, and is one of
+    them.
 
     **Words that set a cluster apart** are those whose odds among the words of its documents exceed
     those among the others' most surely: the z-score of the log-odds ratio with an informative
@@ -427,10 +428,9 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
         found: Partition,
     ) -> None:
         """Keep what was found, with the largest cluster first."""
-        sizes = np.bincount(found.labels, minlength=len(found.central))
-        order = np.lexsort((found.central, -sizes))
+        order = by_size(found.labels, found.central)
         numbers = np.argsort(order)[found.labels]
-        own = found.far[np.arange(len(numbers)), found.labels]
+        own = found.own
         n_documents = size(documents)
         self.labels_: Int64Array = np.full(n_documents, -1, dtype=np.int64)
         self.labels_[found.positions] = numbers
@@ -446,7 +446,7 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
             self.cluster_centers_: Float64Array = found.means[order]
         if found.merges is not None:
             self.linkage_: Float64Array = found.merges
-        self._places = placed(found.far[:, order], numbers)
+        self._places = placed(found.far, numbers)
 
     def _forget(self, *names: str) -> None:
         for name in names:

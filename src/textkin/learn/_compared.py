@@ -139,7 +139,7 @@ class Compared:
         if are_numbers(self.documents) or not len(equal):
             return reasons
         documents = part(self.documents, [of, *positions[equal].tolist()])
-        if not self.text(of) and any(hasattr(document, "vectors") for document in documents):
+        if not self.text(of) and any(_has_vectors(document) for document in documents):
             return reasons  # tokens with vectors of their own
         for same, of_words in (("same words", False), ("same text", True)):
             stop_words = None if of_words else self.stop_words
@@ -155,3 +155,7 @@ class Compared:
         if distance <= self.threshold:
             return f"{self.by} {distance:.4g} <= {self.threshold:g}"
         return f"{self.by} {distance:.4g}, linked by others"
+
+
+def _has_vectors(document: object) -> bool:
+    return hasattr(document, "vectors") or isinstance(document, np.ndarray)

@@ -59,13 +59,13 @@ def listed(X: Any, name: str = "X") -> Any:  # noqa: ANN401 (whatever users pass
         return values
     if isinstance(X, np.ndarray):
         if X.dtype.kind not in "OUS" or X.ndim != 1:
-            return X
+            return _numbers(X, name)
         X = X.tolist()
     if not isinstance(X, Iterable):  # what only NumPy can read
         return listed(np.asarray(X), name)
     items = X if isinstance(X, list) else list(X)
     if not _are_texts(items):
-        return np.asarray(items)
+        return _numbers(np.asarray(items), name)
     for at, item in enumerate(items):
         if item is None or isinstance(item, float):
             raise TypeError(f"{name} must hold documents; position {at} holds {described(item)}.")
@@ -104,6 +104,17 @@ def snippet_of(document: object) -> str:
     if isinstance(text, list | tuple):
         text = " ".join(map(str, text[:_BEGINNING]))
     return shortened(text[:_BEGINNING], _SNIPPET) if isinstance(text, str) else ""
+
+
+def _numbers(rows: Any, name: str) -> Any:  # noqa: ANN401
+    """Return rows that may be numbers; tell strings, of which NumPy makes arrays as well."""
+    if rows.dtype.kind not in "US":
+        return rows
+    if rows.ndim == 1:
+        held = f"{described(rows.tolist()[0])}."
+    else:
+        held = "an array of strings. Words of documents stand in lists: pass X.tolist()."
+    raise TypeError(f"{name} must hold texts, lists of words, or rows of numbers; got {held}")
 
 
 def _are_texts(items: list[Any]) -> bool:

@@ -21,7 +21,13 @@ from textkin.learn._duplicates_asked import (
     refuse_one_sided,
 )
 from textkin.learn._grouping import Groups, KeptPairs, joined
-from textkin.learn._hashing import first_of_equals, has_words, keys_of_rows, keys_of_texts
+from textkin.learn._hashing import (
+    first_of_equals,
+    has_words,
+    keys_of_rows,
+    keys_of_texts,
+    refuse_mixed,
+)
 from textkin.learn._measures import Measure, is_transport
 from textkin.learn._repeats import Repeats
 from textkin.learn._vectors import takes_texts
@@ -341,7 +347,9 @@ def _equal_keys(
 def _together(own: Any, other: Any) -> Any:  # noqa: ANN401 (what `listed` returned)
     """Return the documents of both sets as one."""
     for name, given in (("documents", own), ("against", other)):
-        if are_numbers(given) and given.ndim != 2:
+        if not are_numbers(given):
+            refuse_mixed(given, name)
+        elif given.ndim != 2:
             raise ValueError(
                 f"{name} must have one row a document; got an array of shape {given.shape}."
             )

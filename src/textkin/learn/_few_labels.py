@@ -224,7 +224,8 @@ class FisherKernelClassifier(DocumentClassifier):
         Returns
         -------
         ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
-            f_c(d); for two classes that of the second, which is predicted above 0.
+            f_c(d); for two classes that of the second, which is predicted above 0. A document
+            without known words goes to the most frequent class, whatever these are.
         """
         scores = self._scores(self._rows(X))
         return np.asarray(scores[:, 1]) if scores.shape[1] == 2 else scores

@@ -22,6 +22,7 @@ __all__ = [
     "keys_of_rows",
     "keys_of_texts",
     "keys_of_words",
+    "refuse_mixed",
 ]
 
 
@@ -65,6 +66,16 @@ def keys_of_texts(
         if progress is not None:
             progress(len(keys), len(documents))
     return keys
+
+
+def refuse_mixed(documents: Sequence[Any], name: str) -> None:
+    """Refuse texts among lists of words, and lists of words among texts."""
+    if documents and isinstance(text_of(documents[0]), str):
+        for _ in _texts(documents, name):
+            pass
+    elif documents and isinstance(documents[0], list | tuple):
+        for _ in _word_lists(documents, name):
+            pass
 
 
 def has_words(documents: Sequence[Any], stop_words: StopWords) -> bool:
@@ -112,22 +123,22 @@ def _keys(ids: Any, offsets: Any, *, ordered: bool) -> list[bytes]:  # noqa: ANN
     ]
 
 
-def _texts(documents: Sequence[Any]) -> Iterator[str]:
+def _texts(documents: Sequence[Any], name: str = "documents") -> Iterator[str]:
     for position, document in enumerate(documents):
         text = text_of(document)
         if not isinstance(text, str):
             raise TypeError(
-                "documents must be texts, as the first one is, or lists of words, all of them; "
+                f"{name} must be texts, as the first one is, or lists of words, all of them; "
                 f"position {position} holds {described(text)}."
             )
         yield text
 
 
-def _word_lists(documents: Sequence[Any]) -> Iterator[Sequence[str]]:
+def _word_lists(documents: Sequence[Any], name: str = "documents") -> Iterator[Sequence[str]]:
     for position, words in enumerate(documents):
         if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
             raise TypeError(
-                "documents must be lists of words, as the first one is, or texts, all of them; "
+                f"{name} must be lists of words, as the first one is, or texts, all of them; "
                 f"position {position} holds {described(words)}."
             )
         yield words

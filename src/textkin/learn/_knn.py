@@ -268,7 +268,8 @@ class NearestNeighborClassifier(ClassifierMixin, BaseEstimator):
         if measure.empty.all():
             raise EmptyDocumentError(
                 f"None of the {len(measure):,} training documents has anything to compare: no word "
-                "that the measure knows. Look at stop_words, and at the vectors and their language."
+                "that the measure knows, or by tf-idf only words that all of them have. Look at "
+                "stop_words, and at the vectors and their language."
             )
         self._measure = measure
         self._labels = labels
@@ -295,14 +296,16 @@ class NearestNeighborClassifier(ClassifierMixin, BaseEstimator):
         if not are_numbers(documents):
             if reset and not documents:
                 raise ValueError("X must have at least one document; got none.")
-            return documents
-        if isinstance(self.metric, TokenMover):  # documents of as many tokens each
+            return list(documents)  # evidence shows what was given, whatever becomes of the list
+        mover = self.metric if reset else getattr(self._measure, "mover", None)
+        if isinstance(mover, TokenMover):  # documents of as many tokens each
             return list(documents)
         return validate_data(
             self,
             X if hasattr(X, "columns") else documents,  # a table has names
             reset=reset,
             accept_sparse="csr",
+            copy=reset,  # what is kept must not change with the user's array
             ensure_min_samples=1 if reset else 0,
         )
 
@@ -430,7 +433,9 @@ class NearestNeighborClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _neighbor(self, row: int, distance: float, vote: float) -> Neighbor:
-        document = one(self._measure.documents, row)
+        documents = self._measure.documents
+        # Rows of numbers have no text, and taking one out of a sparse matrix is slow.
+        document = None if are_numbers(documents) else documents[row]
         label = value_of(self.classes_, int(self._labels[row]))
         return Neighbor(row, id_of(document), label, distance, vote, snippet_of(document))
 

@@ -1,6 +1,7 @@
 """Labels of any type: checked, and numbered in their order."""
 
 import math
+from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -63,9 +64,10 @@ def labels_and_gaps(
         given = [None if _is_gap(label) else label for label in y]
     labels = _column(given, n_documents, estimator)
     values = labels.tolist()
-    if "-1" in values:
+    strings = [at for at, label in enumerate(values) if isinstance(label, str) and label == "-1"]
+    if strings:
         raise ValueError(
-            f"y has the string '-1' at position {values.index('-1')}, which NumPy makes of -1 "
+            f"y has the string '-1' at position {strings[0]}, which NumPy makes of -1 "
             "among strings. For documents without a label use None, in a list or an array of "
             "dtype object."
         )
@@ -75,7 +77,11 @@ def labels_and_gaps(
 def value_of(classes: NDArray[Any], at: int) -> Any:  # noqa: ANN401
     """Return a class as a plain Python value."""
     value = classes[at]
-    return value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, np.generic):
+        return value
+    plain = value.item()
+    # A time in nanoseconds would be a bare number.
+    return value if value.dtype.kind in "mM" and isinstance(plain, int) else plain
 
 
 def _column(y: LabelsLike, n_documents: int, estimator: str) -> NDArray[Any]:
@@ -95,11 +101,15 @@ def _column(y: LabelsLike, n_documents: int, estimator: str) -> NDArray[Any]:
 def _array(y: Any) -> Any:  # noqa: ANN401
     """Keep NumPy from writing numbers among strings as strings."""
     if not isinstance(y, list | tuple):
-        return y
+        # Whole numbers of pandas may have gaps, and would be read as floats.
+        of_pandas = hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype)
+        return y.to_numpy(dtype=object) if of_pandas and getattr(y, "ndim", 0) == 1 else y
     array: Any = np.asarray(y)
     strings = array.dtype.kind in "US" and array.ndim == 1
     if strings and not all(isinstance(label, str | bytes) for label in y):
-        raise _mixed(y)
+        if not all(isinstance(label, str | bytes) or _is_missing(label) for label in y):
+            raise _mixed(y)
+        array = np.asarray(y, dtype=object)  # what is missing is told by its position
     return array
 
 
@@ -111,7 +121,7 @@ def _mixed(labels: Any) -> TypeError:  # noqa: ANN401
 def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(label, float) and not math.isfinite(label)
+    return isinstance(label, float | np.floating | Decimal) and not math.isfinite(label)
 
 
 def _is_gap(label: object) -> bool:

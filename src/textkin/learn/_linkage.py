@@ -29,11 +29,13 @@ def matrix_linkage(matrix: Float64Array, how: Linkage) -> Float64Array:
 def neighbour_graph(
     pairs: Pairs, n_neighbors: int, progress: ProgressCallback | None = None
 ) -> Edges:
-    """Join every document with its nearest ones."""
-    found = pairs.measure.nearest(None, n_neighbors, progress=progress)
-    place = np.full(len(pairs.measure), -1, dtype=np.int64)
-    place[pairs.positions] = np.arange(len(pairs))
-    ends = place[np.repeat(np.arange(len(found)), np.diff(found.starts))], place[found.rows]
+    """Join every document with its nearest ones, of equal documents the first alone.
+
+    Otherwise copies would be all the neighbours of copies.
+    """
+    places = np.flatnonzero(pairs.firsts == np.arange(len(pairs)))
+    found = pairs.measure.nearest_among(pairs.positions[places], n_neighbors, progress=progress)
+    ends = places[np.repeat(np.arange(len(found)), np.diff(found.starts))], places[found.rows]
     low, high = np.minimum(*ends), np.maximum(*ends)
     _, first = np.unique(low * len(pairs) + high, return_index=True)
     return low[first], high[first], found.distances[first]
@@ -42,12 +44,14 @@ def neighbour_graph(
 def graph_linkage(pairs: Pairs, edges: Edges, how: Linkage, max_matrix: int) -> Float64Array:
     """Return the merges of documents over the edges of a graph, as SciPy writes them.
 
+    Equal documents are merged before all others; the edges of the first are those of each.
+
     Two documents without an edge count as far apart as the ends of the longest edge, M. With s
     the sum of M - d over the edges between two groups A and B, their average distance is then
     M - s / (|A| |B|), and sums are all that a merge has to add up. Parts of the graph that no edge
     joins are merged by the distances of one document of each, but never below M.
     """
-    forest = _Forest(len(pairs), edges, how)
+    forest = _Forest(pairs.firsts, edges, how)
     forest.grow()
     parts = forest.parts()
     if len(parts) > 1:
@@ -86,9 +90,9 @@ def cut(
 class _Forest:
     """Groups of documents that are merged along edges, the nearest two first."""
 
-    def __init__(self, n: int, edges: Edges, how: Linkage) -> None:
+    def __init__(self, firsts: Int64Array, edges: Edges, how: Linkage) -> None:
         low, high, lengths = edges
-        self.n = n
+        self.n = n = len(firsts)
         self.farthest = float(lengths.max(initial=0.0))
         self.average = how == "average"
         self.merges: list[tuple[float, float, float, float]] = []
@@ -97,12 +101,17 @@ class _Forest:
         self._root = list(range(n))
         # Nearness, from 0 for the longest edge (and for no edge at all) to 1.
         near = 1 - lengths / self.farthest if self.farthest else np.ones(len(lengths))
+        copies = np.bincount(firsts, minlength=n)
+        sums = near * copies[low] * copies[high]
         self._near: list[dict[int, float]] = [{} for _ in range(n)]
-        for a, b, s in zip(low.tolist(), high.tolist(), near.tolist(), strict=True):
+        for a, b, s in zip(low.tolist(), high.tolist(), sums.tolist(), strict=True):
             self._near[a][b] = self._near[b][a] = s
-        self._degree = np.bincount(low, near, n) + np.bincount(high, near, n)
+        self._degree = np.bincount(low, near * copies[high], n) + copies
+        self._degree += np.bincount(high, near * copies[low], n)
         self._queue = list(zip((1 - near).tolist(), low.tolist(), high.tolist(), strict=True))
         heapq.heapify(self._queue)
+        for at in np.flatnonzero(firsts != np.arange(n)).tolist():
+            self._merge(self._find(int(firsts[at])), at, 0.0)
 
     def grow(self) -> None:
         """Merge until no edge is left between two groups."""
@@ -112,7 +121,7 @@ class _Forest:
             a, b = sorted((self._find(a), self._find(b)))
             if a == b:
                 continue
-            if self.average:
+            if self.average and key > 0:  # what is at no distance stays together
                 # Merges never bring groups nearer, so that what was queued is a lower bound.
                 now = 1 - self._near[a][b] / (self._size[a] * self._size[b])
                 if now > key:

@@ -76,6 +76,19 @@ class Measure(ABC):
         """
 
     @abstractmethod
+    def nearest_among(
+        self,
+        rows: Int64Array,
+        k: int,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Return the `k` nearest of some documents, none of them empty, for each of these.
+
+        `rows` of the answer are places in `rows`; none finds itself.
+        """
+
+    @abstractmethod
     def below(
         self,
         threshold: float,

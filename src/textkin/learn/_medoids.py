@@ -29,15 +29,17 @@ def k_medoids(
             f"n_clusters must be at most max_matrix={max_matrix} for method='kmedoids', which "
             f"takes medoids among so many documents; got {k}."
         )
+    note = ""
     if n <= max_matrix:
         drawn = np.arange(n)
         matrix = pairs.fill(progress)
     else:
+        note = f"of max_matrix={max_matrix} that were drawn: raise it, or leave copies out"
         drawn = np.sort(random.choice(n, max_matrix, replace=False))
         matrix = matrix_of(pairs.measure, pairs.positions[drawn], progress)
     best, least = np.empty(0, np.int64), np.inf
     for _ in range(asked.n_init):
-        medoids = swapped(matrix, seeded(matrix, k, random))
+        medoids = swapped(matrix, seeded(matrix, k, random, note))
         cost = float(matrix[medoids].min(axis=0).sum())
         if cost < least:
             best, least = medoids, cost
@@ -46,20 +48,20 @@ def k_medoids(
     return found
 
 
-def seeded(matrix: Float64Array, k: int, random: RandomState) -> Int64Array:
+def seeded(matrix: Float64Array, k: int, random: RandomState, note: str = "") -> Int64Array:
     """Draw `k` documents, each in proportion to its distance from those drawn before.
 
     Raises
     ------
     ValueError
-        If there are fewer that differ.
+        If there are fewer that differ; `note` says of which.
     """
     medoids = [int(random.randint(len(matrix)))]
     near = matrix[medoids[0]].copy()
     while len(medoids) < k:
         total = near.sum()
         if not total > 0:
-            raise too_many(k, len(medoids))
+            raise too_many(k, len(medoids), note)
         # Where the draw falls beyond all of them, by rounding, the last that differs is meant.
         at = int(np.searchsorted(np.cumsum(near), random.random_sample() * total, side="right"))
         medoids.append(min(at, int(np.flatnonzero(near)[-1])))

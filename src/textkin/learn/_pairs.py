@@ -1,10 +1,12 @@
 """Distances between documents that may be put in groups: as a matrix up to a size, or on demand."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from textkin._typing import Float64Array, Int64Array
+from textkin.learn._hashing import first_of_equals
 from textkin.learn._measures import Measure
 from textkin.run import ProgressCallback
 
@@ -68,6 +70,12 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    @cached_property
+    def firsts(self) -> Int64Array:
+        """The first of the documents that are equal to each."""
+        keys = self.measure.keys()
+        return first_of_equals([keys[at] for at in self.positions.tolist()])
 
     def fill(self, progress: ProgressCallback | None) -> Float64Array:
         """Compute all distances, and keep them."""

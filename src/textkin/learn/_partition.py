@@ -12,7 +12,9 @@ from textkin.distance._near import NearRows
 from textkin.learn._linkage import Linkage
 from textkin.run import ProgressCallback
 
-__all__ = ["Asked", "Grouping", "Partition", "too_many"]
+__all__ = ["Asked", "Grouping", "Partition", "by_size", "mapped", "too_many"]
+
+_MAPPED = 200  # clusters that a map is laid out by
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,10 @@ class Partition:
         Of the documents that are not empty.
     labels : ndarray of shape (n,)
         The cluster of each.
-    far : ndarray of shape (n, n_clusters)
-        How far each is from every centre.
+    own : ndarray of shape (n,)
+        How far each is from the centre of its cluster.
+    far : ndarray of shape (n, min(n_clusters, 200))
+        How far each is from the centres of the largest clusters, in their order.
     central : ndarray of shape (n_clusters,)
         The position of the most central document of each cluster.
     merges : ndarray or None
@@ -66,6 +70,7 @@ class Partition:
 
     positions: Int64Array
     labels: Int64Array
+    own: Float64Array
     far: Float64Array
     central: Int64Array
     merges: Float64Array | None = None
@@ -94,6 +99,16 @@ class Grouping(ABC):
         progress: ProgressCallback | None,
     ) -> NearRows:
         """Return the nearest cluster of each document, none for an empty one."""
+
+
+def by_size(labels: Int64Array, central: Int64Array) -> Int64Array:
+    """Return the clusters, the largest first, equal ones by their central documents."""
+    return np.lexsort((central, -np.bincount(labels, minlength=len(central)))).astype(np.int64)
+
+
+def mapped(labels: Int64Array, central: Int64Array) -> Int64Array:
+    """Return the clusters that a map is laid out by: the largest."""
+    return by_size(labels, central)[:_MAPPED]
 
 
 def too_many(n_clusters: int, distinct: int, note: str = "") -> ValueError:

@@ -11,7 +11,7 @@ _PULL = 2.0  # how much the nearest centre outweighs another that is farther by 
 
 
 def placed(far: Float64Array, labels: Int64Array) -> Float64Array:
-    """Return a place in the plane for each document.
+    """Return a place in the plane for each document, by its distances from the first clusters.
 
     Centres are laid out so that their distances in the plane are like the mean distances of
     documents of one from the centre of the other (multidimensional scaling by SMACOF, de Leeuw

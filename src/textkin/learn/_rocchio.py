@@ -176,7 +176,8 @@ class RocchioClassifier(DocumentClassifier):
         -------
         ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
             For two classes the cosine with the second less that with the first, so that above 0
-            the second is predicted; otherwise what `similarity` returns.
+            the second is predicted; otherwise what `similarity` returns. All 0 for a document
+            without anything in it, which goes to the most frequent class.
         """
         cosines = self.similarity(X)
         return np.asarray(cosines[:, 1] - cosines[:, 0]) if cosines.shape[1] == 2 else cosines

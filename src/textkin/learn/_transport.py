@@ -83,6 +83,21 @@ class TransportMeasure(Measure):
         found = Neighbors.of(hits, Question(corpus, asked, options))
         return FoundRows(hits.starts, hits.rows, hits.distances, found)
 
+    def nearest_among(
+        self,
+        rows: Int64Array,
+        k: int,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Search among those documents alone."""
+        corpus = self._corpus
+        some = replace(corpus, rows=taken(corpus.rows, rows))
+        options: Options = self.mover._options(k)
+        without = np.arange(len(some), dtype=np.int64)
+        hits: Hits = some.search(some.rows, options, without=without, progress=progress)
+        return NearRows(hits.starts, hits.rows, hits.distances)
+
     def below(
         self,
         threshold: float,

@@ -21,7 +21,7 @@ from textkin.models import Pooling
 from textkin.run import ProgressCallback
 from textkin.text import BagOfWords, Vocabulary, count_words
 from textkin.text._stop_words import StopWords
-from textkin.text._tokenise import text_of, tokenize
+from textkin.text._tokenise import described, text_of, tokenize
 from textkin.transport import PairBlock
 from textkin.weighting import TfIdf
 
@@ -129,14 +129,19 @@ class Representation:
         self.model_ = model
         if words is not None:
             self._vocabulary = Vocabulary(words)
-            self.words = self._vocabulary.words if len(words) == columns else None
+            same = len(words) == columns and _keeps_columns(model)
+            self.words = self._vocabulary.words if same else None
         return self
 
     def _count(self, X: list[Any]) -> Bags:
         """Learn the words of texts, or of lists of words, and count them."""
         self._vocabulary = None
         if _are_token_lists(X):
-            self._vocabulary = Vocabulary(sorted({word for words in X for word in words}))
+            words = {word for words in X for word in words}
+            for word in words:
+                if not isinstance(word, str):
+                    raise TypeError(f"X must hold lists of words; one holds {described(word)}.")
+            self._vocabulary = Vocabulary(sorted(words))
             return self._counted(X)
         counter = BagOfWords(stop_words=self._stop_words, n_jobs=self._n_jobs)
         bags: Bags = counter.fit_transform(X)
@@ -239,6 +244,17 @@ class VectorMeasure(Measure):
         )
         return _without(found, empty)
 
+    def nearest_among(
+        self,
+        rows: Int64Array,
+        k: int,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> NearRows:
+        """Compute the distances between those documents, and keep the smallest."""
+        some = part(self.vectors, rows)
+        return nearest_rows(some, None, self.metric, k, n_jobs=self.n_jobs, progress=progress)
+
     def below(
         self,
         threshold: float,
@@ -292,7 +308,9 @@ class VectorMeasure(Measure):
 
     def keys(self) -> list[bytes]:
         """Return the vectors, or the words in their order."""
-        return keys_of_words(self.vectors) if self.metric == "edit" else keys_of_rows(self.vectors)
+        if self.metric == "edit":
+            return keys_of_words(self.vectors)
+        return [key or b"zeros" for key in keys_of_rows(self.vectors)]  # which a sparse row has not
 
     def between(
         self,
@@ -344,11 +362,13 @@ class VectorMeasure(Measure):
         model = self.representation.model_
         if self.metric == "cosine" and isinstance(model, Pooling):  # which knows the words
             return model.explain(query, document)
-        return vector_reasons(self.metric, asked, one(self.vectors, row), self._name)
-
-    def _name(self, column: int) -> str:
-        names = self.representation.names(self.names)
-        return f"column {column}" if names is None else str(names[column])
+        names = self.representation.names(self.names)  # once: models make them anew
+        return vector_reasons(
+            self.metric,
+            asked,
+            one(self.vectors, row),
+            lambda column: f"column {column}" if names is None else str(names[column]),
+        )
 
     def _without_direction(self, vectors: Any) -> BoolArray:  # noqa: ANN401
         if self.metric in _OF_DIRECTIONS:
@@ -385,7 +405,14 @@ def _are_token_lists(X: list[Any]) -> bool:
 def _sequences(X: Any) -> list[list[str]]:  # noqa: ANN401
     if are_numbers(X):
         raise TypeError("metric='edit' compares texts or lists of words; got rows of numbers.")
-    return [tokenize(text) if isinstance(text := text_of(item), str) else list(item) for item in X]
+    sequences: list[list[str]] = []
+    for at, text in enumerate(map(text_of, X)):
+        if not isinstance(text, str | list | tuple):
+            raise TypeError(
+                f"X must hold texts or lists of words; position {at} holds {described(text)}."
+            )
+        sequences.append(tokenize(text) if isinstance(text, str) else list(text))
+    return sequences
 
 
 def _rows_of_zeros(vectors: Any) -> BoolArray:  # noqa: ANN401

@@ -20,6 +20,8 @@ __all__ = [
     "counting_grids",
     "lda_spaces",
     "lsi_spaces",
+    "moved",
+    "mover_of",
     "msda_blocks",
     "msda_of_top_words",
     "naive_bayes",
@@ -165,23 +167,37 @@ def _msda(
 
 
 def transported(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
-    """Find by transport; what was found is kept, as exact distances of a large set take minutes."""
-    stage = f"{len(learn.part)} of {len(ask.part)}"
+    """Find by transport, with the built-in vectors."""
     for setting in settings:
-        mover = WordMover(
-            masses=setting["masses"],
-            algorithm=setting["algorithm"],
-            stop_words=stop_words_of(task.dataset),
-            max_words_per_document=500 if task.dataset.startswith("20news") else None,
-            n_jobs=task.n_jobs,
-        )
+        mover = mover_of(task, masses=setting["masses"], algorithm=setting["algorithm"])
+        yield setting, moved(task, mover, learn, ask, setting)
 
-        def searched(mover: WordMover = mover) -> dict[str, Any]:
-            near = TransportMeasure(mover).fit(learn.part.texts).nearest(ask.part.texts, MOST)
-            return {"starts": near.starts, "rows": near.rows, "distances": near.distances}
 
-        kept = task.arrays("neighbours", searched, stage=stage, **setting)
-        yield setting, NearRows(kept["starts"], kept["rows"], kept["distances"])
+def mover_of(task: Task, **parameters: Any) -> WordMover:  # noqa: ANN401 (of WordMover)
+    """Return what measures documents of a set: its stop words, and how many words at most."""
+    return WordMover(
+        stop_words=stop_words_of(task.dataset),
+        max_words_per_document=500 if task.dataset.startswith("20news") else None,
+        n_jobs=task.n_jobs,
+        **parameters,
+    )
+
+
+def moved(
+    task: Task, mover: WordMover, learn: Side, ask: Side, setting: Mapping[str, Any]
+) -> NearRows:
+    """Search; what was found is kept, as exact distances of a large set take minutes.
+
+    The setting must name all that the mover depends on besides the data set.
+    """
+
+    def searched() -> dict[str, Any]:
+        near = TransportMeasure(mover).fit(learn.part.texts).nearest(ask.part.texts, MOST)
+        return {"starts": near.starts, "rows": near.rows, "distances": near.distances}
+
+    stage = f"{len(learn.part)} of {len(ask.part)}"
+    kept = task.arrays("neighbours", searched, stage=stage, **setting)
+    return NearRows(kept["starts"], kept["rows"], kept["distances"])
 
 
 def naive_bayes(learn: Side, ask: Side, alpha: float) -> Any:  # noqa: ANN401 (labels)

@@ -1,6 +1,6 @@
 """What the experiment ``knn`` is compared with, and what it tells."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from textkin.evaluate._experiment import Aim, Method, Reference
 from textkin.evaluate._figures import Value, bar_figure
@@ -8,9 +8,22 @@ from textkin.evaluate._protocol import mean_and_error
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_dataset
 
-__all__ = ["AIMS", "REFERENCES", "figures", "findings", "tables"]
+__all__ = [
+    "AIMS",
+    "BASE",
+    "RATIOS",
+    "REFERENCES",
+    "at_most",
+    "figures",
+    "findings",
+    "ratios",
+    "ratios_of",
+    "span",
+    "tables",
+    "won",
+]
 
-_BASE = "BOW none/L2"
+BASE = "BOW none/L2"
 _EXACT = ("WMD", "WMD, tf-idf", "WMD, SIF")
 
 
@@ -85,7 +98,7 @@ REFERENCES = (
     ),
 )
 
-_RATIOS = {  # to BOW, Figures 4 and 5 of Kusner et al., over their eight sets
+RATIOS = {  # to BOW, Figures 4 and 5 of Kusner et al., over their eight sets
     "TF-IDF 1/df none/L2": 1.15,
     "BM25": 1.29,
     "LSI": 0.49,
@@ -122,7 +135,7 @@ def tables(results: Results, methods: Mapping[str, Method]) -> list[Grid]:
             references=REFERENCES,
             better="lower",
         ),
-        _ratios(results, methods),
+        ratios(results, methods),
         _seconds(results, methods),
     ]
 
@@ -151,7 +164,7 @@ def figures(results: Results) -> dict[str, str]:
 
 
 _DRAWN = (
-    _BASE,
+    BASE,
     "BOW L1/L1",
     "TF-IDF L1/L1",
     "BM25",
@@ -170,7 +183,7 @@ def findings(results: Results) -> str:
     compared = (
         (
             "BOW L1/L1",
-            _BASE,
+            BASE,
             "Counts divided by their sum and compared by L1, as Sato et al. ask for, are better "
             "than the paper's BOW on",
         ),
@@ -185,9 +198,9 @@ def findings(results: Results) -> str:
     )
     parts = []
     for first, second, said in compared:
-        won = _won(results, first, second)
-        if won is not None:
-            parts.append(f"{said} {won}.")
+        sets = won(results, first, second)
+        if sets is not None:
+            parts.append(f"{said} {sets}.")
     parts.append(
         "`ohsumed23` and `recipe_substitute` are other documents than OHSUMED and RECIPE, so only "
         "the order of methods can be compared there."
@@ -195,7 +208,7 @@ def findings(results: Results) -> str:
     return " ".join(parts)
 
 
-def _won(results: Results, first: str, second: str) -> str | None:
+def won(results: Results, first: str, second: str) -> str | None:
     """Say on how many sets a method has the smaller error; None if no set has both."""
     better, all_ = [], 0
     for dataset in results.datasets:
@@ -209,20 +222,34 @@ def _won(results: Results, first: str, second: str) -> str | None:
     return f"{len(better)} of {all_} sets" + (f" ({', '.join(better)})" if better else "")
 
 
-def _ratios(results: Results, methods: Iterable[str]) -> Grid:
+def span(numbers: Sequence[float], form: str) -> str | None:
+    """Say from where to where numbers go; None if there are none."""
+    if not numbers:
+        return None
+    low, high = (f"{end:{form}}" for end in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
+def ratios_of(results: Results, name: str) -> list[float]:
+    """Return the errors of a method as parts of those of BOW, one a set that has both."""
+    shares = []
+    for dataset in results.datasets:
+        own, base = (results.mean(each, dataset, "error") for each in (name, BASE))
+        if own is not None and base:
+            shares.append(own / base)
+    return shares
+
+
+def ratios(results: Results, methods: Iterable[str]) -> Grid:
     """Return the mean over sets of the error as a part of that of BOW."""
     rows = []
     for name in methods:
-        shares = []
-        for dataset in results.datasets:
-            own, base = (results.mean(each, dataset, "error") for each in (name, _BASE))
-            if own is not None and base:
-                shares.append(own / base)
-        if shares and name != _BASE:
-            paper = f"*{_RATIOS[name]:.2f}*" if name in _RATIOS else ""
+        shares = ratios_of(results, name)
+        if shares and name != BASE:
+            paper = f"*{RATIOS[name]:.2f}*" if name in RATIOS else ""
             rows.append([name, f"{mean_and_error(shares)[0]:.2f}", str(len(shares)), paper])
     return Grid(
-        f"Error as a part of that of {_BASE}, mean over sets",
+        f"Error as a part of that of {BASE}, mean over sets",
         ["", "ours", "sets", "*Kusner et al.*"],
         rows,
         [
@@ -255,10 +282,12 @@ def _seconds(results: Results, methods: Iterable[str]) -> Grid:
 # ------------------------------------------------------------------ aims
 
 
-def _at_most(dataset: str, limit: float) -> Aim:
+def at_most(dataset: str, limit: float, names: Sequence[str]) -> Aim:
+    """Return the aim that the method which validation documents choose has so small an error."""
+
     def check(results: Results) -> tuple[bool, str] | None:
         tried = []
-        for name in _EXACT:
+        for name in names:
             chosen_by = results.mean(name, dataset, "validation_error")
             error = results.mean(name, dataset, "error")
             if chosen_by is not None and error is not None:
@@ -295,9 +324,9 @@ def _in_minutes(results: Results) -> tuple[bool, str] | None:
 
 
 AIMS = (
-    _at_most("r8", 4.5),
-    _at_most("classic", 3.5),
-    _at_most("twitter", 30.0),
+    at_most("r8", 4.5, _EXACT),
+    at_most("classic", 3.5, _EXACT),
+    at_most("twitter", 30.0, _EXACT),
     Aim("WMD with tf-idf masses better than with plain shares on most sets", _better_masses),
     Aim("all of 20news, exact, in minutes", _in_minutes),
 )

@@ -19,7 +19,18 @@ from textkin.evaluate._protocol import NEIGHBOURS, best_of, held_out, votes
 from textkin.evaluate.experiments._labelled import Part, counter_of, labelled
 from textkin.learn._voting import VoteName
 
-__all__ = ["Finder", "Side", "Vectors", "classifier_error", "found_by", "neighbour_error"]
+__all__ = [
+    "MOST",
+    "Finder",
+    "Side",
+    "Vectors",
+    "classifier_error",
+    "errors_by_k",
+    "found_by",
+    "neighbour_error",
+    "sides",
+    "some_of",
+]
 
 MOST = max(NEIGHBOURS)
 _RULES: tuple[VoteName, ...] = ("fall-back", "majority")
@@ -58,7 +69,11 @@ class Finder(Protocol):
 
 
 def neighbour_error(
-    task: Task, find: Finder, settings: Sequence[Settings], most_asked: int | None = None
+    task: Task,
+    find: Finder,
+    settings: Sequence[Settings],
+    most_asked: int | None = None,
+    most_held: int | None = None,
 ) -> dict[str, Any]:
     """Return the error in percent by the vote of neighbours.
 
@@ -72,6 +87,8 @@ def neighbour_error(
         Those to choose from.
     most_asked : int, optional
         Test on so many documents at most, drawn with a fixed seed.
+    most_held : int, optional
+        Choose on so many held-out documents at most.
 
     Returns
     -------
@@ -80,15 +97,13 @@ def neighbour_error(
         error on validation documents; "error_majority" by a plain majority, with its own k.
     """
     train, test = sides(task)
-    if most_asked is not None and most_asked < len(test.part):
-        drawn = np.random.default_rng(0).permutation(len(test.part))[:most_asked]
-        test = test.taken(np.sort(drawn))
+    test = some_of(test, most_asked)
     rest, held = held_out(train.part.labels)
-    learn, ask = train.taken(rest), train.taken(held)
+    learn, ask = train.taken(rest), some_of(train.taken(held), most_held)
     best: dict[VoteName, tuple[float, int, Settings]] = {}
     for setting, near in find(task, learn, ask, settings):
         for rule in _RULES:
-            found = _errors(near, learn.part.labels, ask.part.labels, rule)
+            found = errors_by_k(near, learn.part.labels, ask.part.labels, rule)
             k = min(found, key=lambda k: found[k])
             if rule not in best or found[k] < best[rule][0]:
                 best[rule] = found[k], k, setting
@@ -96,7 +111,7 @@ def neighbour_error(
     wanted = list({repr(setting): setting for _, _, setting in best.values()}.values())
     near_of = {repr(s): near for s, near in find(task, train, test, wanted)}
     for rule, (validation, k, setting) in best.items():
-        errors = _errors(near_of[repr(setting)], train.part.labels, test.part.labels, rule)
+        errors = errors_by_k(near_of[repr(setting)], train.part.labels, test.part.labels, rule)
         ending = "" if rule == "fall-back" else "_majority"
         made[f"error{ending}"] = errors[k]
         made[f"validation_error{ending}"] = validation
@@ -140,6 +155,13 @@ def sides(task: Task) -> tuple[Side, Side]:
     return task.memo("sides", counted)
 
 
+def some_of(side: Side, most: int | None) -> Side:
+    """Return at most so many documents, drawn with a fixed seed; None is all."""
+    if most is None or most >= len(side.part):
+        return side
+    return side.taken(np.sort(np.random.default_rng(0).permutation(len(side.part))[:most]))
+
+
 def found_by(
     task: Task, learn: Side, ask: Side, vectors: Callable[[Side], Vectors], metric: str
 ) -> NearRows:
@@ -170,6 +192,12 @@ def _by_parts(task: Task, known: Vectors, asked: Vectors, allowed: Any) -> NearR
     return NearRows.of(found)
 
 
-def _errors(near: NearRows, labels: Any, own: Any, rule: VoteName) -> dict[int, float]:  # noqa: ANN401
+def errors_by_k(
+    near: NearRows,
+    labels: Any,  # noqa: ANN401 (arrays of labels)
+    own: Any,  # noqa: ANN401
+    rule: VoteName = "fall-back",
+) -> dict[int, float]:
+    """Return the error in percent for every number of neighbours that vote."""
     found = votes(near, labels, MOST, rule=rule)
     return {k: 100 * error(own, voted) for k, voted in found.items()}

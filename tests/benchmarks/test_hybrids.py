@@ -1,38 +1,11 @@
-"""The evaluation of feedback and of hybrids: what is measured, on collections made by hand."""
+"""The evaluation of hybrids: what is measured, on collections made by hand."""
 
-import numpy as np
 import pytest
-from scipy import sparse
 
 from support import load_script
 from textkin.index import Cascade, WeightedSum
 
-feedback, hybrids = (load_script(f"benchmarks/{name}.py") for name in ("feedback", "hybrids"))
-
-
-def test_documents_that_were_shown_keep_their_ranks(monkeypatch):
-    monkeypatch.setattr(feedback, "SHOWN", 2)
-    documents = sparse.csr_array(np.array([[3.0, 0], [2, 0], [1, 1], [0, 4], [0, 1]]))
-    searcher = feedback.Searcher(documents, feedback.Setting(length="as scored"))
-    query = np.array([1.0, 0.0])
-    first, second = searcher.marked(query, frozenset({1, 3}))
-    assert np.argsort(-first, kind="stable")[:2].tolist() == [0, 1]
-    assert np.argsort(-second, kind="stable")[:2].tolist() == [0, 1]
-    assert set(np.argsort(-second, kind="stable")[2:4].tolist()) == {2, 3}
-
-
-def test_documents_come_to_the_length_of_the_query():
-    rows = np.array([[3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_allclose(feedback.as_long_as(np.array([0.0, 2]), rows), [[1.2, 1.6], [0, 0]])
-
-
-def test_a_tiny_collection_gives_a_table_of_feedback(tiny, capsys):
-    rows = feedback.measure(tiny, ("med",))
-    assert len(rows) == 7 + 4
-    assert {row["queries"] for row in rows} == {3}
-    assert rows[0]["before"] == 100
-    assert "| med | bm25 | as the query | 0.75 | 50 | 100.0 |" in feedback.table(rows)
-    capsys.readouterr()
+hybrids = load_script("benchmarks/hybrids.py")
 
 
 def test_quality_by_hand():

@@ -1,0 +1,200 @@
+"""The experiment on sentence pairs, quick, on tiny data; and what its models may see."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from textkin.evaluate import PairData, experiment, run_experiment, write_results
+from textkin.evaluate._cells import Cell, Keeper, Shared, Task
+from textkin.evaluate.experiments import _sts_features as features
+from textkin.evaluate.experiments import _sts_models as models
+from textkin.evaluate.experiments import _sts_regression as regression
+from textkin.evaluate.experiments import _sts_texts as texts
+from textkin.evaluate.experiments import sts
+
+DATASETS = ["sts2012-test", "li06-30"]
+
+
+@pytest.fixture(scope="module")
+def found(tiny_data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    results = run_experiment(
+        sts.EXPERIMENT, tiny_data, out, datasets=DATASETS, quick=True, n_jobs=1
+    )
+    return results, write_results(sts.EXPERIMENT, results, out)
+
+
+@pytest.fixture
+def task(tiny_data, tmp_path):
+    key = {"experiment": "test", "dataset": "sts2012-test"}
+    cell = Cell("sts2012-test", "m")
+    return Task(cell, tiny_data, False, 1, Shared(), Keeper(tmp_path), key)
+
+
+def test_every_method_gives_correlations(found):
+    results, _ = found
+    assert {cell.missing for cell in results.cells} == {""}
+    assert len(results.cells) == len(DATASETS) * len(sts.EXPERIMENT.methods)
+    for cell in results.cells:
+        names = ("ALL", "ALLnrm", "Mean") if cell.dataset == DATASETS[0] else ("Pearson",)
+        for name in names:
+            assert -1 <= cell.values[name] <= 1, cell
+
+
+def test_shared_words_follow_the_gold_scores_of_the_tiny_pairs(found):
+    results, _ = found
+    for method in ("surface words", "tf-idf, lemmas", "WMD, nBOW", "regression, known sets"):
+        assert results.mean(method, "sts2012-test", "Mean") > 0.8, method
+
+
+def test_the_report_has_tables_of_tests_poolings_and_changes(found):
+    results, (page, _, figure) = found
+    text = page.read_text()
+    assert "**STS 2012**" in text
+    assert "**LI06, 30 pairs**" in text
+    assert "| *– Guo and Diab* | *.411* | *.835* | *.513* | *.727* | *.438* | *.695* |" in text
+    assert "| uSIF, less 5 |" in text
+    assert "| w_m = 0.003 |" in text
+    assert "ALL of WTMF 0.69 or more" in text
+    assert figure.name == "sts-quick-correlations.svg"
+    wtmf = results.values("WTMF", "sts2012-test")[0]
+    assert wtmf["starts"] == 2
+    assert f"WTMF ({wtmf['chosen']})" in text
+
+
+def test_what_was_learnt_serves_every_test(task, tiny_data, tmp_path):
+    """Fitted for one test, taken from the folder for another, in another run."""
+    settings = models.Settings(models.CHOOSING, 3, regularization=0.5, max_iter=2)
+    first = models.scored_by_wtmf(task, settings, 0)
+    key = {"experiment": "test", "dataset": "li06-30"}
+    other = Task(Cell("li06-30", "n"), tiny_data, False, 1, Shared(), Keeper(tmp_path), key)
+    again = models.scored(other, "WTMF", None, start=0, **models.asdict(settings))
+    assert_array_equal(again["li06-30"], first["li06-30"])
+
+
+def test_corpora_are_the_papers(tiny_data):
+    def read(name, **options):
+        return texts.read_corpus(tiny_data, name, **options)
+
+    whole, bare = (read("wordnet", target_words=t, examples=t) for t in (True, False))
+    assert whole[0].strip() == f"cat {bare[0]}"
+    assert len(read("sts-train")) == 72
+    assert len(read("brown", most=7)) == 7
+    with pytest.raises(ValueError, match="one of wordnet, gcide, brown, sts-train; got 'x'"):
+        read("x")
+
+
+def test_only_some_parts_of_speech_are_learnt_from(tmp_path):
+    import gzip
+
+    path = tmp_path / "text" / "gcide_definitions.tsv.gz"
+    path.parent.mkdir()
+    lines = ["headword\tpos\tdefinition", "Cat\tn.\tan animal", "By\tprep.\tnear"]
+    lines.append("Bark\tv. t.\tto cry")
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    assert texts.read_corpus(tmp_path, "gcide") == ["Cat an animal", "Bark to cry"]
+
+
+def test_choices_are_made_without_the_training_sentences(task):
+    whole, choosing = (models.corpus_of(task, r) for r in (models.MAIN, models.CHOOSING))
+    assert whole.counts.shape[0] - choosing.counts.shape[0] == 72
+
+
+def test_changes_differ_in_one_ingredient():
+    changes = {
+        name: method.settings
+        for name, method in sts.EXPERIMENT.methods.items()
+        if name.startswith("change: ")
+    }
+    assert changes.pop("change: none") == {"recipe": {}, "settings": {}}
+    for name, settings in changes.items():
+        assert len(settings["recipe"]) + len(settings["settings"]) == 1, name
+
+
+def test_a_weight_below_zero_becomes_an_observed_zero():
+    """The paper's idf of a word in every text is below 0."""
+    corpus = models.Corpus(["a b", "a c", "a b"], models.Recipe(words=None, min_count=1))
+    assert corpus.weights.nnz == 6
+    assert corpus.weights.toarray()[:, 0].tolist() == [0, 0, 0]
+    assert corpus.idf == {"a": 0.0, "b": 0.0, "c": pytest.approx(np.log(1.5))}
+
+
+def test_cosines_of_vectors_and_bags_agree():
+    rows = np.array([[1.0, 2, 0], [0, 0, 0], [3, 0, 4]])
+    others = np.array([[2.0, 1, 0], [1, 1, 1], [3, 0, 4]])
+    assert models.cosines(rows, others) == pytest.approx([0.8, 0, 1])
+    assert models.bag_cosines(*map(sparse.csr_array, (rows, others))) == pytest.approx([0.8, 0, 1])
+
+
+def test_features_by_hand_and_the_same_both_ways():
+    pairs = PairData(
+        ["Prices rose 5 percent in Paris", "a cat", ""],
+        ["In Paris prices rose 7 percent", "the cats sleep", ""],
+        [3, 2, 0],
+    )
+    found = features.aligned(pairs, {"cat": 3.0, "a": 1.0, "the": 1.0, "sleep": 2.0}, 1)
+    expected = {
+        "lemmas shared": [5 / 7, 1 / 4, 1],
+        "stems shared": [5 / 7, 1 / 4, 1],
+        "lemmas covered, less": [5 / 6, 3 / 6, 0],
+        "lemmas covered, more": [5 / 6, 3 / 4, 0],
+        "longest run": [2 / 6, 0, 0],
+        "lengths": [1, 2 / 3, 1],
+        "numbers": [0, 1, 1],
+        "names": [1, 1, 1],
+    }
+    for name, numbers in expected.items():
+        assert_allclose(found[name], numbers, err_msg=name)
+    assert found["WMD"][2] == -(2**0.5)  # no words: as unit vectors with a cosine of 0
+    assert (found["RWMD, farther side"] >= found["WMD"]).all()
+    assert (found["RWMD, nearer side"] >= found["RWMD, farther side"]).all()
+    turned = features.aligned(PairData(pairs.second, pairs.first, pairs.gold), {"cat": 3.0}, 1)
+    again = features.aligned(pairs, {"cat": 3.0}, 1)
+    for name, numbers in turned.items():
+        assert_allclose(numbers, again[name], rtol=1e-12, err_msg=name)
+
+
+def test_differences_between_sets_are_not_learnt():
+    """One set has high scores and low features; within both, features and scores rise together."""
+    rows = np.array([[0.0], [1], [2], [10], [11], [12]])
+    pairs = PairData(list("abcdef"), list("abcdef"), [8, 9, 10, 0, 1, 2], list("xxxyyy"))
+    every, new = np.arange(6), np.array([[3.0], [4]])
+    near = regression.predicted({"kind": "within", "alpha": 1e-9}, rows, pairs, every, new)
+    assert_allclose(near[1] - near[0], 1)
+    far = regression.predicted({"kind": "ridge", "alpha": 1e-9}, rows, pairs, every, new)
+    assert far[1] < far[0]
+    turned = PairData(pairs.first, pairs.second, pairs.gold[::-1], pairs.sets)
+    flat = regression.predicted({"kind": "within", "alpha": 1.0}, rows, turned, every, new)
+    assert_allclose(flat, 5)  # a weight below 0 is none
+
+
+def test_every_training_pair_is_asked_for_once():
+    pairs = PairData(["a"] * 15, ["b"] * 15, np.arange(15), ["x", "y", "z"] * 5)
+    for way in ("folds", "sets"):
+        parts = list(regression._parts(pairs, way))
+        assert sorted(np.concatenate([ask for _, ask in parts])) == list(range(15))
+        for learn, ask in parts:
+            assert not set(learn) & set(ask)
+            asked = {pairs.sets[row] for row in ask}
+            assert len(asked) == (3 if way == "folds" else 1)
+
+
+def test_repeated_pairs_and_definitions_are_counted(task):
+    assert texts.repeated(task, "sts2012-train")["in training"] == 36
+    counts = texts.repeated(task, "sts2012-test")
+    assert (counts["pairs"], counts["in training"], counts["WordNet, OnWN"]) == (60, 0, 0)
+
+
+def test_baselines_are_those_of_others(shared_data, tmp_path):
+    """Others have the same of words with tools of their own: ALL, ALLnrm, Mean."""
+    rows = ["surface words", "tf-idf"]
+    found = run_experiment(
+        experiment("sts"), shared_data, tmp_path, methods=rows, datasets=["sts2013-test"]
+    )
+    for reference in sts.EXPERIMENT.references:
+        if reference.name == "other tools":
+            for name in rows:
+                theirs = reference.values[name]["sts2013-test"]
+                ours = found.mean(name, "sts2013-test", reference.measure)
+                assert ours == pytest.approx(theirs, abs=0.005)
