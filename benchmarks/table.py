@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-import fisher_speed
+import fisher_tables
 import search_table
 from environment import RESULTS
 
@@ -161,7 +161,7 @@ def render(result) -> str:
 TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
-    "fisher_speed": ("fisher", fisher_speed.render),
+    "fisher_speed": ("fisher", fisher_tables.render),
 }
 
 
