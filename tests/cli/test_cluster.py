@@ -147,3 +147,10 @@ def test_bad_input_is_one_clear_line(run, here, arguments, message):
     assert line.startswith("textkin: ")
     assert message in line
     assert not (here / "x").exists()
+
+
+def test_without_a_number_equal_documents_do_not_stand_in_the_way(run, here):
+    rows = [{"id": str(at), "text": "Cats purr on the mat"} for at in range(20)]
+    (here / "same.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    [only] = json.loads(run("same.jsonl", "--json").out)["clusters"]
+    assert only["size"] == 20

@@ -243,3 +243,9 @@ def test_ids_are_no_table(run, here):
     for name in ("ids.csv", "ids.json"):
         assert "--ids prints ids alone" in run("notes", "--ids", "-o", name, code=2).err
         assert not (here / name).exists()
+
+
+def test_an_id_of_two_lines_is_not_printed_as_two_ids(run, here):
+    rows = [{"id": id, "text": "the same words"} for id in ("a", "b\nc", "c")]
+    (here / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "use --json" in run("odd.jsonl", "--ids", code=2).err

@@ -168,7 +168,8 @@ def cluster(
         kept = fulfil(found, where or ())
         documents = [one for one, there in zip(found, kept, strict=True) if there]
         if number is None and threshold is None:
-            number = max(1, min(_CLUSTERS, len(documents) // 2))
+            differ = len({document.text for document in documents})
+            number = max(1, min(_CLUSTERS, differ // 2))
         clusters = DocumentClusters(
             number,
             method=method.value,

@@ -128,7 +128,14 @@ class Found:
         typer.echo(f"textkin: {self._summary()}", err=True)
 
     def _removable(self, _look: Look) -> list[str]:
-        return [shown(self.documents[at].id) for at in self.found.removed.tolist()]
+        names = [self.documents[at].id for at in self.found.removed.tolist()]
+        for name in names:
+            if len(name.splitlines()) > 1:  # two lines would name two other documents
+                raise ValueError(
+                    f"--ids prints an id a line, and that of {shown(name)!r} has several: use "
+                    "--json."
+                )
+        return [shown(name) for name in names]
 
     def _lines(self, look: Look) -> Iterator[str]:
         if isinstance(self.found, Repeats):
