@@ -1,5 +1,6 @@
 """What both answers of `find_duplicates` are: a sequence that draws itself."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from operator import index as whole_number
 from typing import TypeVar, overload
@@ -20,8 +21,9 @@ class FoundDuplicates(Sequence[_Item]):
     _compared: Compared
     _pairs: PairBlock | None
 
+    @abstractmethod
     def _made(self, at: int) -> _Item:
-        raise NotImplementedError
+        """Return an item."""
 
     @overload
     def __getitem__(self, at: int) -> _Item: ...
@@ -67,12 +69,13 @@ class FoundDuplicates(Sequence[_Item]):
             )
         return self._pairs
 
+    @abstractmethod
     def _head(self) -> str:
-        raise NotImplementedError
+        """Return a line that sums it up."""
 
+    @abstractmethod
     def _tables(self, limit: int) -> tuple[list[Table], str]:
         """Return what is shown, and what is said of the rest."""
-        raise NotImplementedError
 
     def to_text(self, *, limit: int = 10, width: int = 80) -> str:
         """Draw what was found as lines of text.
