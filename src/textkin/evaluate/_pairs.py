@@ -1,8 +1,10 @@
 """Pairs of sentences or words that people have judged, and their reader."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -151,7 +153,8 @@ def read_pairs(
         scores.append(_score(place, gold, document.metadata))
         sets.append("pairs" if named is None else str(named))
     if not scores:
-        raise ValueError(f"There are no pairs in {shortened(source)}.")
+        named = repr(os.fspath(source)) if isinstance(source, str | PathLike) else "what was given"
+        raise ValueError(f"There are no pairs in {named}.")
     return PairData(*sides, np.array(scores), sets)
 
 
