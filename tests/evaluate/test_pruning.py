@@ -1,5 +1,7 @@
 """The experiments on bounds and on word vectors, quick, on tiny data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,8 +20,10 @@ from textkin.evaluate.experiments._pruning_bounds import (
 )
 from textkin.evaluate.experiments._pruning_report import AUTO, BRUTE, REFINED, prefetch_name
 from textkin.evaluate.experiments.embeddings import _of_this_set
-from textkin.evaluate.experiments.pruning import _compare, _recall
+from textkin.evaluate.experiments.pruning import _compare, _recall, _timed
+from textkin.learn._candidates import taken
 from textkin.transport import optimal_transport
+from textkin.transport._corpus import Corpus
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +157,26 @@ def test_neighbours_that_are_missed_and_exact_searches_that_differ():
     _compare(exact, exact, 3)
     with pytest.raises(ValueError, match="Query 0 finds others"):
         _compare(other, exact, 2)
+
+
+def test_no_search_is_timed_that_was_asked_the_same_before(tiny_data, tmp_path, monkeypatch):
+    """It keeps costs of the words of its queries, so a second one of them takes less."""
+    search = search_of(task_of(tiny_data, tmp_path))
+    whole, asked = Corpus.search, []
+
+    def watched(corpus, queries, options, **others):
+        asked.append((corpus, options.algorithm))
+        return whole(corpus, queries, options, **others)
+
+    monkeypatch.setattr(Corpus, "search", watched)
+    options = search.options(2, algorithm="auto")
+    task = replace(task_of(tiny_data, tmp_path), quick=False)
+    _, found = _timed(task, search, options, np.array([0, 2]))
+    timed = [corpus for corpus, algorithm in asked if algorithm == "auto"]
+    assert len({id(corpus) for corpus in timed}) == len(timed) == 5
+    assert search.corpus not in timed
+    exact = whole(search.corpus, taken(search.asked, np.array([0, 2])), options)
+    np.testing.assert_array_equal(found.rows, exact.rows)
 
 
 # ------------------------------------------------------------------ embeddings
