@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from textkin.evaluate import (
+    Outcome,
+    Results,
     average_precision,
     experiment,
     interpolated_precision,
@@ -14,7 +16,7 @@ from textkin.evaluate import (
 )
 from textkin.evaluate.experiments import _kernel_news as kernel_news
 from textkin.evaluate.experiments._kernel_classifiers import Neighbours, SupportVectors
-from textkin.evaluate.experiments._kernel_report import _TABLE_2, REFERENCES
+from textkin.evaluate.experiments._kernel_report import _TABLE_2, REFERENCES, findings
 from textkin.evaluate.experiments._stemmed_collections import crossed, precisions
 from textkin.models import PLSA, FisherKernel
 
@@ -51,11 +53,25 @@ def test_the_report_has_the_paper_beside_ours(found):
     assert "| 1/20 | *SVM++, Hofmann* | *4.56* |" in text
     assert "| *3.05* | *27.4 %* |" in text  # as in the paper
     assert "SVM++, K = 1 and 64" in text
+    assert "| 1/20 | *SVM, Hofmann* | *5.51* | *7.67* | *3.25* | *2.06* | *2.50* | *4.20* |" in text
     assert "the Fisher kernel above VSM on every collection" in text
     assert [path.stem for path in figures] == [
         "fisher-kernel-quick-retrieval",
         "fisher-kernel-quick-labels",
     ]
+
+
+@pytest.mark.parametrize(("whole", "told"), [(6.6, True), (2.0, False)])
+def test_what_scales_do_is_said_where_it_is_so(whole, told):
+    errors = {"SVM++, K = 1 and 64": whole, "SVM++": 2.7}
+    values = {"n_test": 9, "repeated": 0}
+    cells = (
+        Outcome("reuters 1/20", name, 0, {"error": error, **values})
+        for name, error in errors.items()
+    )
+    found = findings(Results("fisher-kernel", tuple(cells)))
+    assert "how K1 and K2 are scaled" in found
+    assert ("added as they are" in found) == told
 
 
 def test_the_table_of_the_paper_is_copied_right():

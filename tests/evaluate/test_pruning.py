@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textkin.distance._near import NearRows
-from textkin.evaluate import experiment, run_experiment, write_results
+from textkin.evaluate import Outcome, Results, experiment, run_experiment, write_results
 from textkin.evaluate._cells import Cell, Keeper, Shared, Task
 from textkin.evaluate.experiments._labelled import labelled
 from textkin.evaluate.experiments._neighbours import sides
@@ -18,7 +18,13 @@ from textkin.evaluate.experiments._pruning_bounds import (
     sorted_curve,
     tightness,
 )
-from textkin.evaluate.experiments._pruning_report import AUTO, BRUTE, REFINED, prefetch_name
+from textkin.evaluate.experiments._pruning_report import (
+    AUTO,
+    BRUTE,
+    REFINED,
+    findings,
+    prefetch_name,
+)
 from textkin.evaluate.experiments.embeddings import _of_this_set
 from textkin.evaluate.experiments.pruning import _compare, _recall, _timed
 from textkin.learn._candidates import taken
@@ -82,6 +88,7 @@ def test_the_page_on_pruning(pruned):
         assert f"\n| {name} |" in text
     assert "| *0.96* |" in text  # tightness of the paper's RWMD
     assert "From m = k to m = 2 k" in text
+    assert "C1 stands beside the query side" in text
     assert [path.name for path in figures] == [
         f"pruning-quick-{name}.svg"
         for name in (
@@ -93,6 +100,16 @@ def test_the_page_on_pruning(pruned):
             "search-speed",
         )
     ]
+
+
+def test_an_error_that_rises_is_not_said_to_fall():
+    names = [prefetch_name(factor) for factor in (1, 2, None)]
+    errors = zip(names, (30.0, 31.0, 30.5), strict=True)
+    cells = (Outcome("twitter", name, 0, {"error": error}) for name, error in errors)
+    told = findings(Results("pruning", tuple(cells)))
+    assert (
+        "the error changes by +1.0 points on average, from there to all documents by -0.5" in told
+    )
 
 
 def task_of(data, out, dataset="r8"):

@@ -13,6 +13,7 @@ __all__ = [
     "BASE",
     "RATIOS",
     "REFERENCES",
+    "SIDES",
     "at_most",
     "figures",
     "findings",
@@ -112,6 +113,10 @@ RATIOS = {  # to BOW, Figures 4 and 5 of Kusner et al., over their eight sets
     "RWMD": 0.45,
     "WMD": 0.42,
 }
+SIDES = (
+    "The paper's C1 stands beside the query side, its C2 beside the document side; it does not say "
+    "which of its two documents is the query."
+)
 
 
 def tables(results: Results, methods: Mapping[str, Method]) -> list[Grid]:
@@ -254,7 +259,7 @@ def ratios(results: Results, methods: Iterable[str]) -> Grid:
         rows,
         [
             "*Kusner et al.*: Figures 4 and 5, over eight sets, of which four are ours too; RWMD "
-            "and WMD are read, the others recalled."
+            f"and WMD are read, the others recalled. {SIDES}"
         ],
     )
 
