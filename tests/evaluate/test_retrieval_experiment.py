@@ -12,14 +12,9 @@ from textkin.evaluate import (
     run_experiment,
     write_results,
 )
-from textkin.evaluate.experiments import _judged
-from textkin.evaluate.experiments._judged import (
-    Judged,
-    average_precisions,
-    interpolated,
-    measured,
-    spread,
-)
+from textkin.evaluate.experiments import _rankings
+from textkin.evaluate.experiments._judged import Judged
+from textkin.evaluate.experiments._rankings import interpolated, measured, precisions, spread
 from textkin.evaluate.experiments._retrieval_report import against, findings
 
 
@@ -98,7 +93,7 @@ def test_no_answer_is_not_ranked():
 
 
 def test_ranks_alone_give_the_average_precision(monkeypatch):
-    monkeypatch.setattr(_judged, "CUT", 20)
+    monkeypatch.setattr(_rankings, "CUT", 20)
     rng = np.random.default_rng(0)
     ids = [f"{at:03}" for at in range(40)]
     for _ in range(50):
@@ -108,7 +103,7 @@ def test_ranks_alone_give_the_average_precision(monkeypatch):
         order = [ids[at] for at in np.argsort(-scores, kind="stable") if scores[at] > -np.inf]
         qrels = {"q": {ids[at]: 1 for at in right}}
         expected = average_precision(qrels, {"q": order}, k=20).mean
-        assert average_precisions(scores[None], [right])[0] == pytest.approx(expected)
+        assert precisions(scores, right)[0] == pytest.approx(expected)
 
 
 def test_interpolation_is_that_of_the_reference():
@@ -128,7 +123,7 @@ def test_a_document_that_one_does_not_know_gets_nothing_from_it():
 
 
 def test_only_the_best_of_either_are_mixed(monkeypatch):
-    monkeypatch.setattr(_judged, "CUT", 1)
+    monkeypatch.setattr(_rankings, "CUT", 1)
     mixed = interpolated(np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 2.0, 3.0]]))(0.5)
     np.testing.assert_allclose(mixed, [[0.5, -np.inf, 0.5]])
 
