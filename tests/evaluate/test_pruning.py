@@ -82,12 +82,13 @@ def test_prefetch_ends_in_the_exact_answer(pruned):
 
 
 def test_the_page_on_pruning(pruned):
-    pruning, _, (page, _, *figures) = pruned
+    pruning, results, (page, _, *figures) = pruned
     text = page.read_text()
     for name in pruning.methods:
         assert f"\n| {name} |" in text
     assert "| *0.96* |" in text  # tightness of the paper's RWMD
     assert "From m = k to m = 2 k" in text
+    assert f"k: {results.mean('WMD', 'r8', 'k'):.0f} of r8. One thread." in text
     assert "C1 stands beside the query side" in text
     assert [path.name for path in figures] == [
         f"pruning-quick-{name}.svg"

@@ -44,6 +44,9 @@ def test_the_report_has_rows_of_others_and_tests(found):
     assert "| *– other tools* | *50.9* |" in text
     assert "Mean average precision less that of BM25" in text
     assert "| *0.46* | *0.41* |" in text  # 11.2 / 24.1 and 13.9 / 33.7 of the paper
+    chosen = text.partition("**What other queries chose**")[2]
+    assert "\n| BM25 + LSI |" in chosen
+    assert "LSI-200" not in chosen  # its λ is given
     assert "Models with BM25: of 11 comparisons" in text
 
 

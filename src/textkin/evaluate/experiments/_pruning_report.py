@@ -112,10 +112,9 @@ def _tightness(results: Results) -> Grid:
         [
             "*Kusner et al.*: Figure 5 as recalled, mean over eight sets with the vectors of "
             "GoogleNews. Query side: each word of the query goes to its nearest word of the "
-            "document; document side: the other way round; RWMD: the larger of both. "
-            f"{SIDES} Refined: "
-            "mass that both share stays in place, and the nearest distances of one side are "
-            "potentials of the dual problem, completed on the other side."
+            f"document; document side: the other way round; RWMD: the larger of both. {SIDES} "
+            "Refined: mass that both share stays in place, and the nearest distances of one side "
+            "are potentials of the dual problem, completed on the other side."
         ],
     )
 
@@ -142,10 +141,22 @@ def _speed(results: Results) -> Grid:
         ["", *results.datasets],
         rows,
         [
-            "One thread. A ranking by a bound alone computes that bound of every document, and no "
-            "exact distance. Kusner et al. report 2 to 5 times for exact prefetch and prune."
+            f"{_neighbours(results)}One thread. A ranking by a bound alone computes that bound of "
+            "every document, and no exact distance. Kusner et al. report 2 to 5 times for exact "
+            "prefetch and prune."
         ],
     )
+
+
+def _neighbours(results: Results) -> str:
+    """Say for how many neighbours was searched, which decides how much can be pruned."""
+    own = (BRUTE, *_PREFETCH, AUTO)  # rankings by a bound have a k of their own for the error
+    told = [
+        f"{k[0]:.0f} of {dataset}"
+        for dataset in results.datasets
+        if (k := [n for name in own for n in results.numbers(name, dataset, "k")])
+    ]
+    return f"k: {', '.join(told)}. " if told else ""
 
 
 # ------------------------------------------------------------------ figures

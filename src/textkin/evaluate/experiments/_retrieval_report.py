@@ -171,7 +171,9 @@ def _share(results: Results, name: str, measure: str) -> float | None:
 
 def _chosen(results: Results, methods: Mapping[str, Method]) -> Grid:
     rows = []
-    for name in methods:
+    for name, method in methods.items():
+        if "weight" in method.settings:  # given, not chosen
+            continue
         cells = []
         for dataset in results.datasets:
             values = results.values(name, dataset)
