@@ -220,6 +220,12 @@ def test_words_of_test_documents_with_vectors(embedded):
     assert results.mean("GoogleNews, 26,423 words", "r8", "dimension") == 12
 
 
+def test_sets_have_the_splits_that_they_have_in_knn(tiny_data):
+    splits = [experiment(name).splits for name in ("embeddings", "knn")]
+    for dataset, n in (("twitter", 5), ("classic", 5), ("r8", 1)):
+        assert [count(tiny_data, dataset, False) for count in splits] == [n, n]
+
+
 def test_vectors_of_a_set_know_the_words_to_learn_from_alone(tiny_data, tmp_path):
     task = task_of(tiny_data, tmp_path)
     learn, _ = sides(task)
