@@ -31,6 +31,13 @@ def test_every_method_gives_an_error(found):
         assert 0 <= cell.values["error"] <= 100, cell
 
 
+def test_every_method_is_asked_for_the_same_documents(found):
+    _, results, _ = found
+    assert {(cell.values["n_train"], cell.values["n_test"]) for cell in results.cells} == {(30, 15)}
+    for name, method in experiment("knn").methods.items():
+        assert "most_asked" not in method.settings, name
+
+
 def test_topics_without_common_words_are_told_apart(found):
     _, results, _ = found
     for method in ("BOW L1/L1", "TF-IDF cosine", "WMD", "naive Bayes", "Rocchio"):
