@@ -212,6 +212,16 @@ def test_what_pays_on_new_sets_is_said_of_what_was_chosen(chosen):
     assert ("it pays to learn from differences within sets" in told) == chosen.startswith("within")
 
 
+def test_a_gain_on_every_set_is_no_loss():
+    cells = (
+        Outcome("sts2012-test", method, 0, {"OnWN": mean + 0.1, "SMTnews": mean, "Mean": mean})
+        for method, mean in (("WTMF", 0.6), ("tf-idf, lemmas", 0.5))
+    )
+    told = findings(Results("sts", tuple(cells)))
+    assert "(+0.100) and smallest on STS 2012" in told
+    assert "loses" not in told
+
+
 def test_the_paper_has_no_lsi():
     means = {"WTMF": 0.6, "LSI": 0.4, "LDA": 0.55}
     cells = (Outcome("sts2012-test", m, 0, {"Mean": mean}) for m, mean in means.items())

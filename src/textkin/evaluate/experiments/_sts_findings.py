@@ -93,7 +93,10 @@ def _on_words(results: Results) -> Iterator[str]:
                 gains.append((one - other, f"{TITLES[test]} {name}"))
     if gains:
         (least, lost), (most, won) = min(gains), max(gains)
-        yield f"It gains most on {won} ({most:+.3f}) and loses most on {lost} ({least:+.3f})."
+        yield (
+            f"The difference is largest on {won} ({most:+.3f}) and smallest on {lost} "
+            f"({least:+.3f})."
+        )
 
 
 def _on_regression(results: Results) -> Iterator[str]:
