@@ -46,7 +46,7 @@ def searcher(monkeypatch):
 
 
 def test_documents_that_were_shown_keep_their_ranks(searcher):
-    lists = searcher.lists(np.array([1.0, 0.0]), frozenset({1, 3}))
+    lists = searcher.lists(np.array([1.0, 0.0]), np.array([1, 3]))
     first, second = (np.argsort(-lists[f"marked {n}"], kind="stable") for n in (1, 2))
     assert first[:2].tolist() == second[:2].tolist() == [0, 1]
     assert set(second[2:4].tolist()) == {2, 3}
@@ -54,7 +54,7 @@ def test_documents_that_were_shown_keep_their_ranks(searcher):
 
 def test_residual_rankings_leave_out_what_was_shown(searcher):
     """Document 2 is right, shown and has the second word; then 3 is above 1, which was first."""
-    query, relevant = np.array([0.0, 1.0]), frozenset({2, 3})
+    query, relevant = np.array([0.0, 1.0]), np.array([2, 3])
     lists = searcher.lists(query, relevant)  # 3 and 2 are shown
     assert np.isinf(lists["residual before"][[2, 3]]).all()
     assert np.isinf(lists["residual after"][[2, 3]]).all()
@@ -64,7 +64,7 @@ def test_residual_rankings_leave_out_what_was_shown(searcher):
     measured = rounds.measured(searcher, query[None], [relevant])
     assert measured["residual queries"] == 0
     assert "residual after" not in measured
-    measured = rounds.measured(searcher, query[None], [frozenset({3, 1})])
+    measured = rounds.measured(searcher, query[None], [np.array([1, 3])])
     assert measured["residual queries"] == 1
     # before, 4 has 1 and both 0 and 1 have nothing, in this order
     assert measured["residual before"] == pytest.approx(100 / 3)

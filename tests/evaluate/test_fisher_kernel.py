@@ -6,6 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from textkin.evaluate import (
+    Outcome,
+    Results,
+    RetrievalData,
     average_precision,
     experiment,
     interpolated_precision,
@@ -13,9 +16,10 @@ from textkin.evaluate import (
     write_results,
 )
 from textkin.evaluate.experiments import _kernel_news as kernel_news
+from textkin.evaluate.experiments._judged import Judged
 from textkin.evaluate.experiments._kernel_classifiers import Neighbours, SupportVectors
-from textkin.evaluate.experiments._kernel_report import _TABLE_2, REFERENCES
-from textkin.evaluate.experiments._stemmed_collections import crossed, precisions
+from textkin.evaluate.experiments._kernel_report import _TABLE_2, REFERENCES, findings
+from textkin.evaluate.experiments._rankings import crossed, precisions
 from textkin.models import PLSA, FisherKernel
 
 SETS = ["time", "reuters 1/20", "reuters all"]
@@ -51,11 +55,25 @@ def test_the_report_has_the_paper_beside_ours(found):
     assert "| 1/20 | *SVM++, Hofmann* | *4.56* |" in text
     assert "| *3.05* | *27.4 %* |" in text  # as in the paper
     assert "SVM++, K = 1 and 64" in text
+    assert "| 1/20 | *SVM, Hofmann* | *5.51* | *7.67* | *3.25* | *2.06* | *2.50* | *4.20* |" in text
     assert "the Fisher kernel above VSM on every collection" in text
     assert [path.stem for path in figures] == [
         "fisher-kernel-quick-retrieval",
         "fisher-kernel-quick-labels",
     ]
+
+
+@pytest.mark.parametrize(("whole", "told"), [(6.6, True), (2.0, False)])
+def test_what_scales_do_is_said_where_it_is_so(whole, told):
+    errors = {"SVM++, K = 1 and 64": whole, "SVM++": 2.7}
+    values = {"n_test": 9, "repeated": 0}
+    cells = (
+        Outcome("reuters 1/20", name, 0, {"error": error, **values})
+        for name, error in errors.items()
+    )
+    found = findings(Results("fisher-kernel", tuple(cells)))
+    assert "how K1 and K2 are scaled" in found
+    assert ("added as they are" in found) == told
 
 
 def test_the_table_of_the_paper_is_copied_right():
@@ -137,39 +155,57 @@ def test_draws_of_labels_are_drawn_once():
 
 def test_average_precision_of_the_reference():
     """METHODS 19.4: two relevant documents, at ranks 1 and 3."""
-    average, interpolated = precisions(np.array([5.0, 4.0, 3.0, 2.0]), frozenset({0, 2}))
+    average, interpolated = precisions(np.array([5.0, 4.0, 3.0, 2.0]), np.array([0, 2]))
     assert average == pytest.approx(0.8333333, abs=5e-8)
     # recall 10 % to 50 % is reached at rank 1 with precision 1, the rest at rank 3 with 2 / 3
     assert interpolated == pytest.approx((5 * 1 + 4 * 2 / 3) / 9)
 
 
 def test_equal_scores_rank_by_position_and_the_rest_is_cut():
-    assert precisions(np.zeros(4), frozenset({1}))[0] == 1 / 2
-    last = precisions(-np.arange(2000.0), frozenset({1500}))
+    assert precisions(np.zeros(4), np.array([1]))[0] == 1 / 2
+    last = precisions(-np.arange(2000.0), np.array([1500]))
     assert last[0] == 0
     assert last[1] > 0
-    assert precisions(np.array([1.0, -np.inf]), frozenset({1})) == (0, 0)
+    assert precisions(np.array([1.0, -np.inf]), np.array([1])) == (0, 0)
 
 
 def test_precisions_are_those_of_the_room():
     rng = np.random.default_rng(0)
     for _ in range(20):
         scores = rng.permutation(50).astype(float)
-        relevant = frozenset(rng.choice(50, rng.integers(1, 9), replace=False).tolist())
+        relevant = np.sort(rng.choice(50, rng.integers(1, 9), replace=False))
         qrels = {"q": {str(row): 1 for row in relevant}}
         run = {"q": {str(row): float(score) for row, score in enumerate(scores)}}
         expected = [each(qrels, run).mean for each in (average_precision, interpolated_precision)]
         assert_allclose(precisions(scores, relevant), expected)
 
 
+def judged_by_the_first(n_queries, splits=None):
+    """Queries with one relevant document of two, the first."""
+    names = [f"q{at}" for at in range(n_queries)]
+    queries, qrels = dict.fromkeys(names, "x"), {name: {"a": 1, "b": 0} for name in names}
+    data = RetrievalData(["a", "b"], ["", ""], ["x", "y"], queries, qrels, splits or {})
+    return Judged.of(data)
+
+
 def test_a_query_has_no_part_in_its_setting():
     good, bad = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     settings = {"a": np.array([good, bad, good, bad]), "b": np.array([bad, good, bad, good])}
-    found = crossed(settings.items(), [frozenset({0})] * 4)
+    found = crossed(settings.items(), judged_by_the_first(4))
     # "a" is perfect for the first half and chosen by it, so it is used where it is bad
     assert found["chosen"] == ["b", "a"]
     assert found["average_precision"] == 50
     assert found["of_queries"] == [50] * 4
+
+
+def test_training_queries_choose_and_test_queries_count():
+    good, bad = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    settings = {"a": np.array([bad, good, good]), "b": np.array([good, good, bad])}
+    splits = {"train": ("q0",), "test": ("q1", "q2")}
+    found = crossed(settings.items(), judged_by_the_first(3, splits))
+    assert (found["chosen"], found["of_queries"]) == (["b"], [100, 50])
+    alone = crossed([("", settings["a"][:1])], judged_by_the_first(1))
+    assert (alone["average_precision"], "chosen" in alone) == (50, False)
 
 
 def test_the_baseline_is_that_of_the_paper(shared_data, tmp_path):

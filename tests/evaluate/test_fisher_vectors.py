@@ -5,9 +5,13 @@ import pytest
 from scipy import sparse
 
 from textkin.evaluate import Outcome, Results, experiment, run_experiment, write_results
+from textkin.evaluate.experiments import _document_vectors
 from textkin.evaluate.experiments._document_vectors import QUICK, DocumentVectors
 from textkin.evaluate.experiments._fisher_report import findings, t_tests
 from textkin.evaluate.experiments.fisher_vectors import accuracies, clusters
+from textkin.models import ParagraphVector
+from textkin.run import effective_jobs
+from textkin.vectors import WordVectors
 
 TEXTS = ["cats and dogs play with cats", "cats play", "bread and butter", "butter on bread"] * 6
 
@@ -53,6 +57,25 @@ def test_every_vector_has_length_one_or_zero():
         np.testing.assert_allclose(lengths, lengths.round(), atol=1e-5)
         # LDA knows nothing of an empty document, and says so by all topics alike.
         assert lengths[-1].round() == (name == "LDA"), name
+
+
+def test_vectors_are_trained_on_one_thread(monkeypatch):
+    """Several do not give the same twice, and threads must change no number."""
+    threads = []
+
+    def watched(whole):
+        def call(*args, n_jobs=None, **others):
+            threads.append(effective_jobs(n_jobs))
+            return whole(*args, n_jobs=n_jobs, **others)
+
+        return call
+
+    monkeypatch.setattr(_document_vectors.WordVectors, "train", watched(WordVectors.train))
+    monkeypatch.setattr(_document_vectors, "ParagraphVector", watched(ParagraphVector))
+    made = DocumentVectors(TEXTS, QUICK, 2)
+    for name in ("mean, neural", "PV-DBOW", "PV-DM"):
+        made.of(name)
+    assert threads == [1, 1, 1]
 
 
 def test_accuracy_is_that_of_the_test_documents():
@@ -118,3 +141,14 @@ def test_t_tests_of_starts():
         assert tested == (ours[0] - theirs[0], p)
     found = findings(Results("fisher-vectors", (of(pair[0], [1.0, 1]), of(pair[1], [2.0, 2]))))
     assert "better in 0 and significantly worse in 1" in found
+    assert "Tf-idf of" not in found  # nothing is said of what was not measured
+
+
+def test_numbers_of_the_paper_that_are_above_ours():
+    cells = [*folds("PV-DM", [90.0]), *folds("LSI", [85.5]), *folds("BoW", [80.0])]
+    found = findings(Results("fisher-vectors", tuple(cells)))
+    assert "Of 3 numbers of the paper, 2 are above ours; of the 1 of vectors" in found
+    assert "(neural, PV), 1." in found
+    cells += folds("BoW with stop words", [70.0])
+    found = findings(Results("fisher-vectors", tuple(cells)))
+    assert "Tf-idf of subj has 70.0 % with stop words and 80.0 % without." in found

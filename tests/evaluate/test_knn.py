@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from textkin.distance._near import NearRows
-from textkin.evaluate import experiment, run_experiment, write_results
+from textkin.evaluate import Outcome, Results, experiment, run_experiment, write_results
 from textkin.evaluate._cells import Cell, Keeper, Shared, Task
+from textkin.evaluate.experiments._knn_report import at_most
 from textkin.evaluate.experiments._labelled import Part, labelled
 from textkin.evaluate.experiments._neighbours import Side, found_by, neighbour_error
 
@@ -31,6 +32,13 @@ def test_every_method_gives_an_error(found):
         assert 0 <= cell.values["error"] <= 100, cell
 
 
+def test_every_method_is_asked_for_the_same_documents(found):
+    _, results, _ = found
+    assert {(cell.values["n_train"], cell.values["n_test"]) for cell in results.cells} == {(30, 15)}
+    for name, method in experiment("knn").methods.items():
+        assert "most_asked" not in method.settings, name
+
+
 def test_topics_without_common_words_are_told_apart(found):
     _, results, _ = found
     for method in ("BOW L1/L1", "TF-IDF cosine", "WMD", "naive Bayes", "Rocchio"):
@@ -47,6 +55,18 @@ def test_the_report_has_rows_of_others_and_why(found):
     assert "WMD with tf-idf masses better" in text
     assert figure.name == "knn-quick-errors.svg"
     assert record.name == "knn-quick.json"
+
+
+def test_test_documents_do_not_choose_where_validation_documents_tie():
+    def cell(method, validation, error):
+        return Outcome("r8", method, 0, {"validation_error": validation, "error": error})
+
+    cells = cell("a", 6.0, 1.0), cell("b", 5.0, 4.6), cell("c", 5.0, 2.0)
+    aim = at_most("r8", 4.5, ["a", "b", "c"])
+    assert aim.check(Results("knn", cells)) == (
+        False,
+        "4.6 % by b, which validation documents choose",
+    )
 
 
 def test_sizes_of_the_sets(tiny_data, tmp_path):

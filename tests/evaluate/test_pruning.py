@@ -1,12 +1,14 @@
 """The experiments on bounds and on word vectors, quick, on tiny data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from textkin.distance._near import NearRows
-from textkin.evaluate import experiment, run_experiment, write_results
+from textkin.evaluate import Outcome, Results, experiment, run_experiment, write_results
 from textkin.evaluate._cells import Cell, Keeper, Shared, Task
 from textkin.evaluate.experiments._labelled import labelled
 from textkin.evaluate.experiments._neighbours import sides
@@ -16,10 +18,18 @@ from textkin.evaluate.experiments._pruning_bounds import (
     sorted_curve,
     tightness,
 )
-from textkin.evaluate.experiments._pruning_report import AUTO, BRUTE, REFINED, prefetch_name
+from textkin.evaluate.experiments._pruning_report import (
+    AUTO,
+    BRUTE,
+    REFINED,
+    findings,
+    prefetch_name,
+)
 from textkin.evaluate.experiments.embeddings import _of_this_set
-from textkin.evaluate.experiments.pruning import _compare, _recall
+from textkin.evaluate.experiments.pruning import _compare, _recall, _timed
+from textkin.learn._candidates import taken
 from textkin.transport import optimal_transport
+from textkin.transport._corpus import Corpus
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +82,14 @@ def test_prefetch_ends_in_the_exact_answer(pruned):
 
 
 def test_the_page_on_pruning(pruned):
-    pruning, _, (page, _, *figures) = pruned
+    pruning, results, (page, _, *figures) = pruned
     text = page.read_text()
     for name in pruning.methods:
         assert f"\n| {name} |" in text
     assert "| *0.96* |" in text  # tightness of the paper's RWMD
     assert "From m = k to m = 2 k" in text
+    assert f"k: {results.mean('WMD', 'r8', 'k'):.0f} of r8. One thread." in text
+    assert "C1 stands beside the query side" in text
     assert [path.name for path in figures] == [
         f"pruning-quick-{name}.svg"
         for name in (
@@ -89,6 +101,16 @@ def test_the_page_on_pruning(pruned):
             "search-speed",
         )
     ]
+
+
+def test_an_error_that_rises_is_not_said_to_fall():
+    names = [prefetch_name(factor) for factor in (1, 2, None)]
+    errors = zip(names, (30.0, 31.0, 30.5), strict=True)
+    cells = (Outcome("twitter", name, 0, {"error": error}) for name, error in errors)
+    told = findings(Results("pruning", tuple(cells)))
+    assert (
+        "the error changes by +1.0 points on average, from there to all documents by -0.5" in told
+    )
 
 
 def task_of(data, out, dataset="r8"):
@@ -155,6 +177,26 @@ def test_neighbours_that_are_missed_and_exact_searches_that_differ():
         _compare(other, exact, 2)
 
 
+def test_no_search_is_timed_that_was_asked_the_same_before(tiny_data, tmp_path, monkeypatch):
+    """It keeps costs of the words of its queries, so a second one of them takes less."""
+    search = search_of(task_of(tiny_data, tmp_path))
+    whole, asked = Corpus.search, []
+
+    def watched(corpus, queries, options, **others):
+        asked.append((corpus, options.algorithm))
+        return whole(corpus, queries, options, **others)
+
+    monkeypatch.setattr(Corpus, "search", watched)
+    options = search.options(2, algorithm="auto")
+    task = replace(task_of(tiny_data, tmp_path), quick=False)
+    _, found = _timed(task, search, options, np.array([0, 2]))
+    timed = [corpus for corpus, algorithm in asked if algorithm == "auto"]
+    assert len({id(corpus) for corpus in timed}) == len(timed) == 5
+    assert search.corpus not in timed
+    exact = whole(search.corpus, taken(search.asked, np.array([0, 2])), options)
+    np.testing.assert_array_equal(found.rows, exact.rows)
+
+
 # ------------------------------------------------------------------ embeddings
 
 
@@ -176,6 +218,12 @@ def test_words_of_test_documents_with_vectors(embedded):
         assert results.mean(name, "r8", "coverage") == 100, name
     assert results.mean("GoogleNews, 26,423 words", "r8", "words") == 42
     assert results.mean("GoogleNews, 26,423 words", "r8", "dimension") == 12
+
+
+def test_sets_have_the_splits_that_they_have_in_knn(tiny_data):
+    splits = [experiment(name).splits for name in ("embeddings", "knn")]
+    for dataset, n in (("twitter", 5), ("classic", 5), ("r8", 1)):
+        assert [count(tiny_data, dataset, False) for count in splits] == [n, n]
 
 
 def test_vectors_of_a_set_know_the_words_to_learn_from_alone(tiny_data, tmp_path):

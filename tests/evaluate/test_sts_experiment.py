@@ -5,13 +5,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from textkin.evaluate import PairData, experiment, run_experiment, write_results
+from textkin.evaluate import (
+    Outcome,
+    PairData,
+    Results,
+    experiment,
+    run_experiment,
+    write_results,
+)
 from textkin.evaluate._cells import Cell, Keeper, Shared, Task
 from textkin.evaluate.experiments import _sts_features as features
 from textkin.evaluate.experiments import _sts_models as models
 from textkin.evaluate.experiments import _sts_regression as regression
 from textkin.evaluate.experiments import _sts_texts as texts
 from textkin.evaluate.experiments import sts
+from textkin.evaluate.experiments._sts_findings import findings
+from textkin.evaluate.experiments._sts_report import LEARNT
 
 DATASETS = ["sts2012-test", "li06-30"]
 
@@ -54,6 +63,7 @@ def test_the_report_has_tables_of_tests_poolings_and_changes(found):
     assert "**STS 2012**" in text
     assert "**LI06, 30 pairs**" in text
     assert "| *– Guo and Diab* | *.411* | *.835* | *.513* | *.727* | *.438* | *.695* |" in text
+    assert "| *– the task* |  |  |  |  |  | *.310* |" in text  # the paper has no number of it
     assert "| uSIF, less 5 |" in text
     assert "| w_m = 0.003 |" in text
     assert "ALL of WTMF 0.69 or more" in text
@@ -184,6 +194,39 @@ def test_repeated_pairs_and_definitions_are_counted(task):
     assert texts.repeated(task, "sts2012-train")["in training"] == 36
     counts = texts.repeated(task, "sts2012-test")
     assert (counts["pairs"], counts["in training"], counts["WordNet, OnWN"]) == (60, 0, 0)
+
+
+@pytest.mark.parametrize("chosen", ["within, alpha = 10", "ridge, alpha = 10"])
+def test_what_pays_on_new_sets_is_said_of_what_was_chosen(chosen):
+    def of(method, test, mean):
+        values = {"ALL": mean, "ALLnrm": mean, "Mean": mean, "chosen": chosen}
+        return Outcome(test, method, 0, values)
+
+    cells = [
+        of(name, test, mean)
+        for test, means in (("sts2012-test", (0.7, 0.6, 0.5)), ("sts2013-test", (0.5, 0.6, 0.4)))
+        for name, mean in zip((*LEARNT, "WMD, SIF"), means, strict=True)
+    ]
+    told = findings(Results("sts", tuple(cells)))
+    assert "better in 2012, where most test pairs are of those sets" in told
+    assert ("it pays to learn from differences within sets" in told) == chosen.startswith("within")
+
+
+def test_a_gain_on_every_set_is_no_loss():
+    cells = (
+        Outcome("sts2012-test", method, 0, {"OnWN": mean + 0.1, "SMTnews": mean, "Mean": mean})
+        for method, mean in (("WTMF", 0.6), ("tf-idf, lemmas", 0.5))
+    )
+    told = findings(Results("sts", tuple(cells)))
+    assert "(+0.100) and smallest on STS 2012" in told
+    assert "loses" not in told
+
+
+def test_the_paper_has_no_lsi():
+    means = {"WTMF": 0.6, "LSI": 0.4, "LDA": 0.55}
+    cells = (Outcome("sts2012-test", m, 0, {"Mean": mean}) for m, mean in means.items())
+    told = findings(Results("sts", tuple(cells)))
+    assert "Far below WTMF: LSI .400 (Mean). In the paper LDA is below it" in told
 
 
 def test_baselines_are_those_of_others(shared_data, tmp_path):

@@ -24,14 +24,14 @@ has one name, ``EXPERIMENT``. Nothing else needs to know of it::
         findings=lambda found: found.said("r8: {5 neighbours|r8|error:.1f} %."),
     )
 
-Rules: a cell depends on its task and its settings alone; randomness is seeded by ``task.seed`` or a
-constant; choices are made on validation data (`textkin.evaluate._protocol`); ``task.quick`` makes
-it take a second; ``version`` of a method counts up when its code computes something else, so that
-old cells are not taken; ``on`` of a method tells on which data sets it is measured, where an
-experiment asks several questions. A cell may raise: the table then says why it is missing.
-`findings` take their numbers from results only. A test runs the experiment with ``quick=True`` on
-the tiny data folder of ``tests/evaluate/conftest.py``. All cells together must take less than 60
-minutes on 2 cores.
+Rules: a cell depends on its task and its settings alone, never on the number of threads; randomness
+is seeded by a constant (or by ``task.seed``); choices are made on validation data
+(`textkin.evaluate._protocol`); ``task.quick`` makes it take a second; ``version`` of a method
+counts up when its code computes something else, so that old cells are not taken; ``on`` of a method
+tells on which data sets it is measured, where an experiment asks several questions. A cell may
+raise: the table then says why it is missing. `findings` take their numbers from results only. A
+test runs the experiment with ``quick=True`` on the tiny data folder of
+``tests/evaluate/conftest.py``. All cells together must take less than 60 minutes on 2 cores.
 """
 
 import pkgutil

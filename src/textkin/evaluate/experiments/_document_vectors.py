@@ -64,7 +64,7 @@ class DocumentVectors:
     sizes : Sizes
         How much is learnt.
     n_jobs : int, optional
-        Threads.
+        Threads. Vectors are trained on one: several would not give the same twice.
     """
 
     def __init__(
@@ -177,7 +177,6 @@ class DocumentVectors:
             epochs=self.sizes.epochs,
             stop_words="smart",
             random_state=0,
-            n_jobs=self.n_jobs,
         ).fit_transform(self.texts)
 
     def _trained(self) -> WordVectors:
@@ -188,7 +187,6 @@ class DocumentVectors:
             epochs=self.sizes.epochs,
             stop_words="smart",
             random_state=0,
-            n_jobs=self.n_jobs,
         )
 
 

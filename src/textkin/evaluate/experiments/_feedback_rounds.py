@@ -8,7 +8,8 @@ import numpy as np
 from textkin._typing import Bags, Float64Array, Int64Array
 from textkin.evaluate._cells import Task
 from textkin.evaluate._significance import paired_randomisation
-from textkin.evaluate.experiments._stemmed_collections import Collection, collection, precisions
+from textkin.evaluate.experiments._judged import Counted, counted, judged
+from textkin.evaluate.experiments._rankings import precisions
 from textkin.index import rocchio
 from textkin.weighting import BM25, TfIdf
 
@@ -22,19 +23,19 @@ Weighted: TypeAlias = tuple[Float64Array, Bags]
 """Queries as dense rows, documents as sparse ones; scores are their inner products."""
 
 
-def _bm25(some: Collection) -> Weighted:
+def _bm25(some: Counted) -> Weighted:
     weigh = BM25().fit(some.documents)
     queries = weigh.transform_queries(some.queries)
     return queries.toarray().astype(np.float64), weigh.transform(some.documents)
 
 
-def _tfidf(some: Collection) -> Weighted:
+def _tfidf(some: Counted) -> Weighted:
     weigh = TfIdf().fit(some.documents)
     queries = weigh.transform(some.queries)
     return queries.toarray().astype(np.float64), weigh.transform(some.documents)
 
 
-_RANKINGS: dict[str, Callable[[Collection], Weighted]] = {"bm25": _bm25, "tfidf": _tfidf}
+_RANKINGS: dict[str, Callable[[Counted], Weighted]] = {"bm25": _bm25, "tfidf": _tfidf}
 
 
 class Searcher:
@@ -72,7 +73,7 @@ class Searcher:
             rows = [_as_long_as(query, each) for each in rows]
         return rocchio(query, *rows, beta=self.beta, gamma=gamma, n_terms=self.n_terms)
 
-    def lists(self, query: Float64Array, relevant: frozenset[int]) -> dict[str, Float64Array]:
+    def lists(self, query: Float64Array, relevant: Int64Array) -> dict[str, Float64Array]:
         """Return the scores before, after pseudo-feedback, and after marks.
 
         After marks twice: *frozen*, where documents that were shown keep the ranks that they had;
@@ -89,7 +90,7 @@ class Searcher:
         for number in range(1, ROUNDS + 1):
             new = best_of(_without(self.scores(query), shown), SHOWN)
             shown = np.concatenate([shown, new])
-            right = np.isin(new, list(relevant))
+            right = np.isin(new, relevant)
             query = self.moved(query, new[right], new[~right])
             after = self.scores(query)
             if number == 1:
@@ -126,13 +127,14 @@ def feedback(
     as_scored: bool = False,
 ) -> dict[str, Any]:
     """Compute a cell: average precisions in percent, and how many queries rose and fell."""
-    some = collection(task)
+    some = counted(task, "porter")
     queries, documents = task.memo(f"weighted {ranking}", lambda: _RANKINGS[ranking](some))
-    return measured(Searcher(documents, beta, n_terms, as_scored), queries, some.relevant)
+    searcher = Searcher(documents, beta, n_terms, as_scored)
+    return measured(searcher, queries, judged(task).relevant)
 
 
 def measured(
-    searcher: Searcher, queries: Float64Array, relevant: list[frozenset[int]]
+    searcher: Searcher, queries: Float64Array, relevant: list[Int64Array]
 ) -> dict[str, Any]:
     """Return means over queries.
 
@@ -141,10 +143,10 @@ def measured(
     of: dict[str, list[float]] = {}
     for query, right in zip(queries, relevant, strict=True):
         lists = searcher.lists(query, right)
-        left = right.difference(best_of(lists["before"], SHOWN).tolist())
+        left = np.setdiff1d(right, best_of(lists["before"], SHOWN))
         for name, scores in lists.items():
             wanted = left if name.startswith("residual") else right
-            if wanted:
+            if len(wanted):
                 of.setdefault(name, []).append(100 * precisions(scores, wanted)[0])
     found: dict[str, Any] = {name: float(np.mean(values)) for name, values in of.items()}
     found |= {"queries": len(queries), "residual queries": len(of.get("residual before", ()))}

@@ -1,45 +1,30 @@
-"""Judged queries of a data folder, and rankings whose settings other queries choose.
+"""Judged queries of a data folder, their words, and which queries choose for which.
 
 A set is ``retrieval/NAME/`` with documents, queries and judgements, see `read_retrieval`. Where
 queries have the parts "train" and "test", the first choose and the second are measured; otherwise
 each half of the queries chooses for the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from textkin._typing import Float64Array, Int64Array
+from textkin._typing import Bags, Int64Array
 from textkin.evaluate._cells import Task
 from textkin.evaluate._collections import RetrievalData, read_retrieval
-from textkin.evaluate._retrieval import average_precision, ndcg_at_k, precision_at_k
+from textkin.text import BagOfWords, Stemmer
 
-__all__ = [
-    "CUT",
-    "Judged",
-    "Scores",
-    "Settings",
-    "average_precisions",
-    "candidates",
-    "interpolated",
-    "judged",
-    "judged_files",
-    "measured",
-    "spread",
-]
-
-CUT = 1000
-"""Only the first thousand documents of a ranking count."""
-
-Scores: TypeAlias = Any
-"""An array (queries, documents); the larger the better, -inf is no answer."""
-
-Settings: TypeAlias = Mapping[str, Callable[[], Scores]]
-"""By the name of a setting, what makes the scores."""
+__all__ = ["Counted", "Judged", "Round", "counted", "judged", "judged_files"]
 
 _QUICK_QUERIES, _QUICK_DOCUMENTS = 16, 150
+
+
+class Round(NamedTuple):
+    """Rows of the queries that choose, and of those that are measured with what these chose."""
+
+    choose: Int64Array
+    measure: Int64Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +38,15 @@ class Judged:
     queries : list of str
         Names of the judged queries: rows of scores.
     relevant : list of ndarray
-        The positions of the relevant documents of each.
-    rounds : list of (ndarray, ndarray)
-        Rows of the queries that choose, and of those that are measured with what these chose.
+        The positions of the relevant documents of each, ascending.
+    rounds : list of Round
+        Who chooses for whom; a query is measured once at most, and never chooses for itself.
     """
 
     data: RetrievalData
     queries: list[str]
     relevant: list[Int64Array]
-    rounds: list[tuple[Int64Array, Int64Array]]
+    rounds: list[Round]
 
     @classmethod
     def of(cls, data: RetrievalData) -> "Judged":
@@ -79,9 +64,9 @@ class Judged:
                 np.array([row for row in rows if queries[row] in part], dtype=np.int64)
                 for part in parts
             )
-            return cls(data, queries, relevant, [(choose, measure)])
-        halves = rows[0::2], rows[1::2]
-        return cls(data, queries, relevant, [halves, halves[::-1]])
+            return cls(data, queries, relevant, [Round(choose, measure)])
+        even, odd = rows[0::2], rows[1::2]
+        return cls(data, queries, relevant, [Round(even, odd), Round(odd, even)])
 
     @property
     def texts(self) -> list[str]:
@@ -125,118 +110,25 @@ def _few(data: RetrievalData) -> RetrievalData:
     )
 
 
-def measured(collection: Judged, settings: Settings) -> dict[str, Any]:
-    """Measure the queries, each with the setting that is best for queries which choose for it.
-
-    Returns
-    -------
-    dict
-        "map", "p20" and "ndcg10" in percent, "queries", the average precision of each under
-        "by_query", and what was "chosen" in each round.
-    """
-    by_setting = {
-        name: average_precisions(make(), collection.relevant) for name, make in settings.items()
-    }
-    run: dict[str, Sequence[str]] = {}
-    chosen = []
-    for choose, measure in collection.rounds:
-        best = max(by_setting, key=lambda name: _mean(by_setting[name][choose]))
-        chosen.append(best)
-        scores = settings[best]()
-        for row in measure:
-            run[collection.queries[row]] = _ranked(scores[row], collection.data.ids)
-    qrels = {query: collection.data.qrels[query] for query in run}
-    precisions = average_precision(qrels, run, k=CUT)
-    return {
-        "map": 100 * precisions.mean,
-        "p20": 100 * precision_at_k(qrels, run, 20).mean,
-        "ndcg10": 100 * ndcg_at_k(qrels, run, 10).mean,
-        "queries": len(run),
-        "chosen": chosen,
-        "by_query": {query: round(100 * ap, 4) for query, ap in precisions.values.items()},
-    }
+Stems: TypeAlias = Literal["english", "porter"] | None
+"""Snowball's English ones, Porter's, or whole words."""
 
 
-def average_precisions(scores: Scores, relevant: Sequence[Int64Array]) -> Float64Array:
-    """Return the average precision of each query, as `average_precision` does, from ranks alone.
+class Counted(NamedTuple):
+    """Judged queries and documents as counts over the words of the documents."""
 
-    Settings are chosen by it: it needs no ranking of all documents. Equal scores rank by position.
-
-    Examples
-    --------
-    >>> average_precisions(np.array([[5.0, 4.0, 3.0, 2.0]]), [np.array([0, 2])]).round(7).tolist()
-    [0.8333333]
-    """
-    found = np.zeros(len(relevant))
-    for row, (own, right) in enumerate(zip(scores, relevant, strict=True)):
-        theirs = own[right]
-        theirs, places = theirs[theirs > -np.inf], right[theirs > -np.inf]
-        before = [
-            np.count_nonzero(own > score) + np.count_nonzero(own[:place] == score)
-            for score, place in zip(theirs, places, strict=True)
-        ]
-        ranks = np.sort(before) + 1.0
-        hits = np.arange(1, len(ranks) + 1)[ranks <= CUT]
-        found[row] = (hits / ranks[ranks <= CUT]).sum() / len(right)
-    return found
+    queries: Bags
+    documents: Bags
 
 
-def candidates(scores: Scores, n: int) -> Any:  # noqa: ANN401 (booleans)
-    """Return which documents are among the n best of their query; others than -inf only.
+def counted(task: Task, stems: Stems) -> Counted:
+    """Count the words of a set, SMART stop words left out."""
 
-    Examples
-    --------
-    >>> candidates(np.array([[1.0, 3.0, 2.0, -np.inf]]), 2).tolist()
-    [[False, True, True, False]]
-    """
-    chosen = np.zeros(scores.shape, dtype=bool)
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
-    np.put_along_axis(chosen, order, True, axis=1)
-    return chosen & (scores > -np.inf)
+    def count() -> Counted:
+        collection = judged(task)
+        normalize = None if stems is None else Stemmer(stems)
+        counter = BagOfWords("smart", normalize=normalize, n_jobs=task.n_jobs)
+        documents = counter.fit_transform(collection.data.documents)
+        return Counted(counter.transform(collection.texts), documents)
 
-
-def spread(scores: Scores, among: Any) -> Scores:  # noqa: ANN401 (booleans)
-    """Bring scores to 0 to 1 over the candidates of each query (METHODS 18).
-
-    0 for all where they are equal, and for a document that has none.
-
-    Examples
-    --------
-    >>> spread(np.array([[10.0, 6.0, 2.0, 99.0]]), np.array([[True, True, True, False]])).tolist()
-    [[1.0, 0.5, 0.0, 0.0]]
-    """
-    there = among & (scores > -np.inf)
-    low = np.min(np.where(there, scores, np.inf), axis=1, keepdims=True)
-    high = np.max(np.where(there, scores, -np.inf), axis=1, keepdims=True)
-    width = np.where(high > low, high - low, 1.0)
-    return np.where(there, (np.where(there, scores, 0.0) - np.where(there, low, 0.0)) / width, 0.0)
-
-
-def interpolated(words: Scores, model: Scores) -> Callable[[float], Scores]:
-    """Return a function of lambda: lambda * words + (1 - lambda) * model, both from 0 to 1.
-
-    Zhang et al., equation 13, over the `CUT` best of either; a document that one of them has no
-    score for gets 0 from it.
-
-    Examples
-    --------
-    >>> mixed = interpolated(np.array([[10.0, 6.0, 2.0]]), np.array([[0.2, 0.8, 0.4]]))
-    >>> mixed(0.8).round(7).tolist()
-    [[0.8, 0.6, 0.0666667]]
-    """
-    among = candidates(words, CUT) | candidates(model, CUT)
-    first, second = spread(words, among), spread(model, among)
-
-    def mixed(weight: float) -> Scores:
-        return np.where(among, weight * first + (1 - weight) * second, -np.inf)
-
-    return mixed
-
-
-def _ranked(scores: Any, ids: Sequence[str]) -> list[str]:  # noqa: ANN401 (an array)
-    order = np.argsort(-scores, kind="stable")[:CUT]
-    return [ids[row] for row in order if scores[row] > -np.inf]
-
-
-def _mean(values: Float64Array) -> float:
-    return float(values.mean()) if len(values) else 0.0
+    return task.memo(f"counted, {stems}", count, "dataset")

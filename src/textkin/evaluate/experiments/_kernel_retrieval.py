@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from textkin.distance import similarities
 from textkin.evaluate._cells import Task
-from textkin.evaluate.experiments._stemmed_collections import Scores, collection, crossed
+from textkin.evaluate.experiments._judged import Counted, counted, judged
+from textkin.evaluate.experiments._rankings import Scores, crossed
 from textkin.models import LSI, PLSA, FisherKernel
 from textkin.weighting import BM25, TfIdf
 
@@ -27,24 +28,29 @@ Scorer: TypeAlias = Callable[[Task], Scored]
 
 def average_precisions(task: Task, scorer: str) -> dict[str, Any]:
     """Compute a cell: average precision of a scorer, its settings chosen on other queries."""
-    return crossed(SCORERS[scorer](task), collection(task).relevant)
+    return crossed(SCORERS[scorer](task), judged(task))
+
+
+def stems(task: Task) -> Counted:
+    """Return the queries and documents of a task, as Porter's stems."""
+    return counted(task, "porter")
 
 
 def raw_cosine(task: Task) -> Scored:
     """Cosine of counts: the vector-space model of the paper."""
-    yield "", similarities(*collection(task).sides)
+    yield "", similarities(*stems(task))
 
 
 def tfidf_cosine(task: Task) -> Scored:
     """Cosine of counts times log(N / df)."""
-    some = collection(task)
+    some = stems(task)
     weigh = TfIdf().fit(some.documents)
     yield "", similarities(weigh.transform(some.queries), weigh.transform(some.documents))
 
 
 def bm25(task: Task) -> Scored:
     """BM25 with k1 = 1.2 and b = 0.75, not tuned."""
-    some = collection(task)
+    some = stems(task)
     weigh = BM25().fit(some.documents)
     queries = weigh.transform_queries(some.queries)
     yield "", similarities(queries, weigh.transform(some.documents), "inner")
@@ -52,9 +58,9 @@ def bm25(task: Task) -> Scored:
 
 def lsi(task: Task, idf: bool) -> Scored:
     """Cosine in the space of LSI, of counts or of tf-idf."""
-    some = collection(task)
+    some = stems(task)
     weigh = (TfIdf() if idf else TfIdf(idf="one", norm=None)).fit(some.documents)
-    queries, documents = map(weigh.transform, some.sides)
+    queries, documents = map(weigh.transform, some)
     wanted = _QUICK_DIMENSIONS if task.quick else DIMENSIONS
     numbers = [number for number in wanted if number < min(documents.shape)] or [1]
     model = LSI(max(numbers), random_state=0).fit(documents)
@@ -65,7 +71,7 @@ def lsi(task: Task, idf: bool) -> Scored:
 
 def plsi(task: Task) -> Scored:
     """Cosine of the factors of queries, folded in, and of documents; and the mean over models."""
-    some = collection(task)
+    some = stems(task)
     mean, models = None, [m for m in kernel_of(task).models_ if m.n_components > 1]
     for model in models:
         scores = similarities(model.transform(some.queries), model.transform(some.documents))
@@ -84,7 +90,7 @@ def fisher(task: Task) -> Scored:
         for name, own in {"K=1, 64": [1, 64], "all K": every}.items():
             kernel = copy(whole).set_params(n_components=own)
             kernel.models_ = [model for model in whole.models_ if model.n_components in own]
-            made.append((name, kernel.similarity(*collection(task).sides)))
+            made.append((name, kernel.similarity(*stems(task))))
         return made
 
     yield from task.memo("fisher", make, "dataset")
@@ -99,7 +105,7 @@ def kernel_of(task: Task) -> FisherKernel:
         kernel = FisherKernel(
             factors, model=model, normalize=True, random_state=0, n_jobs=task.n_jobs
         )
-        return kernel.fit(collection(task).documents)
+        return kernel.fit(stems(task).documents)
 
     return task.memo("kernel", make, "dataset")
 

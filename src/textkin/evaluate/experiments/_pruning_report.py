@@ -6,7 +6,15 @@ from textkin.evaluate._figures import Value, bar_figure, line_figure
 from textkin.evaluate._protocol import mean_and_error
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_dataset
-from textkin.evaluate.experiments._knn_report import BASE, RATIOS, ratios, ratios_of, span, won
+from textkin.evaluate.experiments._knn_report import (
+    BASE,
+    RATIOS,
+    SIDES,
+    ratios,
+    ratios_of,
+    span,
+    won,
+)
 
 __all__ = [
     "AUTO",
@@ -104,9 +112,9 @@ def _tightness(results: Results) -> Grid:
         [
             "*Kusner et al.*: Figure 5 as recalled, mean over eight sets with the vectors of "
             "GoogleNews. Query side: each word of the query goes to its nearest word of the "
-            "document; document side: the other way round; RWMD: the larger of both. Refined: "
-            "mass that both share stays in place, and the nearest distances of one side are "
-            "potentials of the dual problem, completed on the other side."
+            f"document; document side: the other way round; RWMD: the larger of both. {SIDES} "
+            "Refined: mass that both share stays in place, and the nearest distances of one side "
+            "are potentials of the dual problem, completed on the other side."
         ],
     )
 
@@ -133,10 +141,22 @@ def _speed(results: Results) -> Grid:
         ["", *results.datasets],
         rows,
         [
-            "One thread. A ranking by a bound alone computes that bound of every document, and no "
-            "exact distance. Kusner et al. report 2 to 5 times for exact prefetch and prune."
+            f"{_neighbours(results)}One thread. A ranking by a bound alone computes that bound of "
+            "every document, and no exact distance. Kusner et al. report 2 to 5 times for exact "
+            "prefetch and prune."
         ],
     )
+
+
+def _neighbours(results: Results) -> str:
+    """Say for how many neighbours was searched, which decides how much can be pruned."""
+    own = (BRUTE, *_PREFETCH, AUTO)  # rankings by a bound have a k of their own for the error
+    told = [
+        f"{k[0]:.0f} of {dataset}"
+        for dataset in results.datasets
+        if (k := [n for name in own for n in results.numbers(name, dataset, "k")])
+    ]
+    return f"k: {', '.join(told)}. " if told else ""
 
 
 # ------------------------------------------------------------------ figures
@@ -254,19 +274,19 @@ def findings(results: Results) -> str:
     if own is not None:
         times = [_speed_up(results, AUTO, dataset) for dataset in results.datasets]
         parts.append(f"Our search computes {own} %{_times(times)}, and finds the same.")
-    drops = [
-        (first - second, second - last)
+    changes = [
+        (second - first, last - second)
         for dataset in results.datasets
         for first, second, last in [
             [results.mean(name, dataset, "error") for name in (*_PREFETCH[:2], _PREFETCH[-1])]
         ]
         if first is not None and second is not None and last is not None
     ]
-    if drops:
-        early, late = (sum(each) / len(drops) for each in zip(*drops, strict=True))
+    if changes:
+        early, late = (sum(each) / len(changes) for each in zip(*changes, strict=True))
         parts.append(
-            f"From m = k to m = 2 k the error falls by {early:.1f} points on average, from there "
-            f"to all documents by {late:.1f}; the paper sees the largest drop in the first step."
+            f"From m = k to m = 2 k the error changes by {early:+.1f} points on average, from "
+            f"there to all documents by {late:+.1f}; in the paper it drops most in the first step."
         )
     return " ".join(parts)
 

@@ -14,9 +14,10 @@ from textkin._typing import Bags
 from textkin.distance import similarities
 from textkin.evaluate._cells import Task
 from textkin.evaluate.experiments._document_vectors import FULL, QUICK, DocumentVectors
-from textkin.evaluate.experiments._judged import CUT, Scores, Settings, candidates, judged
+from textkin.evaluate.experiments._judged import Counted, counted, judged
+from textkin.evaluate.experiments._rankings import CUT, Scores, Settings, candidates
 from textkin.models import LDA, LSI, Pooling
-from textkin.text import BagOfWords, Stemmer
+from textkin.text import BagOfWords
 from textkin.transport import WordMover
 from textkin.vectors import WordVectors
 from textkin.weighting import BM25, TfIdf
@@ -39,7 +40,7 @@ def bm25(task: Task) -> Scores:
 
 def bm25_of_words(task: Task) -> Scores:
     """Score whole words by BM25."""
-    return _by_words(*_counted(task, None))
+    return _by_words(*counted(task, None))
 
 
 def _tfidf(task: Task) -> Settings:
@@ -183,16 +184,8 @@ def _kept(task: Task, name: str, make: Callable[[], Scores]) -> Scores:
     return task.memo(f"scores {name}", make, "dataset")
 
 
-def _stems(task: Task) -> tuple[Bags, Bags]:
-    return task.memo("stems", lambda: _counted(task, Stemmer("english")), "dataset")
-
-
-def _counted(task: Task, normalize: Stemmer | None) -> tuple[Bags, Bags]:
-    """Return the words of queries and documents as counts over those of the documents."""
-    collection = judged(task)
-    counter = BagOfWords("smart", normalize=normalize, n_jobs=task.n_jobs)
-    documents = counter.fit_transform(collection.data.documents)
-    return counter.transform(collection.texts), documents
+def _stems(task: Task) -> Counted:
+    return counted(task, "english")
 
 
 def _by_words(queries: Bags, documents: Bags) -> Scores:

@@ -8,7 +8,7 @@ from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid, by_dataset, by_measure
 from textkin.evaluate.experiments._feedback_postings import postings, postings_files
 from textkin.evaluate.experiments._feedback_rounds import feedback
-from textkin.evaluate.experiments._stemmed_collections import collection_files
+from textkin.evaluate.experiments._judged import judged_files
 
 __all__ = ["EXPERIMENT"]
 
@@ -251,7 +251,7 @@ EXPERIMENT = Experiment(
     ),
     datasets=[*_COLLECTIONS, *_GROWING],
     methods=_methods(),
-    files=lambda dataset: postings_files(dataset) if _grows(dataset) else collection_files(dataset),
+    files=lambda dataset: postings_files(dataset) if _grows(dataset) else judged_files(dataset),
     tables=_tables,
     figures=_figures,
     findings=_findings,

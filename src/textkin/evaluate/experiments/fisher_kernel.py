@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from textkin.evaluate._experiment import Experiment, Method
+from textkin.evaluate.experiments._judged import judged_files
 from textkin.evaluate.experiments._kernel_classifiers import errors_with_labels
 from textkin.evaluate.experiments._kernel_news import FILE
 from textkin.evaluate.experiments._kernel_report import (
@@ -16,7 +17,6 @@ from textkin.evaluate.experiments._kernel_report import (
     tables,
 )
 from textkin.evaluate.experiments._kernel_retrieval import SCORERS, average_precisions
-from textkin.evaluate.experiments._stemmed_collections import collection_files
 
 __all__ = ["EXPERIMENT"]
 
@@ -64,7 +64,7 @@ def _methods() -> dict[str, Method]:
 
 
 def _files(dataset: str) -> list[str]:
-    return [FILE] if is_news(dataset) else collection_files(dataset)
+    return [FILE] if is_news(dataset) else judged_files(dataset)
 
 
 def _splits(data: Path, dataset: str, quick: bool) -> int:

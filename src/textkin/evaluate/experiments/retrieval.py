@@ -5,14 +5,8 @@ from typing import Any
 
 from textkin.evaluate._cells import Task
 from textkin.evaluate._experiment import Experiment, Method
-from textkin.evaluate.experiments._judged import (
-    Scores,
-    Settings,
-    interpolated,
-    judged,
-    judged_files,
-    measured,
-)
+from textkin.evaluate.experiments._judged import judged, judged_files
+from textkin.evaluate.experiments._rankings import Scores, Settings, interpolated, measured
 from textkin.evaluate.experiments._retrieval_report import REFERENCES, findings, tables
 from textkin.evaluate.experiments._retrieval_scores import MODELS, bm25, bm25_of_words
 
