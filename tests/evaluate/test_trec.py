@@ -127,7 +127,7 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
     ):
         with pytest.raises(ValueError, match="must be"):
             write(path, wrong)
-    with pytest.raises(TypeError, match="name of a query must be a string; got 7"):
+    with pytest.raises(TypeError, match="run must hold the ids of queries, strings; got 7"):
         write_run(path, {7: ["a"]})
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
