@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -311,3 +313,25 @@ def test_a_report_of_nothing_says_so():
 
 def test_a_commit_is_that_of_a_checkout_of_textkin(tmp_path):
     assert commit(tmp_path) == ""
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_a_commit_with_changes_where_they_count_is_dirty(tmp_path):
+    def git(*arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    module = tmp_path / "src" / "textkin" / "module.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("1\n")
+    git("init")
+    git("add", "-A")
+    git("commit", "-m", "first")
+    clean = commit(tmp_path)
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    (tmp_path / "notes.md").write_text("new")
+    assert commit(module.parent) == clean
+    assert commit(module.parent, (".",)) == f"{clean}-dirty"
+    assert commit(module.parent, (".", ":(exclude)notes.md")) == clean
+    module.write_text("2\n")
+    assert commit(module.parent) == f"{clean}-dirty"
