@@ -188,6 +188,16 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path, content, monkeypa
         Results.load(path)
 
 
+def test_figures_stay_in_their_folder(tmp_path):
+    drawn = toy(figures=lambda found: {"of ../../a set(1)": "<svg/>", "of r8_x.1": "<svg/>"})
+    page, *figures = write_page([(drawn, some_results())], tmp_path / "docs" / "results.md")
+    assert [path.relative_to(page.parent).as_posix() for path in figures] == [
+        "results/toy-of-..-..-a-set-1-.svg",
+        "results/toy-of-r8_x.1.svg",
+    ]
+    assert "(results/toy-of-..-..-a-set-1-.svg)" in page.read_text()
+
+
 def test_a_page_in_the_place_of_a_folder_is_refused(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder, and no file can take its name"):
         write_page([(toy(), some_results())], tmp_path)

@@ -1,5 +1,6 @@
 """Results as Markdown with figures: one experiment, or a page of all of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -161,7 +162,8 @@ def _anchor(title: str) -> str:
 def _write_figures(experiment: Experiment, results: Results, folder: Path, name: str) -> list[Path]:
     paths = []
     for figure, svg in experiment.figures(results).items():
-        path = folder / f"{name}-{figure}.svg"
+        # The name of a figure may have that of a data set in it, and that may be anything.
+        path = folder / f"{name}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', figure)}.svg"
         written(path, (svg + "\n").encode())
         paths.append(path)
     return paths
