@@ -288,6 +288,12 @@ def test_bars_are_as_long_as_their_numbers():
     assert second == pytest.approx(2 * first, rel=0.01)
 
 
+def test_a_bar_below_0_is_none():
+    svg = bar_figure({"g": {"a": Value(-2), "b": Value(-1)}}, title="t")
+    rects = ElementTree.fromstring(svg).findall(f"{SVG}rect")[1:]
+    assert [rect.get("width") for rect in rects] == ["0.5", "0.5"]
+
+
 def test_a_line_has_its_points_in_place():
     svg = line_figure({"a": [(3, 1), (1, 0), (2, 2)]}, title="t", x_label="x", y_label="y")
     [path] = [
