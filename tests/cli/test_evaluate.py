@@ -87,6 +87,7 @@ def test_a_report_of_all_results(data, tmp_path, capsys):
             ["datasets", "--data", "DATA", "--datasets", "r9"],
             "classification/r9.jsonl.gz is not in the data folder. The data folder is ",
         ),
+        (["datasets", "--data", "DATA", "--jobs", "0"], "--jobs must be a number of threads, or"),
         (["report", "nowhere"], "There is no file or folder nowhere."),
         (["report", "DATA"], "holds no results: run textkin evaluate first."),
         (
@@ -103,6 +104,17 @@ def test_bad_input_is_one_clear_line(data, tmp_path, monkeypatch, capsys, argume
     assert said in told
     assert told.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_cells_without_a_number_are_noted(data, tmp_path, capsys):
+    asked = ["evaluate", "datasets", "--data", str(data), "--out", str(tmp_path)]
+    assert main([*asked, "--datasets", "r8", "r9"]) == 0
+    said = capsys.readouterr()
+    assert "| r8 | 9 | 3 |" in said.out
+    assert said.err == (
+        "textkin: note: 1 of 2 cells has no number, counts on r9 first: "
+        "classification/r9.jsonl.gz is not in the data folder.\n"
+    )
 
 
 def test_ctrl_c_says_what_is_kept(data, tmp_path, monkeypatch, capsys):

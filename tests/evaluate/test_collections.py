@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import textkin as tk
 from textkin.evaluate import PairData, RetrievalData, read_pairs, read_retrieval, sts_scores
 
 
@@ -99,8 +100,16 @@ def test_judgements_of_what_is_not_there(tmp_path, line):
             "must be in files such as",
         ),
         ({"qrels/test.txt": "q1 d1 1"}, ValueError, "there is also test.tsv"),
-        ({"qrels/test.tsv": "q1\td1\t2\n"}, ValueError, "contradicts another file"),
-        ({"queries.jsonl": "{nonsense\n"}, ValueError, "queries.jsonl, line 1: is not valid JSON"),
+        (
+            {"qrels/test.tsv": "q1\td1\t2\n"},
+            ValueError,
+            "train.tsv: document 'd1' has grade 1 for query 'q1', and 2 in another file",
+        ),
+        ({"qrels.tsv": "q1\td1\t2\n"}, ValueError, "there are qrels.tsv and a folder qrels"),
+        ({"queries.jsonl": ""}, ValueError, "There are no queries in '.*queries.jsonl'"),
+        ({"corpus.jsonl": ""}, ValueError, "There are no documents in '.*corpus.jsonl'"),
+        ({"queries.jsonl": "{nonsense\n"}, ValueError, r"queries.jsonl, line 1: is not .*\)\.$"),
+        ({"queries.jsonl": '{"_id": "q1"}\n'}, ValueError, r"no field 'text'; there is '_id'\.$"),
         (
             {"corpus.jsonl": lines({"_id": "a", "text": "x", "title": 5})},
             ValueError,
@@ -109,7 +118,7 @@ def test_judgements_of_what_is_not_there(tmp_path, line):
         (
             {"corpus.jsonl": lines({"_id": "a", "text": "x"}, {"_id": "a", "text": "y"})},
             ValueError,
-            "corpus.jsonl, line 2: the id 'a' is taken by .*corpus.jsonl, line 1",
+            r"corpus.jsonl, line 2: the id 'a' is taken by .*, line 1; ids must differ\.$",
         ),
     ],
 )
@@ -153,6 +162,23 @@ def test_pairs_of_words_and_without_sets():
     rows = iter([{"word1": "cat", "word2": "dog", "gold": 7}])
     data = read_pairs(rows, first="word1", second="word2")
     assert (data.first, data.second, data.sets) == (["cat"], ["dog"], ["pairs"])
+    assert read_pairs([{"sentence1": "a", "sentence2": "b", "gold": 1, "dataset": ""}]).sets == [
+        "pairs"
+    ]
+
+
+def test_pairs_of_an_unusual_file_go_through_read(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("gold;a;b\n1;x;y\nhigh;x;y\n")
+    unusual = tk.read(path, text="a", delimiter=";", id=False)
+    with pytest.raises(ValueError, match=r"pairs\.csv, line 3: 'gold' must be a finite number"):
+        read_pairs(unusual, second="b")
+    path.write_text("gold;a;b\n1;x;y\n2;z\n")
+    with pytest.raises(ValueError, match=r"line 3: .* textkin.read\(\.\.\., errors='skip'\)"):
+        read_pairs(unusual, second="b")
+    skipping = tk.read(path, text="a", delimiter=";", id=False, errors="skip")
+    data = read_pairs(skipping, second="b")
+    assert (data.first, data.second) == (["x"], ["y"])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +188,7 @@ def test_pairs_of_words_and_without_sets():
         ("gold\tsentence1\tsentence2\nnan\ta\tb\n", "line 2: 'gold' must be a finite number"),
         ("score\tsentence1\tsentence2\n1\ta\tb\n", "no field 'gold'; .* 'score', 'sentence2'"),
         ("gold\tsentence1\tother\n1\ta\tb\n", "line 2: there is no field 'sentence2'; beside"),
-        ("gold\tword1\tword2\n1\ta\tb\n", "line 2: there is no field 'sentence1'"),
+        ("gold\tword1\tword2\n1\ta\tb\n", "no field 'sentence1'.* as in first='word1', second="),
         ("gold\tsentence1\tsentence2\n1\ta\n", "line 2: has 2 fields and the header 3"),
         ("gold\tsentence1\tsentence2\n", "There are no pairs in"),
     ],
@@ -182,6 +208,8 @@ def test_pairs_that_do_not_fit_together_are_refused(tmp_path):
         PairData(["a", "b"], ["c"], np.zeros(2))
     with pytest.raises(ValueError, match="got nan for pair 1"):
         PairData(["a", "b"], ["c", "d"], np.array([1, np.nan]))
+    with pytest.raises(ValueError, match="first, second and gold must be three columns"):
+        read_pairs([{"a": "x", "gold": 1}], first="a", second="a")
     path = tmp_path / "pairs.csv"
     path.write_text("gold,sentence1,sentence2\n1,aaaa,bbbb\n")
     with pytest.raises(ValueError, match="more than max_bytes=8"):

@@ -1,6 +1,7 @@
 """How a run goes: cells are computed once, kept, taken again, and told where they are missing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,53 @@ def test_a_missing_set_is_told_without_the_place_of_the_folder(data, out):
         run_experiment(toy(), data / "x", out)
 
 
+def test_a_set_whose_splits_cannot_be_counted_leaves_the_others(data, out):
+    def splits(folder, dataset, quick):
+        if dataset == "a":
+            raise ValueError("Not a gzipped file")
+        return 1
+
+    broken = replace(toy(), splits=splits)
+    found = run_experiment(broken, data, out)
+    told = {cell.dataset: cell.missing for cell in found.cells}
+    assert told == {
+        "a": "ValueError: The splits of a.txt cannot be counted: Not a gzipped file",
+        "b": "",
+    }
+    assert run_experiment(broken, data, out, datasets=["b"]).datasets == ["b"]
+    with pytest.raises(ValueError, match=r"The splits of a\.txt cannot be counted"):
+        run_experiment(broken, data, out, datasets=["a"])
+
+
+def test_options_that_a_run_does_not_have_are_not_named(data, out):
+    def reading(task):
+        raise ValueError(
+            "a, line 2: is bad. Repair it, or pass errors='skip' to leave such documents out."
+        )
+
+    with pytest.raises(ValueError, match=r"The first: ValueError: a, line 2: is bad\.$"):
+        run_experiment(toy(only=Method(reading)), data, out)
+
+
+@pytest.mark.parametrize("jobs", [0, "two"])
+def test_a_number_of_threads_that_is_none_is_refused_before_the_work(data, out, jobs):
+    with pytest.raises((TypeError, ValueError), match="n_jobs must"):
+        run_experiment(toy(), data, out, n_jobs=jobs)
+    assert calls == []
+
+
+def test_a_work_folder_that_cannot_be_is_refused_before_the_work(data, out, monkeypatch):
+    out.write_text("a file")
+    with pytest.raises(ValueError, match=r"The work folder must be a folder; .*out is a file"):
+        run_experiment(toy(), data, out)
+    out.unlink()
+    with monkeypatch.context() as changed:
+        changed.setattr("os.access", lambda path, mode: False)
+        with pytest.raises(PermissionError):
+            run_experiment(toy(), data, out)
+    assert calls == []
+
+
 def test_files_of_a_method_are_its_own(data, out):
     methods = {"plain": Method(measured), "more": Method(measured, files=["v.txt"])}
     found = run_experiment(toy(**methods), data, out, datasets=["a"])
@@ -231,7 +279,7 @@ def test_after_ctrl_c_the_next_run_goes_on(data, out):
     ]
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"key": {}, "outcome": {}}', "[]"])
+@pytest.mark.parametrize("damage", ["", "{", "[" * 100_000, '{"key": {}, "outcome": {}}', "[]"])
 def test_a_damaged_cell_is_computed_again(data, out, damage):
     run_experiment(toy(), data, out)
     calls.clear()

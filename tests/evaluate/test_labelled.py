@@ -69,6 +69,8 @@ def test_other_names_of_fields_go_through_read(tmp_path):
         (records({"split": "train"}, {"split": "tset"}), "line 2: 'split' must be one of 'train'"),
         (records({"split": 1}), "line 1: 'split' must be .*; got 1"),
         (records({"split": "train"}, {}), "line 2: there is no 'split', which .* line 1 has"),
+        (records({}, {"split": "train"}), "line 1: there is no 'split', which .* line 2 has"),
+        (records({"fold": [1]}, {"fold": [2]}), r"line 1: 'fold' must be a .*; got \[1\]"),
         (records({"splits": ["train", "test"]}, {"splits": ["train"]}), "list of 2 sides; got"),
         (records({"splits": 3}), "line 1: 'splits' must be a list of sides; got 3"),
         (
@@ -85,6 +87,33 @@ def test_faults_are_told_with_file_and_line(tmp_path, rows, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         read_labelled(path)
     assert "data.jsonl" in str(caught.value)
+
+
+def test_options_of_reading_are_named_as_those_of_read(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"text": "a", "label": "x"}\n{nonsense\n')
+    with pytest.raises(ValueError, match=r"line 2: .* by textkin\.read\(\.\.\., errors='skip'\)"):
+        read_labelled(path)
+    assert len(read_labelled(tk.read(path, errors="skip"))) == 1
+
+
+def test_a_file_without_documents_is_named(tmp_path):
+    path = write_lines(tmp_path / "data.jsonl", [])
+    with pytest.raises(ValueError, match=r"There are no documents in '.*data\.jsonl'\.$"):
+        read_labelled(path)
+
+
+def test_columns_that_are_empty_tell_no_splits(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("text,label,splits,split\na,x,,train\nb,y,,test\n")
+    assert [side.tolist() for side in read_labelled(path).splits[0]] == [[0], [1]]
+    path.write_text("text,label,fold\na,x,\nb,y,\n")
+    assert read_labelled(path).splits == []
+
+
+def test_folds_of_equal_numbers_are_one():
+    data = read_labelled(records({"fold": 0}, {"fold": 1.0}, {"fold": 0.0}, {"fold": 1}))
+    assert [test.tolist() for _, test in data.splits] == [[0, 2], [1, 3]]
 
 
 def test_a_file_may_not_be_endless(tmp_path):

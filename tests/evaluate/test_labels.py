@@ -74,6 +74,24 @@ def test_labels_come_as_lists_arrays_columns_and_of_any_type():
     assert accuracy([None, ("a", 1)], [None, ("a", 2)]) == 0.5
 
 
+class Missing:
+    """As pandas.NA: equal to nothing, and neither true nor false."""
+
+    def __eq__(self, other):
+        return self
+
+    def __ne__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = object.__hash__
+
+    def __repr__(self):
+        return "<NA>"
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize(
     ("first", "second", "kind", "message"),
@@ -86,6 +104,7 @@ def test_labels_come_as_lists_arrays_columns_and_of_any_type():
         ([[1], [2]], [1, 2], TypeError, "got list for document 0"),
         (np.zeros((2, 2)), [1, 2], ValueError, r"got an array of shape \(2, 2\)"),
         ([1.0, float("nan")], [1, 2], ValueError, "got NaN for document 1"),
+        ([1, Missing()], [1, 2], ValueError, "got <NA> for document 1"),
     ],
 )
 def test_what_is_no_list_of_labels_is_refused(measure, first, second, kind, message):

@@ -1,5 +1,10 @@
 """Reports: tables, figures and pages that are made of results alone."""
 
+import json
+import math
+import re
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -81,15 +86,26 @@ def test_a_table_by_data_set():
     assert table.rows == [
         ["ours", "**5.0** ± 1.0", "– [1]"],
         ["*– paper*", "*3.5*", ""],
-        ["theirs [2]", "7.0", "**9.5**"],
+        ["theirs [2]", "7.0 [3]", "**9.5**"],
     ]
     assert list(table.notes) == [
         "*paper*: Table 1.",
         "[1] news.gz is not in the data folder.",
         "[2] Of others.",
+        "[3] Of 1 of 2 splits.",
     ]
     best = by_dataset(some_results(), "error", "Error", better="higher", scale=0.01, form=".3f")
-    assert best.rows[1] == ["theirs", "**0.070**", "**0.095**"]
+    assert best.rows[1] == ["theirs", "**0.070** [2]", "**0.095**"]
+
+
+def test_a_mean_of_some_splits_says_so():
+    cells = [Outcome("r8", "ours", at, {"error": at}) for at in range(3)]
+    cells[1] = Outcome("r8", "ours", 1, None, "MemoryError")
+    results = Results("toy", (*cells, Outcome("r8", "theirs", 1, {"error": 5.0})))
+    table = by_dataset(results, "error", "Error")
+    assert table.rows == [["ours", "1.0 ± 1.0 [1]"], ["theirs", "5.0 [2]"]]
+    assert list(table.notes) == ["[1] Of 2 of 3 splits: MemoryError", "[2] Of 1 of 3 splits."]
+    assert by_measure(results, "ours", {"error": ".1f"}, "Sizes").rows == [["r8", "1.0 [1]"]]
 
 
 def test_a_table_by_measure():
@@ -100,6 +116,92 @@ def test_a_table_by_measure():
 def test_bars_and_new_lines_do_not_break_a_table():
     text = Grid("T", ["", "a"], [["x|y\nz", "1"]]).to_markdown()
     assert "| x\\|y z | 1 |" in text
+
+
+def test_names_and_reasons_of_strangers_are_no_markup():
+    nasty = "<img src=x onerror=alert(1)> [a](javascript:b)\n\n# H \x1b[2J"
+    run = {"command": f"x` {nasty}", "machine": nasty, "date": nasty}
+    cells = (
+        Outcome(nasty, "ours", 0, None, nasty, run={"commit": nasty}),
+        Outcome("r8", nasty, 0, {"error": 1.0}, warnings=(nasty,), run={"commit": nasty}),
+    )
+    plain = toy(aims=[], findings=lambda found: "", figures=lambda found: {})
+    text = experiment_markdown(plain, Results("toy", cells, run=run))
+    shown = re.sub(r"`[^`]*`", "", text)
+    assert "<img" not in shown
+    assert "](" not in shown
+    assert "\x1b" not in text
+    assert "\n# H" not in text
+    assert "&lt;img" in shown
+    assert "| p < 0.001 |" in Grid("T", ["", "p < 0.001"], []).to_markdown()
+
+
+def test_one_cell_is_one():
+    text = experiment_markdown(toy(aims=[]), Results("toy", (Outcome("r8", "ours", 0, {}),)))
+    assert "<sub>1 cell, 0 s" in text
+
+
+STRANGE = {
+    "experiment": [5, ["toy"]],
+    "run": [[1], "x"],
+    "quick": ["no"],
+    "cells": [{"a": 1}, [1], "x"],
+    "format": [2, None],
+}
+STRANGE_CELL = {
+    "dataset": [5, ["a"], "a<b>", "a\n# b", "[a](javascript:b)"],
+    "method": [None, "`x`"],
+    "split": ["a", True, 0.5],
+    "values": [[1], "x", {"error": math.nan}, {"error": math.inf}, {"error": 10**400}],
+    "missing": [5],
+    "seconds": ["a", math.nan],
+    "cpu_seconds": [math.inf, None],
+    "warnings": [5, [5], "abc"],
+    "run": [5],
+}
+
+
+@pytest.mark.parametrize(
+    ("of_cell", "name", "value"),
+    [(False, name, value) for name, values in STRANGE.items() for value in values]
+    + [(True, name, value) for name, values in STRANGE_CELL.items() for value in values],
+)
+def test_a_file_of_a_stranger_is_refused_in_words(tmp_path, of_cell, name, value):
+    record = some_results().to_dict()
+    (record["cells"][0] if of_cell else record)[name] = value
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(ValueError, match=r"toy\.json holds no results of textkin evaluate \("):
+        Results.load(path)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"format": 1e999}', "5", "", "\x00"])
+def test_a_file_that_holds_something_else_is_refused(tmp_path, content, monkeypatch):
+    path = tmp_path / "toy.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"toy\.json holds no results of textkin evaluate \("):
+        Results.load(path)
+    some_results().save(path)
+    assert Results.load(path) == some_results()
+    monkeypatch.setattr("textkin.evaluate._results._MOST_BYTES", 100)
+    with pytest.raises(ValueError, match="it has more than 100 bytes"):
+        Results.load(path)
+
+
+def test_figures_stay_in_their_folder(tmp_path):
+    drawn = toy(figures=lambda found: {"of ../../a set(1)": "<svg/>", "of r8_x.1": "<svg/>"})
+    page, *figures = write_page([(drawn, some_results())], tmp_path / "docs" / "results.md")
+    assert [path.relative_to(page.parent).as_posix() for path in figures] == [
+        "results/toy-of-..-..-a-set-1-.svg",
+        "results/toy-of-r8_x.1.svg",
+    ]
+    assert "(results/toy-of-..-..-a-set-1-.svg)" in page.read_text()
+
+
+def test_a_page_in_the_place_of_a_folder_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder, and no file can take its name"):
+        write_page([(toy(), some_results())], tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_an_experiment_tells():
@@ -141,6 +243,11 @@ def test_results_of_several_runs_are_joined():
     assert len(both.cells) == len(first.cells)
     [full] = joined([first, some_results(quick=True)])
     assert not full.quick
+    failed = Results("toy", (Outcome("r8", "ours", 0, None, "no data"),))
+    [kept] = joined([first, failed])
+    assert kept.mean("ours", "r8", "error") == 5.0
+    [renewed] = joined([failed, first])
+    assert renewed.mean("ours", "r8", "error") == 5.0
     [quick] = joined([some_results(quick=True)])
     assert quick.quick
 
@@ -181,6 +288,12 @@ def test_bars_are_as_long_as_their_numbers():
     assert second == pytest.approx(2 * first, rel=0.01)
 
 
+def test_a_bar_below_0_is_none():
+    svg = bar_figure({"g": {"a": Value(-2), "b": Value(-1)}}, title="t")
+    rects = ElementTree.fromstring(svg).findall(f"{SVG}rect")[1:]
+    assert [rect.get("width") for rect in rects] == ["0.5", "0.5"]
+
+
 def test_a_line_has_its_points_in_place():
     svg = line_figure({"a": [(3, 1), (1, 0), (2, 2)]}, title="t", x_label="x", y_label="y")
     [path] = [
@@ -216,3 +329,25 @@ def test_a_report_of_nothing_says_so():
 
 def test_a_commit_is_that_of_a_checkout_of_textkin(tmp_path):
     assert commit(tmp_path) == ""
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_a_commit_with_changes_where_they_count_is_dirty(tmp_path):
+    def git(*arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    module = tmp_path / "src" / "textkin" / "module.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("1\n")
+    git("init")
+    git("add", "-A")
+    git("commit", "-m", "first")
+    clean = commit(tmp_path)
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    (tmp_path / "notes.md").write_text("new")
+    assert commit(module.parent) == clean
+    assert commit(module.parent, (".",)) == f"{clean}-dirty"
+    assert commit(module.parent, (".", ":(exclude)notes.md")) == clean
+    module.write_text("2\n")
+    assert commit(module.parent) == f"{clean}-dirty"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from textkin.evaluate import (
     as_run,
@@ -156,6 +157,11 @@ def test_a_run_from_scores_ranks_as_its_dict_does(queries, documents, seed):
         ({"q": {"a": 1}}, [], TypeError, "run must be .*; got list"),
         ({"q": {"a": 1}}, {"q": "a"}, TypeError, r"run\['q'\] must be scores .*; got str"),
         ({"q": {"a": 1}}, {"q": [7]}, TypeError, "must hold the ids of documents, strings; got 7"),
+        ({"q": {"a": 1}}, {"q": {7: 0.5}}, TypeError, r"run\['q'\] must hold .* strings; got 7"),
+        ({"q": {"a": 1}}, {"q": {"a": 1, 7: 2}}, TypeError, "must hold the ids .*; got 7"),
+        ({"q": {"a": 1}}, {7: {"a": 1}}, TypeError, "run must hold the ids of queries, .*; got 7"),
+        ({"q": {7: 1}}, {"q": ["a"]}, TypeError, r"qrels\['q'\] must hold .* strings; got 7"),
+        ({7: {"a": 1}}, {"7": ["a"]}, TypeError, "qrels must hold the ids of queries"),
         ({"q": {"a": 1}}, {"q": ["b", "a", "b"]}, ValueError, "'b' comes twice"),
         ({"q": {"a": 1}}, {"q": {"a": math.nan}}, ValueError, r"\['a'\] must be a number; got nan"),
         ({}, {}, ValueError, "none of 0 queries has"),
@@ -186,3 +192,14 @@ def test_parameters_out_of_their_range_are_refused():
         as_run(["q"], ["a"], [[math.nan]])
     with pytest.raises(TypeError, match="scores must be numbers; got an array of <U1"):
         as_run(["q"], ["a"], [["1"]])
+    with pytest.raises(TypeError, match=r"scores must be a dense array; .* scores\.toarray\(\)"):
+        as_run(["q"], ["a"], csr_array([[1.0]]))
+    with pytest.raises(TypeError, match=r"query_ids must hold strings; got 1\. Ids of files are"):
+        as_run([1], ["a"], [[1]])
+    with pytest.raises(TypeError, match="document_ids must hold strings; got 7"):
+        as_run(["q"], ["a", 7], [[1, 2]])
+
+
+def test_one_level_of_recall_is_named_as_one():
+    found = interpolated_precision({"q": {"a": 1}}, {"q": ["a"]}, levels=[0.5])
+    assert found.measure == "interpolated P at 1 level"

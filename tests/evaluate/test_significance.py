@@ -100,6 +100,26 @@ def test_equal_systems_do_not_differ(test):
     assert (found.difference, found.p_value) == (0, 1)
 
 
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomisation])
+def test_a_difference_of_0_is_chance_in_whatever_order_it_rounds(test):
+    differences = [0.1, 0.2, -0.3, 0.4, -0.4, 0.7, -0.7]
+    orders = itertools.islice(itertools.permutations(differences), 0, 5040, 300)
+    assert {test(order, [0] * 7).p_value for order in orders} == {1.0}
+
+
+def test_all_exchanges_of_many_pairs_are_looked_at_in_blocks(monkeypatch):
+    first = np.random.default_rng(0).normal(size=12)
+    whole = paired_randomisation(first, np.zeros(12))
+    monkeypatch.setattr("textkin.evaluate._significance._BLOCK", 500)
+    asked = []
+    monkeypatch.setattr(
+        "textkin.evaluate._significance.np.arange",
+        lambda *ends, arange=np.arange: asked.append(ends) or arange(*ends),
+    )
+    assert paired_randomisation(first, np.zeros(12)) == whole
+    assert max(ends[1] - ends[0] for ends in asked if len(ends) == 2) <= 500 // 12
+
+
 def test_a_constant_difference():
     first, second = [0.3, 0.4, 0.5], [0.1, 0.2, 0.3]
     assert paired_randomisation(first, second).p_value == 0.25  # all signs alike, of eight
@@ -147,6 +167,13 @@ def test_values_of_queries_are_compared_query_by_query(test):
 def test_what_cannot_be_compared_is_refused(test, first, second, message):
     with pytest.raises(ValueError, match=message):
         test(first, second)
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomisation, paired_t_test])
+@pytest.mark.parametrize("given", [{"q1": 0.5, "q2": 0.25}, ["good", "bad"]])
+def test_what_are_no_numbers_is_told_with_what_is_expected(test, given):
+    with pytest.raises(TypeError, match=r"second must be a QueryScores, or a list of one number"):
+        test([0.5, 0.25], given)
 
 
 def test_parameters_out_of_their_range_are_refused():

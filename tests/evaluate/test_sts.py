@@ -88,8 +88,13 @@ def test_correlations_are_those_of_scipy(pairs):
 def test_scale_and_offset_change_nothing():
     gold = np.array([0.0, 2.0, 1.0, 5.0])
     scores = np.array([0.1, 0.3, 0.2, 0.25])
-    for changed in (scores * 1e200, scores * 1e-200, scores * 3 + 2):
+    for changed in (scores * 1e200, scores * 1e-200, scores * 3 + 2, (scores - 0.2) * 1.7e308 * 10):
         assert measures.pearson(gold, changed) == pytest.approx(measures.pearson(gold, scores))
+
+
+def test_sets_that_have_one_name_are_refused():
+    with pytest.raises(ValueError, match=r"no set may be called 'ALL', .* Rename it"):
+        measures.sts_scores(["ALL", "b"], [1, 2], [2, 1]).as_dict()
 
 
 def test_what_cannot_be_measured_is_refused():

@@ -71,8 +71,10 @@ def test_a_ranked_list_is_written_in_its_order(tmp_path):
         ("a b c\n", "There are no judgements"),
         ("", "There are no judgements"),
         (b"q 0 \xff 1\n", "line 1: is not valid utf-8"),
-        ("q 0 d\0 1\n", "line 1: holds a NUL"),
-        ("q 0 " + "d" * (1 << 20) + " 1\n", "line 1: is longer than max_bytes"),
+        ("q 0 d\0 1\n", r"line 1: holds a NUL, so it is no text\.$"),
+        ("q 0 " + "d" * (1 << 20) + " 1\n", "line 1: is longer than 1048576 characters, the most"),
+        ("q d 0.5\nq e 1\n", r"line 1: the grade must be a whole number; got '0\.5'"),
+        ("q 0 d 1_0\n", "line 1: the grade must be a whole number; got '1_0'"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else "bytes",
 )
@@ -89,6 +91,7 @@ def test_faults_of_judgements(tmp_path, content, message):
     [
         ("q Q0 d 1 0.5\n", "line 1: an answer has 6 fields .* got 5"),
         ("q Q0 d 1 high x\n", "line 1: the score must be a finite number; got 'high'"),
+        ("q Q0 d 1 1_0 x\n", "line 1: the score must be a finite number; got '1_0'"),
         ("q Q0 d 1 inf x\n", "line 1: the score must be a finite number; got 'inf'"),
         ("q Q0 d 1 2 x\nq Q0 d 2 1 x\n", "line 2: document 'd' comes twice for query 'q'"),
         ("\n", "There are no answers"),
@@ -124,10 +127,18 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
         (write_qrels, {"q": {"d": 0.5}}),
         (write_run, {"q": ["a\tb"]}),
         (write_run, {"q": {"d": float("inf")}}),
+        (write_run, {"q": ["a\0b"]}),
+        (write_run, {"q": ["\ud800"]}),
     ):
         with pytest.raises(ValueError, match="must be"):
             write(path, wrong)
-    with pytest.raises(TypeError, match="name of a query must be a string; got 7"):
+    with pytest.raises(TypeError, match="run must hold the ids of queries, strings; got 7"):
         write_run(path, {7: ["a"]})
+    with pytest.raises(ValueError, match="ties must be one of 'descending', 'ascending'"):
+        write_run(path, {"q": {"a": 1}}, ties="random")
+    with pytest.raises(FileNotFoundError, match=r"There is no folder '.*nowhere'; make it first"):
+        write_run(tmp_path / "nowhere" / "run", {"q": ["a"]})
+    with pytest.raises(IsADirectoryError, match=r"is a folder, and no file can take its name"):
+        write_qrels(tmp_path, {"q": {"d": 1}})
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]

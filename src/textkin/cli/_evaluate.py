@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textkin.cli._printing import JsonOption, print_json, print_lines
+from textkin.cli._printing import JsonOption, note, print_json, print_lines
 
 __all__ = ["app"]
 
@@ -132,6 +132,8 @@ def run(
     with working("Loading"):
         from textkin.evaluate import experiment, experiment_markdown, run_experiment, write_results
 
+    if jobs == 0:
+        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
     with in_words():
         chosen = experiment(name)
         with progress_bar(chosen.name, "cells") as progress:
@@ -148,6 +150,13 @@ def run(
                 command=_command(name, methods, datasets, quick),
             )
         files = write_results(chosen, results, out)
+    failed = [cell for cell in results.cells if cell.values is None]
+    if failed:
+        first = failed[0]
+        note(
+            f"{len(failed)} of {len(results.cells)} cells {'has' if len(failed) == 1 else 'have'} "
+            f"no number, {first.method} on {first.dataset} first: {first.missing}"
+        )
     if json:
         print_json({**results.to_dict(), "files": [str(path) for path in files]})
         return

@@ -4,6 +4,7 @@ Cells know nothing of each other, so a run that was stopped goes on where it was
 is not computed again. The name of the file is a hash of all that the numbers depend on.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -16,6 +17,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
+from textkin.text.reading._document import shortened
+
 __all__ = ["Cell", "Keeper", "MissingDataError", "Outcome", "Shared", "Task", "Values"]
 
 Values: TypeAlias = Mapping[str, Any]
@@ -25,6 +28,17 @@ Scope: TypeAlias = Literal["run", "dataset", "split"]
 
 _T = TypeVar("_T")
 _SCOPES: tuple[Scope, ...] = ("run", "dataset", "split")
+_RECORD: Mapping[str, type | tuple[type, ...]] = {
+    "dataset": str,
+    "method": str,
+    "split": int,
+    "values": (dict, type(None)),
+    "missing": str,
+    "seconds": (int, float),
+    "cpu_seconds": (int, float),
+    "warnings": list,
+    "run": dict,
+}
 
 
 class MissingDataError(FileNotFoundError):
@@ -109,17 +123,31 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Outcome":
-        """Return what `to_dict` made a record of."""
+        """Return what `to_dict` made a record of.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            For a record of something else.
+        """
+        whole = {"missing": "", "warnings": [], "run": {}, **record}
+        for name, kinds in _RECORD.items():
+            value = whole[name]
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise TypeError(f"{name!r} of a cell is {shortened(value)}")
+        if not all(isinstance(text, str) for text in whole["warnings"]):
+            raise TypeError("'warnings' of a cell are no texts")
+        json.dumps([whole["values"], whole["seconds"], whole["cpu_seconds"]], allow_nan=False)
         return cls(
-            record["dataset"],
-            record["method"],
-            int(record["split"]),
-            record["values"],
-            record.get("missing", ""),
-            float(record["seconds"]),
-            float(record["cpu_seconds"]),
-            tuple(record.get("warnings", ())),
-            record.get("run", {}),
+            whole["dataset"],
+            whole["method"],
+            whole["split"],
+            whole["values"],
+            whole["missing"],
+            float(whole["seconds"]),
+            float(whole["cpu_seconds"]),
+            tuple(whole["warnings"]),
+            whole["run"],
         )
 
 
@@ -163,12 +191,24 @@ class Keeper:
         self._fresh = fresh
         self._made: set[Path] = set()
 
+    def open(self) -> None:
+        """Make the folder; what stands in the way is told before hours of work are lost.
+
+        Raises
+        ------
+        OSError
+            If nothing can be written there.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(self.folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.folder))
+
     def outcome(self, key: Mapping[str, Any]) -> Outcome | None:
         """Return the cell that was kept with this key, if there is one that can be read."""
         try:
             record = json.loads(self._path(key, "json").read_text(encoding="utf-8"))
             return Outcome.from_dict(record["outcome"]) if record["key"] == key else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None  # none, or half of one: it is computed again
 
     def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:
@@ -298,6 +338,8 @@ def file_in(data: Path, relative: str) -> Path:
 
 def written(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, and no file can take its name.")
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:

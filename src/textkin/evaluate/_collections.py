@@ -8,6 +8,7 @@ from typing import Literal
 
 from textkin._validation import one_of
 from textkin.evaluate._bounds import Bound
+from textkin.evaluate._reading import AS_IT_IS, placed
 from textkin.evaluate._trec import read_qrels
 from textkin.run import ProgressCallback
 from textkin.text import read
@@ -174,9 +175,8 @@ def read_retrieval(
     judgements = _judgements(root)
     ids, titles, texts = [], [], []
     bound = Bound(max_bytes)
-    for place, document in read(
-        documents, id=_id_field(documents), label=False, progress=progress
-    ).placed():
+    source = read(documents, id=_id_field(documents), label=False, progress=progress)
+    for place, document in placed(source, AS_IT_IS):
         title = document.metadata.get("title") or ""
         if not isinstance(title, str):
             raise ValueError(f"{place}: the title must be a string; got {shortened(title)}.")
@@ -184,7 +184,11 @@ def read_retrieval(
         ids.append(document.id)
         titles.append(title)
         texts.append(document.text)
+    if not ids:
+        raise ValueError(f"There are no documents in {str(documents)!r}.")
     asked, parts = _queries(queries, max_bytes)
+    if not asked:
+        raise ValueError(f"There are no queries in {str(queries)!r}.")
     qrels: dict[str, dict[str, int]] = {}
     known = set(ids)
     for name, path in judgements.items():
@@ -192,13 +196,14 @@ def read_retrieval(
         if name:
             parts[name] = tuple(query for query in found if query in asked)
         for query, judged in found.items():
-            merged = {**qrels.get(query, {}), **judged}
-            if any(merged[d] != grade for d, grade in qrels.get(query, {}).items()):
-                raise ValueError(
-                    f"{path}: contradicts another file of judgements, about query "
-                    f"{shortened(query)}."
-                )
-            qrels[query] = merged
+            grades = qrels.setdefault(query, {})
+            for one, grade in judged.items():
+                before = grades.setdefault(one, grade)
+                if before != grade:
+                    raise ValueError(
+                        f"{path}: document {shortened(one)} has grade {grade} for query "
+                        f"{shortened(query)}, and {before} in another file of judgements."
+                    )
     return RetrievalData(ids, titles, texts, asked, qrels, parts)
 
 
@@ -224,6 +229,13 @@ def _judgements(root: Path) -> dict[str, Path]:
     folder = root / "qrels"
     if not folder.is_dir():
         return {"": _found(root, _JUDGEMENTS, "the judgements")}
+    for name in _JUDGEMENTS[:2]:
+        for beside in (root / name, root / f"{name}.gz"):
+            if beside.is_file():
+                raise ValueError(
+                    f"The judgements of {str(root)!r} must be in one place; there are "
+                    f"{beside.name} and a folder qrels. Move one away."
+                )
     found: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
         name = file.name.removesuffix(".gz")
@@ -242,7 +254,7 @@ def _judgements(root: Path) -> dict[str, Path]:
 
 def _id_field(path: Path) -> str:
     """Return what the first record calls its id: BEIR has "_id"."""
-    first = next(iter(read(path, id=False, label=False)), None)
+    _, first = next(placed(read(path, id=False, label=False), AS_IT_IS), (None, None))
     return "_id" if first is not None and "_id" in first.metadata else "id"
 
 
@@ -250,7 +262,7 @@ def _queries(path: Path, max_bytes: int) -> tuple[dict[str, str], dict[str, tupl
     bound = Bound(max_bytes)
     texts: dict[str, str] = {}
     parts: dict[str, list[str]] = {}
-    for place, query in read(path, id=_id_field(path), label=False).placed():
+    for place, query in placed(read(path, id=_id_field(path), label=False), AS_IT_IS):
         bound.add(place, query.id, query.text)
         texts[query.id] = query.text
         part = query.metadata.get("split")

@@ -5,9 +5,10 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["commit", "described", "machine"]
+__all__ = ["commit", "described", "machine", "version"]
 
 PACKAGES = ("textkin", "numpy", "scipy", "scikit-learn")
 
@@ -20,11 +21,18 @@ def described() -> dict[str, str]:
         "python": platform.python_version(),
     }
     for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:  # a source tree that was never installed
-            continue
+        installed = version(package)
+        if installed is not None:  # else a source tree that was never installed
+            found[package] = installed
     return {**found, "commit": commit()}
+
+
+def version(package: str) -> str | None:
+    """Return the installed version of a package, or None."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def machine() -> str:
@@ -37,14 +45,22 @@ def machine() -> str:
     return said
 
 
-def commit(folder: Path | None = None) -> str:
-    """Return the commit of the checkout that one stands in; empty where it is none of textkin's."""
+def commit(folder: Path | None = None, within: Sequence[str] = ("src",)) -> str:
+    """Return the commit of the checkout that one stands in; empty where it is none of textkin's.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where one stands, if not in the current folder.
+    within : sequence of str, default=("src",)
+        Where changes count, as git names paths from the top: the commit is then "-dirty".
+    """
     folder = Path.cwd() if folder is None else folder
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None or not (Path(top) / "src" / "textkin").is_dir():
         return ""
     head = _git(folder, "rev-parse", "--short=12", "HEAD") or ""
-    changed = _git(folder, "status", "--porcelain", "--", f"{top}/src")
+    changed = _git(Path(top), "status", "--porcelain", "--", *within)
     return f"{head}-dirty" if head and changed else head
 
 

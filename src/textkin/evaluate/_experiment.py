@@ -24,9 +24,10 @@ from textkin.evaluate._cells import (
     file_in,
 )
 from textkin.evaluate._environment import described
+from textkin.evaluate._reading import AS_IT_IS, worded
 from textkin.evaluate._results import Results
 from textkin.evaluate._tables import Grid
-from textkin.run import ProgressCallback
+from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["Aim", "Experiment", "Method", "Reference", "run_experiment"]
 
@@ -208,7 +209,7 @@ def run_experiment(
     Raises
     ------
     ValueError
-        If a method is unknown, or if every cell failed.
+        If a method is unknown, the work folder is a file, or every cell failed.
     MissingDataError
         If there is no data folder, or no data set in it.
     """
@@ -217,6 +218,7 @@ def run_experiment(
         raise MissingDataError(f"There is no data folder {data}.")
     wanted = _known(methods, experiment)
     asked = list(dict.fromkeys(experiment.datasets if datasets is None else datasets))
+    effective_jobs(n_jobs)
     if not wanted or not asked:
         raise ValueError("methods and datasets must name at least one each, or be None for all.")
     keeper, shared = Keeper(out / "cells" / experiment.name, fresh=fresh), Shared()
@@ -227,8 +229,9 @@ def run_experiment(
             f"{experiment.name} measures none of its methods {names} on any of the data sets "
             f"{sets}; leave one of the two lists out."
         )
-    if all(isinstance(step.key, MissingDataError) for step in plan if step.asked):
-        raise next(s.key for s in plan if s.asked and isinstance(s.key, MissingDataError))
+    if all(isinstance(step.key, Exception) for step in plan if step.asked):
+        raise next(s.key for s in plan if s.asked and isinstance(s.key, Exception))
+    _open(keeper, out)
 
     started, where = time.perf_counter(), described()
     outcomes: list[Outcome] = []
@@ -236,7 +239,7 @@ def run_experiment(
     try:
         for step in plan:
             cell, key = step.cell, step.key
-            if isinstance(key, MissingDataError):
+            if isinstance(key, Exception):
                 outcomes.append(_missing(cell, key))
             else:
                 kept = None if step.asked and fresh else keeper.outcome(key)
@@ -272,7 +275,7 @@ class _Step:
     """A cell, what its numbers depend on (or what is missing), and whether it was asked for."""
 
     cell: Cell
-    key: dict[str, Any] | MissingDataError
+    key: dict[str, Any] | Exception
     asked: bool
 
 
@@ -282,15 +285,21 @@ def _plan(
     """Give the cells that were asked for, and the others, which may have been computed before."""
     own = {name: _stamps(data, method.files) for name, method in experiment.methods.items()}
     for dataset in dict.fromkeys([*experiment.datasets, *asked]):
-        common = _stamps(data, experiment.files(dataset))
-        missing = isinstance(common, MissingDataError)
-        for cell in experiment.cells(
-            dataset, 1 if missing else experiment.splits(data, dataset, quick)
-        ):
+        files = experiment.files(dataset)
+        common: dict[str, str] | Exception = _stamps(data, files)
+        n_splits = 1
+        if not isinstance(common, Exception):
+            try:
+                n_splits = experiment.splits(data, dataset, quick)
+            except Exception as error:  # of a file of anybody's: the other sets are as they were
+                common = ValueError(
+                    f"The splits of {', '.join(files)} cannot be counted: {_in_a_line(error)}"
+                )
+        for cell in experiment.cells(dataset, n_splits):
             now = dataset in asked and cell.method in wanted
             stamps: dict[str, str] = {}
             for some in (common, own[cell.method]):
-                if isinstance(some, MissingDataError):
+                if isinstance(some, Exception):
                     if now:
                         yield _Step(cell, some, now)
                     break
@@ -321,10 +330,24 @@ def _computed(method: Method, task: Task, where: Mapping[str, str]) -> Outcome:
 
 
 def _missing(cell: Cell, error: Exception) -> Outcome:
-    said = " ".join(str(error).split())
+    said = _in_a_line(error)
     if not isinstance(error, MissingDataError):
         said = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return Outcome(cell.dataset, cell.method, cell.split, None, said)
+
+
+def _in_a_line(error: Exception) -> str:
+    return worded(" ".join(str(error).split()), AS_IT_IS)
+
+
+def _open(keeper: Keeper, out: Path) -> None:
+    try:
+        keeper.open()
+    except (FileExistsError, NotADirectoryError) as error:
+        there = next(path for path in (keeper.folder, *keeper.folder.parents) if path.exists())
+        raise ValueError(
+            f"The work folder must be a folder; {there} is a file. Name another than {out}."
+        ) from error
 
 
 def _known(methods: Sequence[str] | None, experiment: Experiment) -> set[str]:

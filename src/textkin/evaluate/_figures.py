@@ -104,7 +104,7 @@ def bar_figure(
     for group, bars in groups.items():
         ends = [v.number + v.error for v in bars.values()]
         ends += [v.other for v in bars.values() if v.other is not None]
-        scale = (right - left) / (max(ends, default=0.0) or 1.0)
+        scale = (right - left) / (max([0.0, *ends]) or 1.0)
         drawn.append(_text(_MARGIN, y + 22, markup(group), classes="ink head"))
         y += head
         for name, value in bars.items():

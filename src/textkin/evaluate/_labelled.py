@@ -10,6 +10,7 @@ import numpy as np
 from textkin._typing import IntpArray
 from textkin._validation import integer, real
 from textkin.evaluate._bounds import Bound
+from textkin.evaluate._reading import BY_READ, named, placed
 from textkin.text import Documents, read
 from textkin.text.reading._document import Label, counted, shortened
 from textkin.text.reading._rows import Place
@@ -223,7 +224,7 @@ def read_labelled(
     labels: list[Label] = []
     ids: list[str] = []
     rows: list[_Row] = []
-    for place, document in documents.placed():
+    for place, document in placed(documents, BY_READ):
         if document.label is None or document.label == "":
             raise ValueError(
                 f"{place}: there is no label. Every document must have one, in the field 'label' "
@@ -236,21 +237,21 @@ def read_labelled(
         ids.append(document.id)
         rows.append((place, told))
     if not rows:
-        raise ValueError(f"There are no documents in {documents!r}.")
+        raise ValueError(f"There are no documents in {named(source)}.")
     return LabelledData(texts, labels, ids, _splits(rows))
 
 
 def _splits(rows: list[_Row]) -> list[Split]:
-    first = rows[0][1]
     for name, made in _KINDS.items():
-        if first.get(name) is not None:
-            for place, told in rows:
-                if told.get(name) in (None, ""):
-                    raise ValueError(
-                        f"{place}: there is no {name!r}, which {rows[0][0]} has. All documents "
-                        "must have it, or none."
-                    )
+        some = [place for place, told in rows if told.get(name) not in (None, "")]
+        if len(some) == len(rows):
             return made(rows)
+        if some:
+            without = next(place for place, told in rows if told.get(name) in (None, ""))
+            raise ValueError(
+                f"{without}: there is no {name!r}, which {some[0]} has. All documents must have "
+                "it, or none."
+            )
     return []
 
 
@@ -279,7 +280,7 @@ def _by_list(rows: list[_Row]) -> list[Split]:
 
 def _by_fold(rows: list[_Row]) -> list[Split]:
     """Read "fold": each is tested on once."""
-    names = [str(told["fold"]) for _, told in rows]
+    names = [_fold(place, told["fold"]) for place, told in rows]
     folds = np.array(names, dtype=object)
     ordered = sorted(set(names), key=lambda name: (not name.isdecimal(), len(name), name))
     if len(ordered) < 2:
@@ -288,6 +289,13 @@ def _by_fold(rows: list[_Row]) -> list[Split]:
             f"{shortened(ordered[0])}."
         )
     return [(np.flatnonzero(folds != name), np.flatnonzero(folds == name)) for name in ordered]
+
+
+def _fold(place: Place, value: object) -> str:
+    if not isinstance(value, str | int | float):
+        raise ValueError(f"{place}: 'fold' must be a number or a name; got {shortened(value)}.")
+    # Tables with gaps make 1.0 of 1.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _by_word(rows: list[_Row]) -> list[Split]:

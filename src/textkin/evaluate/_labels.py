@@ -58,6 +58,15 @@ def _listed(labels: LabelsLike, name: str) -> list[Any]:
                 f"{name} must hold strings, numbers or other keys of a dict; got "
                 f"{type(label).__name__} for document {position}."
             ) from None
-        if label != label:
-            raise ValueError(f"{name} must hold labels; got NaN for document {position}.")
+        if _is_missing(label):
+            shown = "NaN" if isinstance(label, float) else repr(label)
+            raise ValueError(f"{name} must hold labels; got {shown} for document {position}.")
     return plain
+
+
+def _is_missing(label: Any) -> bool:  # noqa: ANN401 (anything that can be a key)
+    """Return whether a label does not equal itself, as NaN; pandas.NA will not even say."""
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True

@@ -1,21 +1,28 @@
 """Pairs of sentences or words that people have judged, and their reader."""
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from textkin._typing import Float64Array
 from textkin.evaluate._bounds import Bound
-from textkin.text import read
+from textkin.evaluate._reading import BY_READ, Words, named, placed
+from textkin.text import Documents, read
 from textkin.text.reading._document import counted, shortened
 from textkin.text.reading._rows import Place
 
 __all__ = ["PairData", "read_pairs"]
+
+_WORDS: Words = (
+    (
+        r"Name the field of the text, as in text='body'\.",
+        "Name the columns, as in first='word1', second='word2', gold='score'.",
+    ),
+    *BY_READ,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,9 +110,11 @@ def read_pairs(
 
     Parameters
     ----------
-    source : path, DataFrame, or iterable of records
+    source : path, DataFrame, iterable of records, or Documents
         Whatever `textkin.read` reads as records. Tables need a header; quotation marks of
-        ``.tsv`` are plain text, those of ``.csv`` wrap fields.
+        ``.tsv`` are plain text, those of ``.csv`` wrap fields. Where the file is unusual, pass
+        what `textkin.read` returns, with the first side as its text:
+        ``read_pairs(tk.read("pairs.csv", text="sentence1", id=False, delimiter=";"))``.
     first, second : str, default="sentence1", "sentence2"
         The columns of the two sides. Those of pairs of words are mostly "word1" and "word2".
     gold : str, default="gold"
@@ -142,19 +151,25 @@ def read_pairs(
     sides: tuple[list[str], list[str]] = ([], [])
     scores, sets = [], []
     bound = Bound(max_bytes)
-    for place, document in read(source, text=first, id=False, label=False).placed():
+    if len({first, second, gold}) < 3:
+        raise ValueError(
+            f"first, second and gold must be three columns; got {first!r}, {second!r} and {gold!r}."
+        )
+    documents = (
+        source if isinstance(source, Documents) else read(source, text=first, id=False, label=False)
+    )
+    for place, document in placed(documents, _WORDS):
         other = document.metadata.get(second)
         if not isinstance(other, str):
             raise ValueError(f"{place}: {_expected(second, 'a text', document.metadata)}")
-        named = document.metadata.get(dataset)
-        bound.add(place, document.text, other, named)
+        of_set = document.metadata.get(dataset)
+        bound.add(place, document.text, other, of_set)
         sides[0].append(document.text)
         sides[1].append(other)
         scores.append(_score(place, gold, document.metadata))
-        sets.append("pairs" if named is None else str(named))
+        sets.append("pairs" if of_set in (None, "") else str(of_set))
     if not scores:
-        named = repr(os.fspath(source)) if isinstance(source, str | PathLike) else "what was given"
-        raise ValueError(f"There are no pairs in {named}.")
+        raise ValueError(f"There are no pairs in {named(source)}.")
     return PairData(*sides, np.array(scores), sets)
 
 

@@ -1,11 +1,15 @@
 """Results as Markdown with figures: one experiment, or a page of all of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from textkin.evaluate._cells import written
 from textkin.evaluate._experiment import Aim, Experiment
 from textkin.evaluate._results import Results
+from textkin.evaluate._tables import plain
+from textkin.explain._words import clean
+from textkin.text.reading._document import counted
 
 __all__ = ["experiment_markdown", "write_page", "write_results"]
 
@@ -39,6 +43,8 @@ def write_page(many: Sequence[tuple[Experiment, Results]], page: str | Path) -> 
         The page, then the figures.
     """
     page = Path(page)
+    if page.is_dir():
+        raise IsADirectoryError(f"{page} is a folder, and no file can take its name.")
     folder = page.parent / page.stem
     parts = [_INTRODUCTION]
     parts.append("\n".join(f"- [{e.title}](#{_anchor(e.title)}): `{e.name}`" for e, _ in many))
@@ -106,7 +112,7 @@ def _warnings(results: Results) -> list[str]:
     told: dict[str, list[str]] = {}
     for cell in results.cells:
         for text in cell.warnings:
-            told.setdefault(" ".join(text.split()), []).append(f"{cell.method} on {cell.dataset}")
+            told.setdefault(plain(text), []).append(plain(f"{cell.method} on {cell.dataset}"))
     if not told:
         return []
     lines = ["Warned of meanwhile:", ""]
@@ -130,12 +136,13 @@ def _how(results: Results) -> str:
         if name in run
     )
     facts = [
-        f"`{run['command']}`" if run.get("command") else "",
-        f"{len(cells)} cells, {_duration(worked)} of processor time, {_duration(passed)} in all",
-        str(run.get("machine", "")),
-        versions,
-        f"commit {', '.join(commits)}" if commits else "",
-        str(run.get("date", "")),
+        f"`{clean(str(run['command'])).replace('`', ' ')}`" if run.get("command") else "",
+        f"{counted(len(cells), 'cell')}, {_duration(worked)} of processor time, "
+        f"{_duration(passed)} in all",
+        plain(str(run.get("machine", ""))),
+        plain(versions),
+        plain(f"commit {', '.join(commits)}") if commits else "",
+        plain(str(run.get("date", ""))),
     ]
     return f"<sub>{'; '.join(fact for fact in facts if fact)}. Seeds follow from names.</sub>"
 
@@ -155,7 +162,8 @@ def _anchor(title: str) -> str:
 def _write_figures(experiment: Experiment, results: Results, folder: Path, name: str) -> list[Path]:
     paths = []
     for figure, svg in experiment.figures(results).items():
-        path = folder / f"{name}-{figure}.svg"
+        # The name of a figure may have that of a data set in it, and that may be anything.
+        path = folder / f"{name}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', figure)}.svg"
         written(path, (svg + "\n").encode())
         paths.append(path)
     return paths

@@ -10,10 +10,16 @@ from typing import Any
 
 from textkin.evaluate._cells import Outcome, Values, written
 from textkin.evaluate._protocol import mean_and_error
+from textkin.explain._words import clean
+from textkin.text.reading._document import shortened
 
 __all__ = ["Results"]
 
 _FORMAT = 1
+_RECORD = {"format": int, "experiment": str, "quick": bool, "run": dict, "cells": list}
+_MOST_BYTES = 1 << 28
+_DIGITS = 300  # that a float can have
+_MARKUP = ("<", "`", "](")
 _FIELD = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|:]+)(?::([^{}]*))?\}")
 
 
@@ -115,24 +121,48 @@ class Results:
         Raises
         ------
         ValueError
-            If the file holds something else.
+            If the file holds something else, or names that could be taken for markup.
         """
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            if path.stat().st_size > _MOST_BYTES:
+                raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+            record = json.loads(path.read_text(encoding="utf-8"), parse_int=_whole)
+            if not isinstance(record, dict):
+                raise TypeError("it is no record")
+            for name, kind in _RECORD.items():
+                if not isinstance(record[name], kind):
+                    raise TypeError(f"{name!r} is {shortened(record[name])}")
             if record["format"] != _FORMAT:
                 raise ValueError(f"its format is {record['format']}, not {_FORMAT}")
             cells = tuple(Outcome.from_dict(cell) for cell in record["cells"])
-            return cls(record["experiment"], cells, bool(record["quick"]), record["run"])
-        except (ValueError, KeyError, TypeError) as error:
+            for cell in cells:
+                _check_name("data set", cell.dataset)
+                _check_name("method", cell.method)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             raise ValueError(
-                f"{path} holds no results of textkin evaluate ({error}); run the experiment again."
+                f"{path} holds no results of textkin evaluate ({said}); run the experiment again."
             ) from error
+        return cls(record["experiment"], cells, record["quick"], record["run"])
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"it holds a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _check_name(of: str, name: str) -> None:
+    """Raise for a name that a page would not show as it is: it may be a stranger's."""
+    if name != clean(name) or any(mark in name for mark in _MARKUP):
+        raise ValueError(f"the name of a {of} is {shortened(name)}")
 
 
 def joined(many: Iterable[Results]) -> list[Results]:
     """Return one `Results` an experiment: of several, the cells of all, later ones in place.
 
-    Quick results are left out where there are others of the same experiment.
+    A cell that failed takes the place of none that did not. Quick results are left out where there
+    are others of the same experiment.
     """
     by_name: dict[str, list[Results]] = {}
     for results in many:
@@ -140,7 +170,11 @@ def joined(many: Iterable[Results]) -> list[Results]:
     made = []
     for found in by_name.values():
         full = [results for results in found if not results.quick] or found
-        cells = {(c.dataset, c.method, c.split): c for results in full for c in results.cells}
+        cells: dict[tuple[str, str, int], Outcome] = {}
+        for cell in (cell for results in full for cell in results.cells):
+            place = cell.dataset, cell.method, cell.split
+            if cell.values is not None or place not in cells:
+                cells[place] = cell
         last = full[-1]
         made.append(Results(last.experiment, tuple(cells.values()), last.quick, last.run))
     return made

@@ -332,7 +332,7 @@ def interpolated_precision(
         at = np.searchsorted(found, needed)
         return float(np.append(best, 0.0)[at].mean())
 
-    name = f"interpolated P at {len(levels)} levels"
+    name = f"interpolated P at {len(levels)} level{'' if len(levels) == 1 else 's'}"
     return _scores(name, value, qrels, run, level, ties)
 
 

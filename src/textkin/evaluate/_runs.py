@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -66,8 +66,16 @@ def as_run(
     integer(low=1).check("k", k)
     one_of("descending", "ascending").check("ties", ties)
     for name, ids in (("query_ids", query_ids), ("document_ids", document_ids)):
+        for one in ids:
+            if not isinstance(one, str):
+                raise TypeError(
+                    f"{name} must hold strings; got {one!r}. Ids of files are strings: pass "
+                    "[str(id) for id in ids]."
+                )
         if len(set(ids)) < len(ids):
             raise ValueError(f"{name} must differ; {len(ids) - len(set(ids))} of them do not.")
+    if hasattr(scores, "toarray"):
+        raise TypeError("scores must be a dense array; got a sparse one. Pass scores.toarray().")
     table = np.asarray(scores)
     if table.dtype.kind not in "fiub":
         raise TypeError(f"scores must be numbers; got an array of {table.dtype}.")
@@ -103,8 +111,10 @@ def checked_qrels(qrels: Qrels) -> Qrels:
         For anything but mappings of mappings, and grades that are no finite numbers.
     """
     _check_mapping("qrels", qrels, "{query: {document: grade}}")
+    _check_ids("qrels", "queries", qrels)
     for query, judged in qrels.items():
         _check_mapping(f"qrels[{query!r}]", judged, "{document: grade}")
+        _check_ids(f"qrels[{query!r}]", "documents", judged)
         for document, grade in judged.items():
             if not _is_number(grade) or not math.isfinite(grade):
                 raise ValueError(
@@ -124,6 +134,7 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
     """
     name = f"run[{query!r}]"
     if isinstance(answer, Mapping):
+        _check_ids(name, "documents", answer)
         for document, score in answer.items():
             if not _is_number(score) or math.isnan(score):
                 raise ValueError(f"{name}[{document!r}] must be a number; got {score!r}.")
@@ -135,9 +146,7 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
             f"{type(answer).__name__}."
         )
     documents = list(answer)
-    if not all(isinstance(document, str) for document in documents):
-        other = next(document for document in documents if not isinstance(document, str))
-        raise TypeError(f"{name} must hold the ids of documents, strings; got {other!r}.")
+    _check_ids(name, "documents", documents)
     if len(set(documents)) < len(documents):
         twice = Counter(documents).most_common(1)[0][0]
         raise ValueError(f"{name} must name each document once; {twice!r} comes twice.")
@@ -145,13 +154,21 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
 
 
 def check_run(run: Run) -> None:
-    """Raise unless a run is a mapping."""
+    """Raise unless a run is a mapping of ids of queries."""
     _check_mapping("run", run, "{query: {document: score}} or {query: [documents in order]}")
+    _check_ids("run", "queries", run)
 
 
 def _check_mapping(name: str, value: object, expected: str) -> None:
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be {expected}; got {type(value).__name__}.")
+
+
+def _check_ids(name: str, of: str, ids: Iterable[object]) -> None:
+    """Raise unless all are strings: 7 and "7" would be two, and nothing found."""
+    for one in ids:
+        if not isinstance(one, str):
+            raise TypeError(f"{name} must hold the ids of {of}, strings; got {one!r}.")
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401 (a stranger's dict may hold anything)

@@ -17,6 +17,7 @@ from textkin.evaluate._retrieval import QueryScores
 __all__ = ["PairedTest", "paired_bootstrap", "paired_randomisation", "paired_t_test"]
 
 _BLOCK = 1 << 20  # numbers drawn at a time
+_ROUNDED = 1e-12  # what rounding may change a mean by, of the largest difference
 _SAME = 1e-9  # differences that are this near, of their size, differ by rounding only
 _INSIDE = Constraint(
     lambda value: isinstance(value, float) and 0 < value < 1, "a number between 0 and 1"
@@ -133,7 +134,7 @@ def paired_bootstrap(
     means = np.concatenate(
         [apart[drawn.integers(n, size=(rows, n))].mean(axis=1) for rows in _blocks(resamples, n)]
     )
-    as_far = np.abs(means - observed) >= _at_least(observed)
+    as_far = np.abs(means - observed) >= _at_least(apart)
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return PairedTest(
@@ -200,19 +201,19 @@ def paired_randomisation(
     integer(low=1).check("resamples", resamples)
     apart = _differences(first, second)
     n, observed = len(apart), float(apart.mean())
-    limit = _at_least(observed)
+    limit = _at_least(apart)
     exact = n < 64 and 2**n <= resamples
-    if exact:
-        choices = np.arange(2**n)[:, None] >> np.arange(n) & 1
-        as_far = int((np.abs((1 - 2 * choices) @ apart) / n >= limit).sum())
-        p_value, resamples = as_far / 2**n, 2**n
-    else:
-        drawn = _random(random_state)
-        as_far = 0
-        for rows in _blocks(resamples, n):
-            signs = 1 - 2 * drawn.integers(2, size=(rows, n), dtype=np.int8)
-            as_far += int((np.abs(signs @ apart) / n >= limit).sum())
-        p_value = (1 + as_far) / (1 + resamples)
+    resamples = 2**n if exact else resamples
+    drawn = _random(random_state)
+    as_far = done = 0
+    for rows in _blocks(resamples, n):
+        if exact:
+            flipped = np.arange(done, done + rows)[:, None] >> np.arange(n) & 1
+        else:
+            flipped = drawn.integers(2, size=(rows, n), dtype=np.int8)
+        as_far += int((np.abs((1 - 2 * flipped) @ apart) / n >= limit).sum())
+        done += rows
+    p_value = as_far / resamples if exact else (1 + as_far) / (1 + resamples)
     return PairedTest("paired randomisation", observed, p_value, None, None, n, resamples, exact)
 
 
@@ -283,7 +284,7 @@ def _differences(first: Any, second: Any) -> Float64Array:  # noqa: ANN401 (as c
                 f"{other} of them are in one only. Measure both by the same judgements."
             )
         second = [second.values[query] for query in first.values]
-    sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
+    sides = [_numbers(name, side) for name, side in (("first", first), ("second", second))]
     if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
         raise ValueError(
             "first and second must be lists of values for the same things; got shapes "
@@ -299,9 +300,22 @@ def _differences(first: Any, second: Any) -> Float64Array:  # noqa: ANN401 (as c
     return apart
 
 
-def _at_least(observed: float) -> float:
-    """Return what a sum in another order must reach to be as large; the order of sums rounds."""
-    return abs(observed) * (1 - _SAME)
+def _numbers(name: str, side: Any) -> Float64Array:  # noqa: ANN401 (as callers pass it)
+    try:
+        return np.asarray(side, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise TypeError(
+            f"{name} must be a QueryScores, or a list of one number for each query, document or "
+            f"split; got {type(side).__name__}: {problem}."
+        ) from problem
+
+
+def _at_least(apart: Float64Array) -> float:
+    """Return what a mean in another order must reach to be as large; the order of sums rounds.
+
+    As the differences are large, not as their mean is: one of 0 may come out as 1e-17.
+    """
+    return abs(float(apart.mean())) - _ROUNDED * float(np.abs(apart).max())
 
 
 def _random(random_state: int | None) -> np.random.Generator:

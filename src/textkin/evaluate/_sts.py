@@ -39,8 +39,19 @@ class STSScores:
     mean: float
 
     def as_dict(self) -> dict[str, float]:
-        """Return the sets and the three measures by their names in the tasks."""
+        """Return the sets and the three measures by their names in the tasks.
+
+        Raises
+        ------
+        ValueError
+            For a set that is called like one of the three.
+        """
         whole = {"ALL": self.everything, "ALLnrm": self.normalised, "Mean": self.mean}
+        if taken := self.sets.keys() & whole.keys():
+            raise ValueError(
+                f"no set may be called {', '.join(map(repr, whole))} here; got {min(taken)!r}. "
+                "Rename it, or take `sets`, `everything`, `normalised` and `mean`."
+            )
         return {**self.sets, **whole}
 
 
@@ -160,7 +171,7 @@ def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[Float64Array, Float64A
 
 def _centred(values: Float64Array) -> Float64Array:
     """Return the values less their mean as a unit vector; zeros for a constant."""
-    if len(values) == 0 or np.ptp(values) == 0:  # the mean of equal values need not equal them
+    if len(values) == 0 or values.min() == values.max():  # their mean need not equal them
         return np.zeros(len(values))
     largest = np.abs(values).max()  # so that no square overflows or vanishes
     apart = values / largest

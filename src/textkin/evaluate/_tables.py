@@ -1,15 +1,19 @@
 """Tables of results as Markdown: our numbers, those of others below them, why some are missing."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from textkin.evaluate._results import Results
+from textkin.explain._words import clean
 
 if TYPE_CHECKING:
     from textkin.evaluate._experiment import Reference
 
-__all__ = ["Grid", "by_dataset", "by_measure"]
+__all__ = ["Grid", "by_dataset", "by_measure", "plain"]
+
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 @dataclass(frozen=True)
@@ -107,14 +111,15 @@ def by_dataset(
         cells = []
         for dataset in datasets:
             mean = results.mean(name, dataset, measure)
+            lacking = "".join(map(footnotes.mark, _lacking(results, name, dataset)))
             if mean is None:
-                reasons = {o.missing for o in results.outcomes(name, dataset) if o.missing}
-                cells.append("–" + "".join(map(footnotes.mark, sorted(reasons))))
+                cells.append(f"–{lacking}")
                 continue
             error = results.error(name, dataset, measure)
             number = f"{scale * mean:{form}}"
             bold = f"**{number}**" if mean == best[dataset] else number
-            cells.append(bold if error is None else f"{bold} ± {scale * error:{form}}")
+            spread = "" if error is None else f" ± {scale * error:{form}}"
+            cells.append(f"{bold}{spread}{lacking}")
         rows.append([name + mark, *cells])
         for one in references:
             theirs = one.values.get(name, {})
@@ -160,9 +165,8 @@ def by_measure(
         cells = []
         for measure, form in columns.items():
             number = results.mean(method, dataset, measure)
-            reasons = {o.missing for o in results.outcomes(method, dataset) if o.missing}
-            missing = "–" + "".join(map(footnotes.mark, sorted(reasons)))
-            cells.append(missing if number is None else f"{number:{form}}")
+            lacking = "".join(map(footnotes.mark, _lacking(results, method, dataset)))
+            cells.append(f"{'–' if number is None else f'{number:{form}}'}{lacking}")
         rows.append([dataset, *cells])
         for name, of_measure in by_name.items():
             theirs = [
@@ -196,7 +200,18 @@ class _Footnotes:
     @property
     def lines(self) -> list[str]:
         """What the marks mean."""
-        return [f"[{number}] {_plain(text)}" for text, number in self._numbers.items()]
+        return [f"[{number}] {plain(text)}" for text, number in self._numbers.items()]
+
+
+def _lacking(results: Results, method: str, dataset: str) -> list[str]:
+    """Say why there is no number, or of how few splits it is the mean."""
+    outcomes = results.outcomes(method, dataset)
+    reasons = sorted({outcome.missing for outcome in outcomes if outcome.missing})
+    done = sum(outcome.values is not None for outcome in outcomes)
+    every = len({cell.split for cell in results.cells if cell.dataset == dataset})
+    if done in (0, every):
+        return reasons
+    return [f"Of {done} of {every} splits{': ' + ' '.join(reasons) if reasons else '.'}"]
 
 
 def _best(
@@ -210,8 +225,15 @@ def _best(
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_plain(cell).replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(plain(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+def plain(text: str) -> str:
+    r"""Return a text on one line, a stranger's perhaps, in which Markdown finds no HTML or link.
+
+    Examples
+    --------
+    >>> plain("<b>[a](b:c) p < 0.01")
+    '&lt;b>[a]\\(b:c) p < 0.01'
+    """
+    return _TAG.sub("&lt;", clean(text)).replace("](", "]\\(")

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from textkin._validation import one_of
 from textkin.evaluate._bounds import Bound
+from textkin.evaluate._reading import AS_IT_IS, worded
 from textkin.evaluate._runs import Qrels, Run, Ties, check_run, checked_qrels, ranking
 from textkin.text.reading._document import shortened
 from textkin.text.reading._formats import file_lines
@@ -62,7 +64,7 @@ def read_qrels(
             )
         query, document, grade = fields[0], fields[-2], _whole(fields[-1])
         if grade is None:
-            if place.number == 1 and len(fields) == 3:
+            if place.number == 1 and len(fields) == 3 and math.isnan(_number(fields[-1])):
                 continue  # the names of the columns
             raise ValueError(
                 f"{place}: the grade must be a whole number; got {shortened(fields[-1])}."
@@ -195,6 +197,7 @@ def write_run(
     q1 Q0 d7 2 0.5 bm25
      {'q1': {'d9': 1.25, 'd7': 0.5}}
     """
+    one_of("descending", "ascending").check("ties", ties)
     check_run(run)
     name = _word("run", tag)
     lines = []
@@ -218,7 +221,7 @@ def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Plac
     bound = Bound(max_bytes)
     for place, content, _ in file_lines(file):
         if isinstance(content, Bad):
-            raise ValueError(f"{place}: {content.reason}.") from content.cause
+            raise ValueError(worded(f"{place}: {content.reason}.", AS_IT_IS)) from content.cause
         line = str(content)
         bound.add(place, line)
         if "\t" in line:
@@ -232,14 +235,14 @@ def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Plac
 
 def _whole(text: str) -> int | None:
     try:
-        return int(text)
+        return None if "_" in text else int(text)  # Python takes 1_000 for a number
     except ValueError:
         return None
 
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan
 
@@ -247,10 +250,10 @@ def _number(text: str) -> float:
 def _word(name: str, value: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"The name of a {name} must be a string; got {shortened(value)}.")
-    if value.split() != [value]:
+    if value.split() != [value] or "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise ValueError(
-            f"The name of a {name} must be one word in a file of TREC, without white space; got "
-            f"{shortened(value)}."
+            f"The name of a {name} must be one word in a file of TREC, without white space and of "
+            f"valid characters; got {shortened(value)}."
         )
     return value
 
@@ -260,5 +263,9 @@ def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
 
     content = "".join(lines).encode()
     file = Path(path)
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(file.parent)!r}; make it first.")
+    if file.is_dir():
+        raise IsADirectoryError(f"{str(file)!r} is a folder, and no file can take its name.")
     packed = file.name.lower().endswith(".gz")
     write_whole(file, [gzip.compress(content, mtime=0) if packed else content])
