@@ -104,3 +104,7 @@ def test_what_cannot_be_measured_is_refused():
         measures.pearson([1, 2], [1, np.nan])
     with pytest.raises(ValueError, match="sets must name 2 pairs, as gold does; got 3"):
         measures.sts_scores("aab", [1, 2], [1, 2])
+
+
+def test_values_that_differ_in_their_last_digits_keep_their_correlation():
+    assert measures.pearson([1.0, 2.0, 3.0], [1e16, 1e16 + 2, 1e16 + 4]) == pytest.approx(1)

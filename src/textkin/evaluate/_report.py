@@ -144,7 +144,7 @@ def _how(results: Results) -> str:
         plain(f"commit {', '.join(commits)}") if commits else "",
         plain(str(run.get("date", ""))),
     ]
-    return f"<sub>{'; '.join(fact for fact in facts if fact)}. Seeds follow from names.</sub>"
+    return f"<sub>{'; '.join(fact for fact in facts if fact)}. Seeds are fixed.</sub>"
 
 
 def _duration(seconds: float) -> str:

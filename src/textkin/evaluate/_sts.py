@@ -173,8 +173,8 @@ def _centred(values: Float64Array) -> Float64Array:
     """Return the values less their mean as a unit vector; zeros for a constant."""
     if len(values) == 0 or values.min() == values.max():  # their mean need not equal them
         return np.zeros(len(values))
-    largest = np.abs(values).max()  # so that no square overflows or vanishes
-    apart = values / largest
+    # By a power of two, which rounds nothing, so that no square overflows or vanishes.
+    apart = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     apart -= apart.mean()
     unit: Float64Array = apart / np.linalg.norm(apart)
     return unit
