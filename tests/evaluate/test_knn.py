@@ -21,7 +21,9 @@ def task_of(data, tmp_path, dataset, split=0, quick=False):
 def found(tiny_data, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     knn = experiment("knn")
-    results = run_experiment(knn, tiny_data, out, datasets=["r8"], quick=True, n_jobs=1)
+    results = run_experiment(
+        knn, tiny_data, out, methods=list(knn.methods), datasets=["r8"], quick=True, n_jobs=1
+    )
     return knn, results, write_results(knn, results, out)
 
 
@@ -139,3 +141,32 @@ def test_the_setting_is_chosen_on_training_documents(tiny_data, tmp_path):
     found = neighbour_error(task_of(tiny_data, tmp_path, "r8"), find, settings)
     assert found["setting"] == found["setting_majority"] == {"right": True}
     assert found["error"] == found["error_majority"] == 0
+
+
+def test_settings_are_searched_for_on_training_documents(tiny_data, tmp_path):
+    asked = []
+
+    def find(task, learn, ask, settings):
+        for setting in settings:
+            near = found_by(task, learn, ask, lambda side: [side.bags], "cosine")
+            wrong = NearRows(near.starts, near.rows * 0, near.distances)
+            asked.append((len(ask.part), setting))
+            yield setting, near if setting["at"] > 5 else wrong
+
+    task = task_of(tiny_data, tmp_path, "r8")
+    found = neighbour_error(task, find, [{"by": "x"}], ranges={"at": (1, 10)}, n_trials=12)
+    assert len(asked) == 12 + 1  # the held-out documents, then the test documents once
+    assert {n for n, _ in asked[:12]} == {6}
+    assert asked[12] == (15, found["setting"])
+    assert found["setting"]["by"] == "x"
+    assert found["setting"]["at"] > 5
+    assert found["error"] == 0
+
+
+def test_methods_that_take_long_are_measured_where_they_are_named(tiny_data, tmp_path):
+    knn = experiment("knn")
+    optional = [name for name, method in knn.methods.items() if method.optional]
+    assert optional == [f"{n}, searched" for n in ("BM25", "LSI", "LDA", "mSDA, blocks", "CCG")]
+    results = run_experiment(knn, tiny_data, tmp_path, datasets=["r8"], quick=True, n_jobs=1)
+    assert set(results.methods) == set(knn.methods) - set(optional)
+    assert ", searched" not in write_results(knn, results, tmp_path)[0].read_text()

@@ -55,6 +55,8 @@ class Method:
     files : sequence of str
         Files of the data folder that it needs besides those of the data set, such as vectors:
         other files, other cells; without them only its own cells are missing.
+    optional : bool
+        Whether it is measured only where it is named: one that takes long and is not needed.
     """
 
     compute: Compute
@@ -63,6 +65,7 @@ class Method:
     note: str = ""
     on: Callable[[str], bool] = lambda dataset: True
     files: Sequence[str] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -352,7 +355,7 @@ def _open(keeper: Keeper, out: Path) -> None:
 
 def _known(methods: Sequence[str] | None, experiment: Experiment) -> set[str]:
     if methods is None:
-        return set(experiment.methods)
+        return {name for name, method in experiment.methods.items() if not method.optional}
     for name in methods:
         if name not in experiment.methods:
             raise ValueError(

@@ -51,10 +51,13 @@ def weighed(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
 
 def bm25_spaces(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:
     """Find by BM25 weights of words, Euclidean."""
-    weights = BM25().fit(learn.bags)
     for setting in settings:
-        near = found_by(task, learn, ask, lambda side: [weights.transform(side.bags)], "l2")
-        yield setting, near
+        weights = BM25(**setting).fit(learn.bags)
+
+        def vectors(side: Side, weights: BM25 = weights) -> Vectors:
+            return [weights.transform(side.bags)]
+
+        yield setting, found_by(task, learn, ask, vectors, "l2")
 
 
 def lsi_spaces(task: Task, learn: Side, ask: Side, settings: Choices) -> Found:

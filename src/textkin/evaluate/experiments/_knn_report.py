@@ -121,6 +121,7 @@ SIDES = (
 
 def tables(results: Results, methods: Mapping[str, Method]) -> list[Grid]:
     """Return errors by set, by either vote; errors as parts of those of BOW; times."""
+    methods = {n: m for n, m in methods.items() if not m.optional or n in results.methods}
     notes = {name: method.note for name, method in methods.items()}
     return [
         by_dataset(

@@ -15,13 +15,14 @@ from textkin.distance import distances
 from textkin.distance._near import NearRows, nearest_rows
 from textkin.evaluate._cells import Task
 from textkin.evaluate._classification import error
-from textkin.evaluate._protocol import NEIGHBOURS, best_of, held_out, votes
+from textkin.evaluate._protocol import NEIGHBOURS, best_of, best_of_trials, held_out, votes
 from textkin.evaluate.experiments._labelled import Part, counter_of, labelled
 from textkin.learn._voting import VoteName
 
 __all__ = [
     "MOST",
     "Finder",
+    "Ranges",
     "Side",
     "Vectors",
     "classifier_error",
@@ -37,6 +38,7 @@ _RULES: tuple[VoteName, ...] = ("fall-back", "majority")
 _ROWS = 512  # queries at a time, where distances have several parts
 
 Settings: TypeAlias = Mapping[str, Any]
+Ranges: TypeAlias = Mapping[str, tuple[float, float] | Sequence[Any]]
 Vectors: TypeAlias = Sequence[Any]
 """Rows of numbers in parts that stand side by side, sparse or dense."""
 
@@ -74,6 +76,9 @@ def neighbour_error(
     settings: Sequence[Settings],
     most_asked: int | None = None,
     most_held: int | None = None,
+    *,
+    ranges: Ranges | None = None,
+    n_trials: int = 0,
 ) -> dict[str, Any]:
     """Return the error in percent by the vote of neighbours.
 
@@ -89,6 +94,11 @@ def neighbour_error(
         Test on so many documents at most, drawn with a fixed seed.
     most_held : int, optional
         Choose on so many held-out documents at most.
+    ranges : mapping, optional
+        Search in these by Bayesian optimisation; `settings` must then be one mapping, which each
+        trial adds to.
+    n_trials : int, default=0
+        How many settings such a search tries.
 
     Returns
     -------
@@ -101,12 +111,29 @@ def neighbour_error(
     rest, held = held_out(train.part.labels)
     learn, ask = train.taken(rest), some_of(train.taken(held), most_held)
     best: dict[VoteName, tuple[float, int, Settings]] = {}
-    for setting, near in find(task, learn, ask, settings):
+
+    def least(setting: Settings, near: NearRows) -> float:
+        """Return the least error by the vote of the paper's code, and keep what is best so far."""
+        errors: dict[VoteName, float] = {}
         for rule in _RULES:
             found = errors_by_k(near, learn.part.labels, ask.part.labels, rule)
             k = min(found, key=lambda k: found[k])
+            errors[rule] = found[k]
             if rule not in best or found[k] < best[rule][0]:
                 best[rule] = found[k], k, setting
+        return errors["fall-back"]
+
+    if ranges is None:
+        for setting, near in find(task, learn, ask, settings):
+            least(setting, near)
+    else:
+        [fixed] = settings
+
+        def tried(some: Settings) -> float:
+            [(setting, near)] = find(task, learn, ask, [{**fixed, **some}])
+            return least(setting, near)
+
+        best_of_trials(tried, ranges, n_trials)
     made: dict[str, Any] = {}
     wanted = list({repr(setting): setting for _, _, setting in best.values()}.values())
     near_of = {repr(s): near for s, near in find(task, train, test, wanted)}

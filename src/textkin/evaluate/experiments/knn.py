@@ -21,7 +21,12 @@ from textkin.evaluate.experiments._knn_finders import (
 )
 from textkin.evaluate.experiments._knn_report import AIMS, REFERENCES, figures, findings, tables
 from textkin.evaluate.experiments._labelled import labelled_files, labelled_splits
-from textkin.evaluate.experiments._neighbours import Finder, classifier_error, neighbour_error
+from textkin.evaluate.experiments._neighbours import (
+    Finder,
+    Ranges,
+    classifier_error,
+    neighbour_error,
+)
 
 __all__ = ["EXPERIMENT"]
 
@@ -42,10 +47,36 @@ _CLASSIFIERS: dict[str, Callable[..., Any]] = {
 }
 
 
+_TRIALS = 16
+_SEARCHED: dict[str, tuple[str, dict[str, Any], Ranges]] = {
+    "BM25": ("bm25", {}, {"k1": (0.0, 3.0), "b": (0.0, 1.0)}),
+    "LSI": ("lsi", {}, {"idf": ["one", "log2"], "n_components": (10, 500)}),
+    "LDA": ("lda", {"max_iter": 150}, {"n_components": (10, 300)}),
+    "mSDA, blocks": (
+        "msda",
+        {"idf": "one", "n_components": 500},
+        {"noise": (0.1, 0.95), "n_layers": (1, 5)},
+    ),
+    "CCG": (
+        "ccg",
+        {"max_iter": 100},
+        {"word_prior": [1.0, 1.01, 1.1], "shape": (10, 28), "window": (2, 7)},
+    ),
+}
+
+
 def by_neighbours(task: Task, by: str, choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Compute a cell of neighbours; when quick, the first two settings are enough."""
     settings = choices[:2] if task.quick else choices
     return neighbour_error(task, _FINDERS[by], settings)
+
+
+def by_trials(
+    task: Task, by: str, fixed: Mapping[str, Any], ranges: Ranges, n_trials: int
+) -> dict[str, Any]:
+    """Compute a cell of neighbours whose settings are searched for, as the WMD paper did."""
+    n_trials = 2 if task.quick else n_trials
+    return neighbour_error(task, _FINDERS[by], [fixed], ranges=ranges, n_trials=n_trials)
 
 
 def by_classifier(task: Task, by: str, choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -137,7 +168,21 @@ def _methods() -> dict[str, Method]:
             {"by": by, "choices": choices},
             note="No neighbours; for orientation.",
         )
-    return made
+    ordered: dict[str, Method] = {}
+    for name, method in made.items():
+        ordered[name] = method
+        if name in _SEARCHED:
+            ordered[f"{name}, searched"] = _searched(*_SEARCHED[name])
+    return ordered
+
+
+def _searched(by: str, fixed: dict[str, Any], ranges: Ranges) -> Method:
+    return Method(
+        by_trials,
+        {"by": by, "fixed": fixed, "ranges": ranges, "n_trials": _TRIALS},
+        note=f"Settings by Bayesian optimisation, {_TRIALS} trials.",
+        optional=True,
+    )
 
 
 _METHODS = _methods()
