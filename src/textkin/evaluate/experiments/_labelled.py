@@ -73,7 +73,7 @@ def labelled_splits(data: Path, dataset: str, quick: bool) -> int:
     [file] = labelled_files(dataset)
     if quick:
         return 1
-    with gzip.open(file_in(data, file), "rt", encoding="utf-8") as lines:
+    with gzip.open(file_in(data, file), "rt", encoding="utf-8-sig") as lines:
         first = json.loads(next(iter(lines), "{}"))
         if "splits" in first:
             return len(first["splits"])
