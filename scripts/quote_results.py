@@ -1,6 +1,6 @@
 """Keep numbers in pages true: each one that names its cell is taken from the results again.
 
-A page writes ``3.7<!-- knn | WMD, tf-idf | r8 | error -->``: experiment, method, data set and
+A page writes ``3.7<!-- knn ~ WMD, tf-idf ~ r8 ~ error -->``: experiment, method, data set and
 measure, invisible to readers. ``python scripts/quote_results.py`` writes the mean over splits in
 its place, with as many decimals as stand there (one for ``?``); a test sees that none is stale.
 A number in percent of a result between 0 and 1 names ``100 * measure``.
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "experiments"
 QUOTE = re.compile(
     r"(-?[\d,]+(?:\.\d+)?|-?\.\d+|\?)"
-    r"<!-- ([^|>]+) \| ([^|>]+) \| ([^|>]+) \| ([^|>]+) -->"
+    r"<!-- ([^~>]+) ~ ([^~>]+) ~ ([^~>]+) ~ ([^~>]+) -->"
 )
 
 
@@ -60,7 +60,7 @@ def quoted(text: str, results: Mapping[str, list[dict[str, Any]]]) -> str:
         new = f"{mean(results[experiment], *cell):,.{decimals}f}"
         if old.startswith((".", "-.")):
             new = new.replace("0.", ".", 1)
-        return f"{new}<!-- {' | '.join((experiment, *cell))} -->"
+        return f"{new}<!-- {' ~ '.join((experiment, *cell))} -->"
 
     return QUOTE.sub(again, text)
 

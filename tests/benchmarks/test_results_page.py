@@ -49,7 +49,7 @@ def test_pages_quote_results_as_they_are(quotes):
         text = page.read_text()
         quoted += len(quotes.QUOTE.findall(text))
         assert quotes.quoted(text, results) == text, f"{page.name}: python scripts/quote_results.py"
-        stray = text.count("| error -->") + text.count("| map -->")
+        stray = text.count("~ error -->") + text.count("~ map -->")
         assert stray <= len(quotes.QUOTE.findall(text)), f"{page.name}: a quote is not understood"
     assert quoted > 0
 
@@ -61,10 +61,10 @@ def test_a_quote_is_renewed(quotes):
         {"method": "WMD", "dataset": "r8", "values": None},
     ]
     results = {"knn": cells}
-    assert quotes.quoted("9.00<!-- knn | WMD | r8 | error -->", results).startswith("3.50<!--")
-    assert quotes.quoted("?<!-- knn | WMD | r8 | 100 * by.a -->", results).startswith("60.0<!--")
-    assert quotes.quoted(".1<!-- knn | WMD | r8 | by.a -->", results).startswith(".6<!--")
+    assert quotes.quoted("9.00<!-- knn ~ WMD ~ r8 ~ error -->", results).startswith("3.50<!--")
+    assert quotes.quoted("?<!-- knn ~ WMD ~ r8 ~ 100 * by.a -->", results).startswith("60.0<!--")
+    assert quotes.quoted(".1<!-- knn ~ WMD ~ r8 ~ by.a -->", results).startswith(".6<!--")
     with pytest.raises(ValueError, match="no cell of 'RWMD'"):
-        quotes.quoted("1<!-- knn | RWMD | r8 | error -->", results)
+        quotes.quoted("1<!-- knn ~ RWMD ~ r8 ~ error -->", results)
     with pytest.raises(ValueError, match="no results of 'sts'"):
-        quotes.quoted("1<!-- sts | WMD | r8 | error -->", results)
+        quotes.quoted("1<!-- sts ~ WMD ~ r8 ~ error -->", results)
