@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from textkin.explain._aligned import AlignedText
+from textkin.explain._aligned_html import aligned_html
 from textkin.explain._flow import Flow
 from textkin.explain._page import page
 from textkin.explain._svg import flow_svg
@@ -16,6 +18,7 @@ def flow_html(
     title: str,
     source_text: str = "",
     target_text: str = "",
+    aligned: AlignedText | None = None,
     facts: Iterable[tuple[str, str]] = (),
     limit: int = 20,
 ) -> str:
@@ -29,6 +32,8 @@ def flow_html(
         The heading.
     source_text, target_text : str, optional
         What the two columns come from, shown whole.
+    aligned : AlignedText, optional
+        The same with its words where they stand, shown in their place.
     facts : iterable of (str, str)
         Further lines: a name and what is to be said.
     limit : int, default=20
@@ -51,11 +56,7 @@ def flow_html(
     return page(
         title,
         [
-            *(
-                f"<blockquote>{_whole(text)}</blockquote>"
-                for text in (source_text, target_text)
-                if text
-            ),
+            *_texts(aligned, source_text, target_text),
             f'<div class="wide">{picture}</div>',
             *_facts(facts),
             '<div class="wide">',
@@ -63,6 +64,15 @@ def flow_html(
             "</div>",
         ],
     )
+
+
+def _texts(aligned: AlignedText | None, *texts: str) -> Iterator[str]:
+    if aligned is not None:
+        yield aligned_html(aligned)
+        return
+    for text in texts:
+        if text:
+            yield f'<blockquote dir="auto">{_whole(text)}</blockquote>'
 
 
 def _whole(text: str) -> str:
