@@ -26,15 +26,15 @@ ALIGNED_STYLE = Style(
         ".texts": "display:grid;gap:1rem;"
         "grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr))",
         ".text": "white-space:pre-wrap;overflow-wrap:anywhere;padding:.6rem .8rem;margin:0;"
-        "border:1px solid;border-radius:6px;max-height:26rem;overflow:auto",
-        ".w": "border-bottom:2px solid;border-radius:3px;padding:0 1px;position:relative;"
-        "cursor:help",
+        "border:1px solid;border-radius:6px;max-height:26rem;overflow:auto;position:relative",
+        ".w": "border-bottom:2px solid;border-radius:3px;padding:0 1px;cursor:help",
         ".free": "border-bottom:2px dotted;padding:0 1px;cursor:help",
         ".unknown": "text-decoration:underline wavy 1px;cursor:help",
         ".w:focus": "outline:3px solid;outline-offset:1px",
-        ".w:focus::after": "content:attr(title);position:absolute;left:0;top:100%;z-index:9;"
-        "width:max-content;max-width:15rem;padding:.3rem .5rem;border:1px solid;border-radius:4px;"
-        "font-size:.8125rem;line-height:1.4;white-space:normal",
+        # Below its line, and as wide as the text, so that nothing cuts it off.
+        ".w:focus::after": "content:attr(title);position:absolute;display:block;left:.5rem;"
+        "right:.5rem;margin-top:.2rem;z-index:9;padding:.3rem .5rem;border:1px solid;"
+        "border-radius:4px;font-size:.8125rem;line-height:1.4;white-space:normal",
         ".sr": "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);"
         "white-space:nowrap;user-select:none",
         ".legend": "font-size:.8125rem;margin:.4rem 0;display:flex;flex-wrap:wrap;gap:.3rem 1rem",

@@ -15,6 +15,7 @@ from textkin.explain import (
     flow_html,
     flow_svg,
     flow_text,
+    shortened,
 )
 from textkin.transport._aligning import FindsWords
 from textkin.transport._certificate import Certificate, Verification
@@ -244,7 +245,7 @@ class Comparison:
     def _left_out(self) -> str:
         first, second = self.source_coverage, self.target_coverage
         said = [
-            f"{reason}: {listed(words, 8)}"
+            f"{reason}: {listed([shortened(word, 40) for word in words], 8)}"
             for reason, words in (
                 ("without a vector", {**first.unknown, **second.unknown}),
                 ("beyond max_words_per_document", {**first.cut, **second.cut}),
