@@ -181,7 +181,7 @@ def test_nothing_is_outside_of_the_picture(parts):
     root = ElementTree.fromstring(Contributions.of(parts).to_svg(limit=5))
     width, height = frame(root)
     labels = root.findall(f"{SVG}svg")  # which cut what is too long
-    left = max(float(label.get("x")) + float(label.get("width")) for label in labels)
+    left = max((float(label.get("x")) + float(label.get("width")) for label in labels), default=0)
     assert left <= 14 + 0.4 * width
     for bar in root.iter(f"{SVG}rect"):
         if bar.get("class") == "ground":
