@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as name:
             moves = sorted(evidence.explain().moves, key=lambda move: move.cost)[:3]
             alike = ", ".join(f"{move.source} ~ {move.target}" for move in moves)
             print(f"  most alike in the nearest: {alike}")
-        if evidence.empty or evidence.share < 0.6:
+        if evidence.empty or evidence.score < 0.6:
             print("  It stays in the inbox.\n")
             continue
         target = home / "sorted" / evidence.label / mail.id
