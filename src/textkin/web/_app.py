@@ -54,7 +54,12 @@ _COMPUTING = {202: {"model": answers.Computing, "description": "Being computed; 
 
 DocumentId = Annotated[
     str,
-    Query(min_length=1, max_length=10_000, description="The id of a document."),
+    Query(
+        min_length=1,
+        max_length=10_000,
+        description="The id of a document.",
+        examples=["shutil.rmtree"],
+    ),
 ]
 Clusters = Annotated[int, Query(ge=1, description="How many clusters.")]
 Representation = Annotated[
@@ -182,7 +187,12 @@ def _add_reading(app: FastAPI, server: Server) -> None:
         offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
         limit: Annotated[int, Query(ge=1)] = 20,
         where: Annotated[
-            str, Query(max_length=10_000, description="A filter, such as `year >= 2010`.")
+            str,
+            Query(
+                max_length=10_000,
+                description="A filter, such as `year >= 2010`.",
+                examples=["label = shutil"],
+            ),
         ] = "",
     ) -> answers.DocumentList:
         """List documents in the order in which they were added."""
@@ -204,7 +214,9 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         request: Request, by: Representation = "tfidf", clusters: Clusters = 8
     ) -> Response:
         """Place all documents in the plane; near ones lie near."""
-        return await server.job(request, "map", lambda store: overview(store, by, clusters))
+        return await server.job(
+            request, "map", lambda store: overview(store, by, clusters, "clusters")
+        )
 
     @app.get(
         "/api/clusters", tags=["overview"], response_model=answers.Clusters, responses=computed
@@ -213,7 +225,7 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         request: Request, by: Representation = "tfidf", n: Clusters = 8
     ) -> Response:
         """Put documents into groups, the same as on the map, and say what each is about."""
-        return await server.job(request, "clusters", lambda store: overview(store, by, n))
+        return await server.job(request, "clusters", lambda store: overview(store, by, n, "n"))
 
     @app.get("/api/topics", tags=["overview"], response_model=answers.Topics, responses=computed)
     async def get_topics(

@@ -1,5 +1,6 @@
 """What every request passes: whose name it calls, how large it is, headers, and the log."""
 
+import asyncio
 import json
 import logging
 import time
@@ -63,7 +64,8 @@ class Gate:
         answer = _Answer(send, scope["path"])
         started = time.perf_counter()
         try:
-            body = await self._admitted(scope, receive)
+            self._check(scope)
+            body = await self._read(receive)
             await self._app(scope, _replayed(body, receive), answer)
         except Exception as error:  # whatever it is, the client gets an answer in our form
             await answer.refuse(problem_of(error))
@@ -78,8 +80,8 @@ class Gate:
                 answer.size,
             )
 
-    async def _admitted(self, scope: Scope, receive: Receive) -> bytes:
-        """Return the body of a request that may pass."""
+    def _check(self, scope: Scope) -> None:
+        """Raise unless a request may pass, by its headers."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:
@@ -91,6 +93,17 @@ class Gate:
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_large()
+
+    async def _read(self, receive: Receive) -> bytes:
+        """Return the body of a request."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._whole(receive)
+        except TimeoutError:
+            said = f"The request was not sent to its end within {self._seconds:g} s."
+            raise Problem("too_slow", said) from None
+
+    async def _whole(self, receive: Receive) -> bytes:
         body = bytearray()
         while True:
             message = await receive()
