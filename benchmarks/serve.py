@@ -144,11 +144,11 @@ def asking(address: str, mixed: Mixed, told: Told, until: Callable[[], bool]) ->
 
 
 def adding(address: str, name: str, told: Told, until: Callable[[], bool]) -> int:
-    """Add documents, and see that they are found together; returns how many were added."""
+    """Add documents, once at least, and see that they are found together; returns how many."""
     added = 0
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
-        while not until():
+        while not added or not until():
             word = f"{name}{added}"
             documents = [
                 {"id": f"{name}-{added}-{n}", "text": f"{word} added while others search, {n}"}
@@ -215,7 +215,9 @@ class Server:
     def end(self) -> int:
         """Let it end, and return its exit code."""
         self.process.terminate()
-        return self.process.wait(30)
+        with self.process:  # waits, and closes its output
+            pass
+        return self.process.returncode
 
 
 def load(

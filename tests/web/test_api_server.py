@@ -1,5 +1,6 @@
 """What every request meets: headers, limits, the clock, the log, other requests, the end."""
 
+import asyncio
 import logging
 import threading
 import time
@@ -9,7 +10,9 @@ import pytest
 from textkin import Index
 from textkin.run import stop_check
 from textkin.web import Settings, _app
+from textkin.web._problems import Problem
 from textkin.web._settings import Limits
+from textkin.web._working import Work
 from web.served import RECORDS, TOKEN, client_of, error_of
 
 PATHS = ["/api/health", "/api/stats", "/api/nothing", "/", "/docs", "/openapi.json", "/explain.css"]
@@ -118,6 +121,29 @@ def test_a_thread_that_cannot_be_ended_is_not_given_away(index, monkeypatch):
             assert time.monotonic() < end
 
 
+class Gone:
+    """A client that has left."""
+
+    async def is_disconnected(self):
+        return True
+
+
+def test_the_work_of_a_client_that_has_left_is_ended(monkeypatch):
+    monkeypatch.setattr("textkin.web._working._LOOK", 0.01)
+    work = Work(Limits(searches=1, seconds=30))
+    try:
+        with pytest.raises(Problem, match="did not wait"):
+            asyncio.run(work.run(Gone(), lambda: waiting(None)))
+        end = time.monotonic() + 20
+        while work.running:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    finally:
+        work.close()
+    with pytest.raises(Problem, match="ending"):
+        asyncio.run(work.run(Gone(), lambda: None))
+
+
 def test_no_more_wait_than_there_is_room_for(index, monkeypatch):
     over = threading.Event()
     monkeypatch.setattr(_app, "search", lambda *_: over.wait(30))
@@ -138,6 +164,27 @@ def test_no_more_wait_than_there_is_room_for(index, monkeypatch):
         over.set()
         for thread in ask:
             thread.join()
+
+
+def test_no_more_requests_are_inside_than_memory_allows(index, monkeypatch):
+    monkeypatch.setattr("textkin.web._gate._PER_THREAD", 1)
+    begun, over = threading.Event(), threading.Event()
+
+    def blocked(*_):
+        begun.set()
+        over.wait(30)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(_app, "search", blocked)
+    with client_of(index, limits=Limits(searches=1)) as client:
+        ask = {"args": ("/api/search",), "kwargs": {"json": {"query": "x"}}}
+        thread = threading.Thread(target=client.post, **ask)
+        thread.start()
+        assert begun.wait(20)
+        assert "1 requests at once" in error_of(client.get("/api/health"), 503)["message"]
+        over.set()
+        thread.join()
+        assert client.get("/api/health").status_code == 200
 
 
 def test_an_error_in_the_server_is_told_and_logged_without_a_word_of_text(

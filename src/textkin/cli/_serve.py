@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -162,7 +163,8 @@ def _address(host: str, port: int) -> str:
 def _open(address: str) -> None:
     import webbrowser
 
-    webbrowser.open(address)
+    # Some browsers run in the terminal, and come back only when they are left.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 @contextmanager

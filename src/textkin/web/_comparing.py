@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from textkin._typing import Float64Array
-from textkin.explain import Contribution, Contributions
+from textkin.explain import Contribution, Contributions, Explanation
 from textkin.index.ranking._models import ModelQuery, ModelRanker
-from textkin.index.ranking._ranking import Explanation, Ranker
+from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._terms import TermQuery, TermRanker
 from textkin.index.ranking._transport import _SIDES, TransportQuery, TransportRanker, _compared
 from textkin.transport._comparison import compare_rows

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from textkin.explain import Contribution, Contributions, Flow
+from textkin.explain import Contribution, Contributions, Explanation, Flow
 from textkin.index.ranking._choosing import ranking_of
-from textkin.index.ranking._ranking import Explanation
 from textkin.index.ranking._view import View
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
@@ -95,6 +94,7 @@ def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Expl
         return answers.Explanation(**told, **_flow(found.flow, limit))
     if isinstance(found, Flow):
         return answers.Explanation(**told, **_flow(found, limit))
+    assert isinstance(found, Contributions)
     return answers.Explanation(**told, **_contributions(found, limit))
 
 

@@ -37,6 +37,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _LONGEST_PATH = 100
+_PER_THREAD = 64  # requests inside for each thread that answers: bodies take memory
 
 
 class Gate:
@@ -55,6 +56,8 @@ class Gate:
         self._hosts = settings.hosts
         self._most = settings.limits.body
         self._seconds = settings.limits.seconds
+        self._at_once = settings.limits.searches * _PER_THREAD
+        self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, and write a line of the log."""
@@ -63,6 +66,7 @@ class Gate:
             return
         answer = _Answer(send, scope["path"])
         started = time.perf_counter()
+        self._inside += 1  # all of this runs in one thread
         try:
             self._check(scope)
             body = await self._read(receive)
@@ -70,6 +74,7 @@ class Gate:
         except Exception as error:  # whatever it is, the client gets an answer in our form
             await answer.refuse(problem_of(error))
         finally:
+            self._inside -= 1
             elapsed = 1000 * (time.perf_counter() - started)
             _log.info(
                 "%s %s %d %.1f ms %d bytes",
@@ -81,7 +86,10 @@ class Gate:
             )
 
     def _check(self, scope: Scope) -> None:
-        """Raise unless a request may pass, by its headers."""
+        """Raise unless a request may pass, by its headers and how many there are."""
+        if self._inside > self._at_once:
+            said = f"The server takes {self._at_once:,} requests at once; try again in a moment."
+            raise Problem("busy", said)
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:

@@ -57,8 +57,7 @@ def overview(store: Store, by: str, n_clusters: int, field: str) -> Wanted:
 
 def _overview(view: View, by: str, n_clusters: int, most: int, progress: ProgressCallback) -> Made:
     state = state_of(view)
-    sample = sample_of(view, most)
-    progress(5, _STEPS)
+    sample = sample_of(view, most, part_of(progress, 0, 10))
     rows = _represented(view, sample, by)
     del view
     progress(25, _STEPS)
