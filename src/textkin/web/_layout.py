@@ -86,7 +86,8 @@ def _begun(rows: Float64Array) -> Float64Array:
     largest = float(np.abs(found).max()) or 1.0
     random = np.random.default_rng(_SEED)
     spread: Float64Array = found * (_SPREAD / largest)
-    return spread + random.normal(0.0, 1e-3, found.shape)  # so that equal ones differ
+    spread += random.normal(0.0, 1e-3, found.shape)  # so that equal ones differ
+    return spread
 
 
 def _arranged(places: Float64Array, near: Int64Array, progress: ProgressCallback) -> Float64Array:
