@@ -27,7 +27,8 @@ export function compute(container, title, wanted, show, { signal }) {
     }
     return answers;
   };
-  return fill(container, load, show, { signal, fresh: true, slow: NEVER });
+  replace(container, el("div", { class: "computing-soon" })); // else lines of grey would cover the progress
+  return fill(container, load, show, { signal, slow: NEVER });
 }
 
 function working(title, { done = 0, total = 0 }) {

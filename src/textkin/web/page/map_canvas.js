@@ -68,8 +68,8 @@ export class MapCanvas {
   /** Leave the others in the background: a 1 for each point that is shown. */
   filter(shown) {
     this.shown = shown;
-    if (this.hovered >= 0 && !shown[this.hovered]) this.hover(-1);
     this.#rank();
+    if (this.hovered >= 0 && !this.active[this.hovered]) this.hover(-1);
     this.redraw();
   }
 
@@ -120,13 +120,13 @@ export class MapCanvas {
   at(px, py) {
     const { camera } = this;
     const [x, y] = camera.toMap(px, py);
-    return this.points.nearest(x, y, REACH / camera.scaleX, REACH / camera.scaleY, this.shown);
+    return this.points.nearest(x, y, REACH / camera.scaleX, REACH / camera.scaleY, this.active);
   }
 
   /** The points between two places of the screen. */
   between(px0, py0, px1, py1) {
     const [from, to] = [this.camera.toMap(px0, py0), this.camera.toMap(px1, py1)];
-    return this.points.inside(...from, ...to, this.shown);
+    return this.points.inside(...from, ...to, this.active);
   }
 
   drawBox(box) {
@@ -179,6 +179,8 @@ export class MapCanvas {
     };
     for (let i = 0; i < points.count; i++) levels[level(i) + 1]++;
     for (let at = 1; at < levels.length; at++) levels[at] += levels[at - 1];
+    // What can be pointed at: shown, and among those that are sought.
+    this.active = shown.map((is, i) => (is && (!found || found[i]) ? 1 : 0));
     this.order = new Uint32Array(points.count);
     for (let i = 0; i < points.count; i++) this.order[levels[level(i)]++] = i;
     this.ranks = ranks;

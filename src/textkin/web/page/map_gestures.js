@@ -43,6 +43,7 @@ export function listen(surface, map) {
     }
     if (Math.hypot(to[0] - began.at[0], to[1] - began.at[1]) > STILL) moved = true;
     if (!moved) return;
+    map.hover(-1);
     down.set(event.pointerId, to);
     if (down.size === 2) pinch(from, to);
     else if (began.box) map.drawBox([...began.at, ...to]);
@@ -111,13 +112,13 @@ export function listen(surface, map) {
   });
 
   const walk = (dx, dy) => {
-    if (map.focused < 0 || !map.shown[map.focused]) {
+    if (map.focused < 0 || !map.active[map.focused]) {
       const [x, y] = [map.camera.x, map.camera.y];
       const { left, right, top, bottom } = map.points.box;
-      map.focus(map.points.nearest(x, y, right - left, bottom - top, map.shown));
+      map.focus(map.points.nearest(x, y, right - left, bottom - top, map.active));
       return;
     }
-    const next = map.points.towards(map.focused, dx, dy, map.shown);
+    const next = map.points.towards(map.focused, dx, dy, map.active);
     if (next >= 0) map.focus(next);
   };
   for (const name of ["focus", "blur"]) surface.addEventListener(name, () => map.redrawMarks());

@@ -16,9 +16,9 @@ const KEYS =
   "0 shows all, Enter chooses, Space adds to what is chosen, Escape clears.";
 
 export class MapPanel {
-  /** map, clusters: answers of the server. change(part of the state), moved(at): what is told. */
-  constructor(map, clusters, { change, moved, stats, signal }) {
-    Object.assign(this, { map, clusters, change, stats, signal });
+  /** map, clusters: answers of the server. change(part of the state), chose(ids), moved(at): who is told. */
+  constructor(map, clusters, { change, chose, moved, stats, signal }) {
+    Object.assign(this, { map, change, chose, stats, signal });
     this.points = new Points(map.x, map.y);
     this.places = new Map(map.ids.map((id, i) => [id, i]));
     this.byLabel = map.labels.length > 0 ? groupsOf(map, clusters, "label") : null;
@@ -146,10 +146,10 @@ export class MapPanel {
       else chosen.add(i);
     }
     if (chosen.size === 0 && this.canvas.chosen.size === 0) return;
-    const members = [...chosen];
-    announce(`${counted(members.length, "document")} chosen`);
-    this.many = members;
-    this.change({ ids: members.map((i) => this.map.ids[i]) }, { replace: true });
+    announce(`${counted(chosen.size, "document")} chosen`);
+    this.canvas.choose(chosen);
+    this.#list();
+    this.chose([...chosen].map((i) => this.map.ids[i]));
   }
 
   #list() {
@@ -168,7 +168,7 @@ export class MapPanel {
     const { canvas, map, byLabel, byCluster } = this;
     const members = [];
     for (let i = 0; i < map.ids.length; i++) {
-      if (canvas.shown[i] && (!this.found || this.found[i])) members.push(i);
+      if (canvas.active[i]) members.push(i);
     }
     const name = (grouping) => (i) => grouping.groups[grouping.of[i]]?.name ?? "";
     const columns = [["Cluster", name(byCluster)]];

@@ -1,19 +1,21 @@
 // What a link to a map says: what it is of, its colours, and what is picked, sought and chosen.
 
+import { wholeNumber } from "./overview_controls.js";
+
 const MOST_IDS = 30; // more would make an address that some programs cut
 
 export const CLUSTERS = 8;
 
-export function readState(params) {
+/** The state of an address; more chosen documents than it can name stay as they were before. */
+export function readState(params, before = null) {
   const at = (params.get("at") ?? "").split(",").map(Number);
-  const clusters = Number(params.get("clusters"));
   return {
     by: params.get("by") || "tfidf",
-    clusters: Number.isInteger(clusters) && clusters > 0 ? clusters : CLUSTERS,
+    clusters: wholeNumber(params.get("clusters"), CLUSTERS),
     colour: params.get("colour"),
     show: params.getAll("show"),
     q: params.get("q") ?? "",
-    ids: params.getAll("id"),
+    ids: before && before.ids.length > MOST_IDS && !params.has("id") ? before.ids : params.getAll("id"),
     at: at.length === 3 && at.every(Number.isFinite) ? at : null,
   };
 }

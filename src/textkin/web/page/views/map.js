@@ -5,18 +5,17 @@ import { compute, tooFew } from "../computing.js";
 import { button, debounced, el, replace } from "../dom.js";
 import { MapPanel } from "../map_panel.js";
 import { readState, writeState } from "../map_state.js";
+import { numberSelect, representationSelect } from "../overview_controls.js";
 import { go, note } from "../router.js";
 import { fill } from "../states.js";
 
 export const title = "Map";
 
-const NUMBERS = [4, 6, 8, 12, 16, 24];
-
 export function render(container, params, { signal }) {
   let state = readState(params);
   let panel = null;
   let loaded = "";
-  const bar = el("div", { class: "map-bar" });
+  const bar = el("div", { class: "overview-bar" });
   const body = el("div", { class: "map-body" });
   replace(container, el("h1", { class: "unseen" }, "Map"), bar, body);
   signal.addEventListener("abort", () => panel?.remove());
@@ -25,6 +24,7 @@ export function render(container, params, { signal }) {
   const noteView = debounced((at) => {
     if (!signal.aborted) note(writeState((state = { ...state, at })));
   }, 250);
+  const chose = (ids) => note(writeState((state = { ...state, ids })));
   const change = (part, options) => go(writeState({ ...state, ...part }), options);
 
   const load = async (stop) => {
@@ -40,14 +40,14 @@ export function render(container, params, { signal }) {
       const wanted = { map: ["/map", { by, clusters }], clusters: ["/clusters", { by, n: clusters }] };
       return compute(place, "Drawing the map", wanted, (answers) => {
         panel?.remove();
-        panel = new MapPanel(answers.map, answers.clusters.clusters, { change, moved: noteView, stats, signal });
+        panel = new MapPanel(answers.map, answers.clusters.clusters, { change, chose, moved: noteView, stats, signal });
         return panel.element;
       }, { signal }).then((answers) => answers && panel.start(state));
     });
 
   const update = (next) => {
     noteView.cancel();
-    state = readState(next);
+    state = readState(next, state);
     const key = `${state.by} ${state.clusters}`;
     if (key !== loaded) {
       panel?.remove();
@@ -63,14 +63,10 @@ export function render(container, params, { signal }) {
 }
 
 function toolbar(stats, state, change) {
-  const models = stats.rankings.filter((one) => one.kind === "model");
-  const kinds = [["tfidf", "Words (tf-idf)"], ["vectors", "Word vectors"], ...models.map((one) => [one.name, one.title])];
-  if (!kinds.some(([name]) => name === state.by)) kinds.push([state.by, state.by]);
-  const numbers = NUMBERS.includes(state.clusters) ? NUMBERS : [...NUMBERS, state.clusters].sort((a, b) => a - b);
   // Groups and places of one map mean nothing on another.
   const fresh = { show: [], at: null };
-  const by = select("Near by", kinds, state.by, (value) => change({ by: value, ...fresh }));
-  const many = select("Clusters", numbers.map((n) => [n, n]), state.clusters, (value) => change({ clusters: Number(value), ...fresh }));
+  const by = representationSelect(stats, state.by, (value) => change({ by: value, ...fresh }));
+  const many = numberSelect("Clusters", state.clusters, (value) => change({ clusters: value, ...fresh }));
   const seek = el("input", {
     class: "input", type: "search", name: "q", placeholder: "Find on the map", "aria-label": "Find on the map",
     autocomplete: "off", dir: "auto", props: { value: state.q },
@@ -86,10 +82,4 @@ function toolbar(stats, state, change) {
   );
   seek.addEventListener("search", () => { if (!seek.value && state.q) change({ q: "" }); });
   return [by, many, form];
-}
-
-function select(name, options, chosen, change) {
-  const control = el("select", { class: "select", on: { change: () => change(control.value) } },
-    options.map(([value, text]) => el("option", { value, selected: String(value) === String(chosen) }, text)));
-  return el("label", { class: "map-choice" }, el("span", { class: "label" }, name), control);
 }
