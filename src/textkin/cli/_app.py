@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 import textkin
-from textkin.cli import _classify, _cluster, _duplicates, _evaluate, _index, _search, _vectors
+from textkin.cli import (
+    _classify,
+    _cluster,
+    _duplicates,
+    _evaluate,
+    _index,
+    _search,
+    _serve,
+    _vectors,
+)
 from textkin.cli._printing import JsonOption
 from textkin.cli._wording import Interrupted, reason
 
@@ -137,6 +146,7 @@ app.command(epilog="Example: textkin cluster notes/ -n 5 --html clusters.html")(
 app.command(epilog="Example: textkin duplicates faq.csv --by wmd --threshold 3")(
     _duplicates.duplicates
 )
+app.command(epilog="Example: textkin serve papers.kin --open")(_serve.serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from textkin.run._progress import (
     stream_bar,
     working,
 )
+from textkin.run._stopping import stop_check, stoppable
 
 __all__ = [
     "ProgressCallback",
@@ -16,6 +17,8 @@ __all__ = [
     "effective_jobs",
     "memory_in_bytes",
     "progress_bar",
+    "stop_check",
+    "stoppable",
     "stream_bar",
     "working",
 ]

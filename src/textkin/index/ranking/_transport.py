@@ -16,7 +16,7 @@ from textkin.index.ranking._feedback import Rocchio, WeightedWords, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._vector_columns import NO_VECTOR, VectorColumns, space_of_view
 from textkin.index.ranking._view import View
-from textkin.run import effective_jobs, memory_in_bytes
+from textkin.run import effective_jobs, memory_in_bytes, stop_check
 from textkin.text._stop_words import StopWords
 from textkin.text.reading._document import shortened
 from textkin.transport import Comparison, WordMover
@@ -377,6 +377,7 @@ class TransportRanker(Ranker[TransportQuery]):
                 memory=self._memory,
                 threads=effective_jobs(self._ranking.n_jobs),
             ),
+            progress=stop_check(),
         )
         stats = self._stats(hits, query.encoded)
         return Ranked(hits.rows, hits.distances, stats, tuple(self._notes(query)))

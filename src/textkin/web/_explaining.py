@@ -1,0 +1,139 @@
+"""Why a document has its score, and how two texts compare."""
+
+from typing import Any
+
+from textkin.explain import Contribution, Contributions, Flow
+from textkin.index.ranking._choosing import ranking_of
+from textkin.index.ranking._ranking import Explanation
+from textkin.index.ranking._view import View
+from textkin.transport import Comparison
+from textkin.web import _answers as answers
+from textkin.web._comparing import Side, compared
+from textkin.web._problems import Problem
+from textkin.web._requests import Comparing, Explaining, StoredText
+from textkin.web._searching import Question, check_text, row_named
+from textkin.web._store import Store, state_of
+
+__all__ = ["compare", "explain"]
+
+_SCORE_NAMES = {
+    "inner": "inner product",
+    "binary": "shared words",
+    "tfidf": "cosine",
+    "cosine": "cosine",
+    "wmd": "distance",
+    "rwmd": "distance",
+    "wcd": "distance",
+}
+
+
+def explain(store: Store, asked: Explaining) -> answers.Explanation:
+    """Say why a document has its score for a query, found or not."""
+    view = store.view()
+    check_text(store, asked.query, "query")
+    question = Question(
+        store,
+        view,
+        text=asked.query,
+        id=asked.id,
+        by=asked.by,
+        where=asked.where,
+        rounds=asked.rounds,
+    )
+    row = row_named(view, asked.document, "document")
+    if asked.pseudo is not None:
+        question.move_to_best(asked.pseudo)
+    asking = question.asking
+    try:
+        found = asking.ranker.explain_among(question.query, row, asking.scope.rows)
+    except LookupError as error:  # no candidate of a hybrid, or an index without words
+        raise Problem("not_found", str(error.args[0]), "document") from error
+    return _answer(view, asked.by, found, asked.limit)
+
+
+def compare(store: Store, asked: Comparing) -> answers.Explanation:
+    """Compare two texts or documents by a measure of the index."""
+    view = store.view()
+    by = store.checked_by(view, asked.by, measure=True)
+    if not view.average_length:
+        raise Problem(
+            "invalid", "The index has no words yet, and measures need some; add documents.", "by"
+        )
+    sides = [_side(store, view, given, name) for given, name in ((asked.a, "a"), (asked.b, "b"))]
+    ranker = ranking_of(by, view.snapshot.models).on(view)
+    return _answer(view, by, compared(ranker, *sides), asked.limit)
+
+
+def _side(store: Store, view: View, given: str | StoredText, name: str) -> Side:
+    if isinstance(given, str):
+        check_text(store, given, name)
+        return Side(name, given)
+    row = row_named(view, given.id, name)
+    (document,) = view.documents([row])
+    return Side(name, document.text, row)
+
+
+def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Explanation:
+    record = view.snapshot.models.get(by)
+    name = record.metric if record is not None else _SCORE_NAMES.get(by, "score")
+    told: dict[str, Any] = {
+        "score": found.score,
+        "score_name": name,
+        "svg": None,
+        "aligned": None,
+        "notes": [],
+        "state": state_of(view),
+        "verified": None,
+    }
+    if isinstance(found, Comparison):
+        facts = found.to_dict()
+        told |= {
+            "verified": bool(facts["proof"]["gap"] <= facts["proof"]["allowed"]),
+            "bounds": facts["bounds"],
+            "coverage": facts["coverage"],
+        }
+        return answers.Explanation(**told, **_flow(found.flow, limit))
+    if isinstance(found, Flow):
+        return answers.Explanation(**told, **_flow(found, limit))
+    return answers.Explanation(**told, **_contributions(found, limit))
+
+
+def _flow(flow: Flow, limit: int) -> dict[str, Any]:
+    shown, smaller, free = flow.split(limit)
+    count = smaller.count + free.count
+    return {
+        "kind": "flow",
+        "parts": [
+            answers.Flowing(
+                source=move.source,
+                target=move.target,
+                mass=move.mass,
+                cost=move.cost,
+                contribution=move.contribution,
+                share=flow.share(move),
+            )
+            for move in shown
+        ],
+        "rest": answers.Rest(count=count, value=smaller.contribution) if count else None,
+    }
+
+
+def _contributions(found: Contributions, limit: int) -> dict[str, Any]:
+    shown, rest = found.parts[:limit], found.parts[limit:]
+    return {
+        "kind": "contributions",
+        "parts": [_part(found, part, limit) for part in shown],
+        "rest": answers.Rest(count=len(rest), value=sum(part.value for part in rest))
+        if rest
+        else None,
+    }
+
+
+def _part(found: Contributions, part: Contribution, limit: int) -> answers.Part:
+    return answers.Part(
+        name=part.name,
+        value=part.value,
+        share=found.share(part),
+        note=part.note,
+        parts=[_part(found, inner, limit) for inner in part.parts[:limit]],
+    )

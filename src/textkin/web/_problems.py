@@ -1,0 +1,112 @@
+"""What went wrong, as a client is told: a code, a sentence with the way out, a field."""
+
+import logging
+from typing import Literal, TypeAlias
+
+from textkin.exceptions import AddError, DamagedIndexError, EmptyDocumentError, IndexLockedError
+
+__all__ = ["Code", "Problem", "problem_of"]
+
+Code: TypeAlias = Literal[
+    "bad_request",
+    "unauthorized",
+    "read_only",
+    "not_found",
+    "conflict",
+    "too_large",
+    "invalid",
+    "too_slow",
+    "busy",
+    "internal",
+]
+
+STATUS: dict[Code, int] = {
+    "bad_request": 400,
+    "unauthorized": 401,
+    "read_only": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_large": 413,
+    "invalid": 422,
+    "too_slow": 503,
+    "busy": 503,
+    "internal": 500,
+}
+
+_log = logging.getLogger("textkin.web")
+
+
+class Problem(Exception):
+    """A request that cannot be answered as asked.
+
+    Parameters
+    ----------
+    code : str
+        Which kind.
+    message : str
+        What was expected, what came, and the way out.
+    field : str, optional
+        The part of the request that is meant.
+    status : int, optional
+        Of HTTP; by default that of the code.
+    """
+
+    def __init__(
+        self, code: Code, message: str, field: str | None = None, status: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code: Code = code
+        self.message = message
+        self.field = field
+        self.status = STATUS[code] if status is None else status
+
+    def as_dict(self) -> dict[str, dict[str, str | None]]:
+        """Return what a client gets."""
+        return {"error": {"code": self.code, "message": self.message, "field": self.field}}
+
+    def headers(self) -> dict[str, str]:
+        """Return what HTTP wants beside it."""
+        if self.status == 401:
+            return {"WWW-Authenticate": 'Bearer realm="textkin"'}
+        return {"Retry-After": "1"} if self.code == "busy" else {}
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what a client is told of an error of the library."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, EmptyDocumentError):
+        return Problem("invalid", str(error), None)
+    if isinstance(error, AddError):
+        return Problem("invalid", str(error), "documents")
+    if isinstance(error, IndexLockedError):
+        return Problem("busy", "Somebody else is writing to the index; try again in a moment.")
+    if isinstance(error, KeyError) and error.args:
+        return Problem("not_found", str(error.args[0]))
+    if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedIndexError):
+        return Problem("invalid", str(error), _field(str(error)))
+    _log.error("internal error: %s", _where(error))
+    return Problem("internal", "Something went wrong in the server; its log says where.")
+
+
+def _field(message: str) -> str | None:
+    """Return the parameter that a message of the library begins with, where it does."""
+    first = message.split(" ", 1)[0].rstrip(":")
+    return first if first in _FIELDS else None
+
+
+_FIELDS = {"by", "k", "offset", "where", "threshold", "query", "id", "limit", "documents"}
+
+
+def _where(error: BaseException) -> str:
+    """Return the kind of an error and the places it passed, without a word of its message.
+
+    Messages may quote a document or a query, and logs hold neither.
+    """
+    places = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return f"{type(error).__name__} at {' < '.join(reversed(places[-6:]))}"

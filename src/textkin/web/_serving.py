@@ -1,0 +1,145 @@
+"""A server in this process, from its socket to its end."""
+
+import errno
+import logging
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+
+from textkin.index import Index
+from textkin.web._app import made_app
+from textkin.web._settings import Settings
+
+__all__ = ["listening", "serve"]
+
+_GRACE = 5  # seconds for requests that run when the server is told to end
+_BACKLOG = 256
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Parameters
+    ----------
+    host : str
+        An address of this machine, or a name of one.
+    port : int
+        0 takes any that is free.
+
+    Raises
+    ------
+    ValueError
+        If the port is in use, or the address is none of this machine; with the way out.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as error:
+        raise ValueError(f"--host must be an address of this machine; got {host!r}.") from error
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_BACKLOG)
+    except OSError as error:
+        made.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ValueError(
+                f"Port {port} is in use already; take another, such as --port {port + 1}, or "
+                "--port 0 for any that is free."
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM):
+            raise ValueError(f"Port {port} may not be used here; take one above 1023.") from error
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise ValueError(f"--host must be an address of this machine; got {host!r}.") from error
+        raise
+    return made
+
+
+def serve(
+    index: Index,
+    settings: Settings,
+    made: socket.socket,
+    *,
+    started: Callable[[], object] = lambda: None,
+) -> bool:
+    """Serve an index until Ctrl-C or SIGTERM, or until the thread that runs it is told to end.
+
+    Requests that run then have 5 seconds to end; maps and topics that are being computed are
+    given up.
+
+    Parameters
+    ----------
+    index : Index
+        Open; it stays the caller's.
+    settings : Settings
+        Limits, title and token.
+    made : socket
+        Listening; closed at the end.
+    started : callable, optional
+        Called when the first request can be answered.
+
+    Returns
+    -------
+    bool
+        Whether all work has ended; False where something runs on that cannot be stopped.
+    """
+    app = made_app(index, settings)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=_GRACE,
+    )
+    server = _Server(config, started)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    with _terminated_as_interrupted():
+        try:
+            server.run(sockets=[made])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            made.close()
+    work = app.state.server.work
+    deadline = time.monotonic() + _GRACE
+    while work.running and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not work.running
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._tell = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._tell()
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end the server as Ctrl-C does, so that what comes after it is done too."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
