@@ -6,7 +6,7 @@ import { counted, whole } from "./format.js";
 import { MapCanvas } from "./map_canvas.js";
 import { zoomIn, zoomOut } from "./map_gestures.js";
 import { groupsOf, labelsOf } from "./map_groups.js";
-import { legend, sign } from "./map_legend.js";
+import { legend, shortens, sign } from "./map_legend.js";
 import { longList, shortList } from "./map_lists.js";
 import { Points } from "./map_points.js";
 import { failed } from "./states.js";
@@ -26,6 +26,7 @@ export class MapPanel {
     this.found = null;
     this.sought = "";
     this.page = 0;
+    this.allGroups = false;
     this.#build();
     this.canvas = new MapCanvas(this.stage, {
       hover: (i) => this.#tip(i),
@@ -119,8 +120,13 @@ export class MapPanel {
     replace(
       this.groupsPlace,
       this.byLabel && this.#kinds(),
-      groups.length > 0 ? legend(groups, this.picked, toggle) : el("p", { class: "hint" }, "No groups."),
-      this.picked.size > 0 && button("Show all groups", () => this.change({ show: [] }), { kind: "quiet small" }),
+      groups.length > 0 ? legend(groups, this.picked, toggle, this.allGroups) : el("p", { class: "hint" }, "No groups."),
+      el("div", { class: "row" },
+        shortens(groups) && button(this.allGroups ? "Fewer groups" : `All ${whole(groups.length)} groups`, () => {
+          this.allGroups = !this.allGroups;
+          this.#legend();
+        }, { kind: "quiet small" }),
+        this.picked.size > 0 && button("Clear filter", () => this.change({ show: [] }), { kind: "quiet small" })),
     );
     if (focused >= 0) this.groupsPlace.querySelectorAll("button")[focused]?.focus();
   }
@@ -223,7 +229,8 @@ export class MapPanel {
       const group = grouping?.groups[grouping.of[i]];
       return group && el("div", { class: "map-tip-group" }, grouping === this.grouping && sign(group), isolate(group.name));
     };
-    replace(this.tip, el("div", { class: "map-tip-title", dir: "auto" }, map.titles[i] || map.ids[i]), line(byLabel), line(byCluster));
+    replace(this.tip, el("div", { class: "map-tip-title", dir: "auto" }, map.titles[i] || map.ids[i]),
+      el("div", { class: "map-tip-id mono" }, isolate(map.ids[i])), line(byLabel), line(byCluster));
     const [px, py] = canvas.camera.toScreen(this.points.x[i], this.points.y[i]);
     const { width, height } = canvas.camera;
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];

@@ -64,7 +64,7 @@ function card(cluster, at, total, by, n) {
     wordBars(cluster.words.slice(0, WORDS), look.colour),
     el("p", { class: "card-document" },
       el("span", { class: "hint" }, "In the middle: "),
-      link(isolate(cluster.central.start || cluster.central.id), address("/document", { id: cluster.central.id }), { dir: "auto" })),
+      link(isolate(cluster.central.start || cluster.central.id), address("/document", { id: cluster.central.id }), { dir: "auto", title: cluster.central.id })),
     el("div", { class: "row card-foot" }, link("Show on the map", map, { class: "button small" })),
   );
 }

@@ -79,7 +79,9 @@ export function render(container, params, { signal }) {
       last?.setAttribute("data-stale", "");
       return [failed(answer.error), last];
     }
-    last = el("div", { class: "compare-answer" }, compareFacts(answer), explanation(answer, [NAMES.a, NAMES.b]));
+    last = explanation(answer, [NAMES.a, NAMES.b]);
+    const facts = compareFacts(answer);
+    if (facts) last.querySelector(".explanation-line").after(facts);
     return last;
   }
 

@@ -3,7 +3,7 @@
 import { get, post } from "../api.js";
 import { rankingSelect } from "../choices.js";
 import { collection } from "../collection.js";
-import { documentPicker, line } from "../document_picker.js";
+import { documentPicker, line, nameOf } from "../document_picker.js";
 import { announce, el, isolate, link, replace, shape } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { score, shortened } from "../format.js";
@@ -65,6 +65,11 @@ function choose(signal) {
     el("p", { class: "muted" }, "Choose a document to see what is near it under two measures."),
     documentPicker((id) => go(address("/neighbours", { id })), { signal }),
   );
+}
+
+function ordinal(number) {
+  const teen = number % 100 > 10 && number % 100 < 14;
+  return `${number}${(!teen && ["th", "st", "nd", "rd"][number % 10]) || "th"}`;
 }
 
 class Neighbours {
@@ -141,7 +146,8 @@ class Neighbours {
           { class: "neighbour", data: { key: hit.id } },
           el("span", { class: "neighbour-rank" }, hit.rank),
           el("div", { class: "neighbour-body" },
-            link(isolate(line(hit)), address("/document", { id: hit.id }), { class: "neighbour-name", dir: "auto" }),
+            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name" }),
+            el("p", { class: "neighbour-start", dir: "auto" }, line(hit)),
             el("div", { class: "neighbour-facts" },
               el("span", { class: "number" }, score(hit.score)),
               hit.label !== null && hit.label !== undefined && el("span", { class: "chip" }, isolate(String(hit.label))),
@@ -173,7 +179,7 @@ class Neighbours {
       for (const [id, row] of this.rows[side]) {
         const rank = ranks.get(id);
         row.classList.toggle("alone", rank === undefined);
-        row.querySelector(".neighbour-mark").textContent = rank === undefined ? "only here" : `also ${rank}.`;
+        row.querySelector(".neighbour-mark").textContent = rank === undefined ? "only here" : `also ${ordinal(rank)}`;
         if (side === "left" && rank !== undefined) pairs.push([row, this.rows.right.get(id), id]);
       }
     }

@@ -56,7 +56,7 @@ function card(topic, share) {
     topic.documents.length > 0 && el("ul", { class: "card-documents" }, topic.documents.slice(0, DOCUMENTS).map((one) => el(
       "li",
       {},
-      link(isolate(one.start || one.id), address("/document", { id: one.id }), { dir: "auto" }),
+      link(isolate(one.start || one.id), address("/document", { id: one.id }), { dir: "auto", title: one.id }),
       one.share !== null && one.share !== undefined && el("span", { class: "hint" }, percent(one.share)),
     ))),
     topic.documents.length > 0 && el("div", { class: "row card-foot" },
