@@ -20,8 +20,8 @@ grid = tk.CountingGrid((8, 10), window=(3, 3), tol=1e-4, random_state=0).fit(bag
 
 # The map is a torus: it goes on from right to left, and from bottom to top.
 words = grid.word_map(counter.vocabulary_)
-print(words.text(width=120))
-Path("word-map.svg").write_text(words.svg(), encoding="utf-8")
+print(words.to_text(width=120))
+Path("word-map.svg").write_text(words.to_svg(), encoding="utf-8")
 print("\nThe picture is in word-map.svg.")
 
 # Documents lie on the map in windows of three by three cells.

@@ -108,7 +108,7 @@ def test_records_are_as_the_library_has_them(run):
     assert [one["label"] for one in found["documents"]] == evidence.labels
     assert [one["true"] for one in found["documents"]] == ["pets", "money", "money"]
     for told, one in zip(found["documents"], evidence, strict=True):
-        assert told["share"] == one.share
+        assert told["share"] == one.score
         assert [n["distance"] for n in told["neighbors"]] == [n.distance for n in one.neighbors]
         assert [n["id"] for n in told["neighbors"]] == ["abcd"[n.index] for n in one.neighbors]
     assert found["k"] == 5

@@ -80,11 +80,11 @@ def test_a_score_that_is_known_better_is_taken():
 @given(parts_of(), st.integers(1, 4))
 def test_what_is_drawn_sums_to_what_is_there(parts, limit):
     found = Contributions.of(parts)
-    bars = found._bars(limit)
+    bars = found.bars(limit)
     whole = sum(bar.value for bar in bars if bar.depth == 0)
     assert whole == pytest.approx(found.score, abs=1e-6)
     assert sum(bar.depth == 0 for bar in bars) <= limit + 1
-    everything = found._bars(None)
+    everything = found.bars(None)
     assert not any(bar.summed for bar in everything)
 
 

@@ -26,36 +26,36 @@ def test_heaviest_first_and_most_probable_first(topics):
 
 def test_text_fits_its_width_and_drives_no_terminal(topics):
     for width in (10, 30, 80):
-        text = topics.text(width=width)
+        text = topics.to_text(width=width)
         assert "\x1b" not in text
         assert "oil" in text
         assert all(len(line) <= max(width, 20) for line in text.splitlines())
-    assert str(topics) == topics.text()
+    assert str(topics) == topics.to_text()
 
 
 def test_pictures_are_whole_and_words_are_escaped(topics):
-    root = ET.fromstring(topics.svg())
-    assert "&lt;b&gt;" in topics.svg()
+    root = ET.fromstring(topics.to_svg())
+    assert "&lt;b&gt;" in topics.to_svg()
     assert len([node for node in root.iter() if node.tag.endswith("rect")]) == 1 + 2 + 3 + 3
-    assert topics.svg() in topics.html()
-    assert topics._repr_html_() == topics.svg()
+    assert topics.to_svg() in topics.to_html()
+    assert topics._repr_html_() == topics.to_svg()
 
 
 def test_no_topics_and_wrong_numbers(topics):
-    assert Topics(()).text() == ""
-    ET.fromstring(Topics(()).svg())
+    assert Topics(()).to_text() == ""
+    ET.fromstring(Topics(()).to_svg())
     with pytest.raises(ValueError, match="n_words must be"):
         Topics.of(SHARES, WORDS, weights=np.ones(3), n_words=0)
     with pytest.raises(ValueError, match="width must be"):
-        topics.svg(width=10)
+        topics.to_svg(width=10)
 
 
 def test_topics_may_have_names():
     named = Topics.of(
         SHARES, WORDS, weights=np.ones(3) / 3, names=["<i>sport", "\x1b[2J", "x" * 99]
     )
-    assert named.text().split()[0] == "<i>sport"
-    assert "\x1b" not in named.text() + named.svg()
-    assert "&lt;i&gt;sport · 33.3 %" in named.svg()
-    assert max(map(len, named.text(width=20).splitlines())) <= 16 + len("  33.3 %")
-    ET.fromstring(named.svg())
+    assert named.to_text().split()[0] == "<i>sport"
+    assert "\x1b" not in named.to_text() + named.to_svg()
+    assert "&lt;i&gt;sport · 33.3 %" in named.to_svg()
+    assert max(map(len, named.to_text(width=20).splitlines())) <= 16 + len("  33.3 %")
+    ET.fromstring(named.to_svg())

@@ -49,7 +49,7 @@ def test_evidence_says_what_predictions_say(knn):
         assert dict(item.shares) == {
             label: share for label, share in zip(knn.classes_, shares, strict=True) if share
         }
-        assert item.share == shares.max()
+        assert item.score == shares.max()
         distances = [neighbor.distance for neighbor in item.neighbors]
         assert distances == sorted(distances)
 

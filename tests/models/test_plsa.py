@@ -416,7 +416,7 @@ def test_topics_have_the_words_of_a_vectoriser(model):
     for words in (vectoriser, vectoriser.vocabulary_, ["apple", "mango", "zebra"]):
         (topic,) = model.topics(words)
         assert [word for word, _ in topic.words] == ["zebra", "mango", "apple"]
-        assert model.topics(words).text().startswith("0  100.0 %\n")
+        assert model.topics(words).to_text().startswith("0  100.0 %\n")
 
 
 @pytest.mark.parametrize("ask", [PLSA().topics, LDA().topics, lambda: LDA().topic_words_])

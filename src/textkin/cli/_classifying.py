@@ -204,7 +204,7 @@ class Task:
                 "held_out": classifier.tuning_.n_validation,
             }
         found = [
-            Prediction(document, str(one.label), float(one.share), one)
+            Prediction(document, str(one.label), float(one.score), one)
             for document, one in zip(asked, evidence, strict=True)
         ]
         return found, told

@@ -1,10 +1,12 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
-from textkin.explain._contributions import Contribution, Contributions
+from textkin.explain._contributions import Contributions
 from textkin.explain._evidence import Evidence, EvidenceList, Neighbor
+from textkin.explain._explanation import Contribution, Drawing, Explanation
 from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._group_map import Group, GroupMap
 from textkin.explain._html import flow_html
+from textkin.explain._stylesheet import stylesheet
 from textkin.explain._svg import flow_svg
 from textkin.explain._text import flow_text
 from textkin.explain._topics import Topic, Topics
@@ -14,8 +16,10 @@ from textkin.explain._words import shortened
 __all__ = [
     "Contribution",
     "Contributions",
+    "Drawing",
     "Evidence",
     "EvidenceList",
+    "Explanation",
     "Flow",
     "Group",
     "GroupMap",
@@ -30,4 +34,5 @@ __all__ = [
     "flow_svg",
     "flow_text",
     "shortened",
+    "stylesheet",
 ]

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textkin.explain._colour import DARK, LIGHT, Rgb, hexadecimal
-from textkin.explain._html import page
+from textkin.explain._colour import DARK, LIGHT, hexadecimal
+from textkin.explain._frame import Pair, framed, picture_style, text
+from textkin.explain._page import page
 from textkin.explain._words import columns, filled, markup, padded, shortened
 
-__all__ = ["Bar", "bars_html", "bars_svg", "bars_text"]
+__all__ = ["BARS_STYLE", "Bar", "bars_html", "bars_svg", "bars_text"]
 
 # ------------------------------------------------------------------ what is drawn
 
@@ -87,7 +88,7 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
             line += f"  {_painted(drawn, bar) if color else drawn}"
         line += f" {_percent(bar.share):>6}"
         if bar.note and room >= _NOTE:
-            line += f"  {_note(bar.note, room, unicode)}"
+            line += f"  {shortened(bar.note, room, unicode=unicode)}"
         lines.append(line.rstrip())
     return "\n".join(lines)
 
@@ -106,15 +107,7 @@ def _name(bar: Bar, unicode: bool) -> str:
     room = max(8, _NAME - 2 * bar.depth)
     if bar.summed:
         return f"{'…' if unicode else '...'} {bar.name}"
-    return _plain(shortened(bar.name, room), unicode)
-
-
-def _note(note: str, room: int, unicode: bool) -> str:
-    return _plain(shortened(note, room), unicode)
-
-
-def _plain(text: str, unicode: bool) -> str:
-    return text if unicode or not text.endswith("…") else f"{text[:-1]}~"
+    return shortened(bar.name, room, unicode=unicode)
 
 
 def _drawn(bar: Bar, width: int, most: float, unicode: bool) -> str:
@@ -142,31 +135,47 @@ _INDENT = 14.0
 _DEEPEST = 6  # indents; further ones are drawn like this
 _LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
 _CELL = 200  # letters of a cell of a table
+_REST: Pair = ("#9a9aa6", "#6a6a76")
 
 
-def _rules(ground: str, ink: str, muted: str, rest: str, colours: Sequence[Rgb]) -> str:
-    fills = {"ground": ground, "ink": ink, "muted": muted, "rest": rest}
-    fills |= {"adds": hexadecimal(colours[0]), "takes": hexadecimal(colours[-1])}
-    rules = "".join(f".textkin-bars .{name}{{fill:{fill}}}" for name, fill in fills.items())
-    return f"{rules}.textkin-bars .axis{{stroke:{rest}}}"
-
-
-_STYLE = (
-    ".textkin-bars text{font:14px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "unicode-bidi:isolate}"
-    ".textkin-bars .title{font-size:17px;font-weight:600}"
-    ".textkin-bars .small{font-size:12px}"
-    ".textkin-bars .number{font-variant-numeric:tabular-nums}"
-    ".textkin-bars .inner{opacity:.6}"
-    + _rules("#ffffff", "#1b1b22", "#5c5c68", "#9a9aa6", LIGHT)
-    + "@media (prefers-color-scheme:dark){"
-    + _rules("#17171c", "#ececf1", "#a5a5b2", "#6a6a76", DARK)
-    + "}"
+BARS_STYLE = picture_style(
+    "textkin-bars",
+    {".inner": "opacity:.6"},
+    {
+        "rest": _REST,
+        "adds": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0])),
+        "takes": (hexadecimal(LIGHT[-1]), hexadecimal(DARK[-1])),
+    },
+    {"axis": _REST},
 )
 
 
-def bars_svg(bars: Sequence[Bar], *, title: str, score: float, width: int) -> str:
-    """Draw bars as a picture; see `Contributions.to_svg`."""
+def bars_svg(
+    bars: Sequence[Bar],
+    *,
+    title: str,
+    about: str,
+    width: int,
+    embedded: bool = False,
+    legend: str = "bar: what it adds",
+) -> str:
+    """Draw bars as a picture; see `Contributions.to_svg`.
+
+    Parameters
+    ----------
+    bars : sequence of Bar
+        From top to bottom.
+    title : str
+        Above the picture, if there is one.
+    about : str
+        What they are together, in a sentence.
+    width : int
+        In pixels.
+    embedded : bool
+        Whether the page around it has the style.
+    legend : str
+        What a bar is.
+    """
     top = _MARGIN + (34 if title else 0)
     height = top + _LINE * len(bars) + 34
     form = _form(bars)
@@ -178,18 +187,10 @@ def bars_svg(bars: Sequence[Bar], *, title: str, score: float, width: int) -> st
     scale = (right - left) / (below / most + above / most) if most else 0.0
     zero = left + scale * (below / most if most else 0.0)
     words = "; ".join(_in_words(bar) for bar in bars)
-    lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-bars" role="img" '
-        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
-        'style="max-width:100%;height:auto">',
-        f"<title>{markup(title or f'Parts of a score of {score:.4g}')}</title>",
-        f"<desc>{markup(f'Parts sum to {score:.6g}. {words}.')}</desc>",
-        f"<style>{_STYLE}</style>",
-        f'<rect class="ground" width="{width}" height="{height:.0f}" rx="6"/>',
-    ]
+    lines = []
     if title:
         shown = markup(shortened(title, width // 11))
-        lines.append(_text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
+        lines.append(text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
     for at, bar in enumerate(bars):
         length = scale * (bar.length / most) if most else 0.0
         start = zero - length if bar.value < 0 else zero
@@ -197,8 +198,16 @@ def bars_svg(bars: Sequence[Bar], *, title: str, score: float, width: int) -> st
     if bars:
         ends = f'y1="{top:.1f}" y2="{top + _LINE * len(bars):.1f}"'
         lines.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" {ends}/>')
-    lines += [*_legend(bars, height - _MARGIN + 2), "</svg>"]
-    return "\n".join(lines)
+    lines += _legend(bars, legend, height - _MARGIN + 2)
+    return framed(
+        BARS_STYLE,
+        width,
+        height,
+        lines,
+        title=title or about.removesuffix("."),
+        about=f"{about} {words}.",
+        embedded=embedded,
+    )
 
 
 def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str) -> Iterator[str]:
@@ -207,7 +216,7 @@ def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str)
     label = f"… {bar.name}" if bar.summed else shortened(bar.name, letters)
     ink = "muted" if bar.summed or bar.depth else "ink"
     # Isolated, so that a word keeps its own direction of writing to itself; in a frame that cuts.
-    word = _text(0, 17, f"\u2068{markup(label)}\u2069", classes=ink)
+    word = text(0, 17, f"\u2068{markup(label)}\u2069", classes=ink)
     frame = f'x="{_MARGIN + indent:.1f}" y="{y:.1f}" width="{_LABELS - 8 - indent:.1f}"'
     yield f'<svg {frame} height="{_LINE:.0f}">{word}</svg>'
     kind = "rest" if bar.summed else "takes" if bar.value < 0 else "adds"
@@ -220,32 +229,25 @@ def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str)
     )
     number, share = _minus(f"{bar.value:{form}}"), _minus(_percent(bar.share))
     right = width - _MARGIN
-    yield _text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
-    yield _text(right, y + 17, share, anchor="end", classes="muted small number")
+    yield text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
+    yield text(right, y + 17, share, anchor="end", classes="muted small number")
 
 
 def _minus(number: str) -> str:
     return f"\u2212{number[1:]}" if number.startswith("-") else number
 
 
-def _text(x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{classes}">{content}</text>'
-    )
-
-
-def _legend(bars: Sequence[Bar], y: float) -> Iterator[str]:
+def _legend(bars: Sequence[Bar], words: str, y: float) -> Iterator[str]:
     if not bars:
-        yield _text(_MARGIN, y, "no part adds anything", classes="muted small")
+        yield text(_MARGIN, y, "no part adds anything", classes="muted small")
         return
-    words = "bar: what it adds"
     if any(bar.value < 0 for bar in bars):
         words += " (blue, to the right) or takes away (orange, to the left)"
     if any(bar.depth for bar in bars):
         words += " · indented: parts of the part above"
     if any(bar.summed for bar in bars):
         words += " · grey: summed up"
-    yield _text(_MARGIN, y, words, classes="muted small")
+    yield text(_MARGIN, y, words, classes="muted small")
 
 
 def _in_words(bar: Bar) -> str:

@@ -6,30 +6,9 @@ from typing import Any
 
 from textkin._validation import integer
 from textkin.explain._bars import Bar, bars_html, bars_svg, bars_text
+from textkin.explain._explanation import Contribution
 
 __all__ = ["Contribution", "Contributions"]
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """A part of a score.
-
-    Attributes
-    ----------
-    name : str
-        What it comes from: a word, a factor of a model, a ranking.
-    value : float
-        What it adds, or takes away if it is below 0.
-    note : str
-        How it came about, in a few words.
-    parts : tuple of Contribution
-        What it is the sum of, if that is known.
-    """
-
-    name: str
-    value: float
-    note: str = ""
-    parts: "tuple[Contribution, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,9 +84,11 @@ class Contributions:
         """
         integer(1).check("limit", limit)
         integer(1).check("width", width)
-        return bars_text(self._bars(limit), width=width, unicode=unicode, color=color)
+        return bars_text(self.bars(limit), width=width, unicode=unicode, color=color)
 
-    def to_svg(self, *, title: str = "", limit: int = 12, width: int = 780) -> str:
+    def to_svg(
+        self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
+    ) -> str:
         """Draw the parts as bars, to the right what adds and to the left what takes away.
 
         Light or dark with the reader's setting; blue and orange can be told apart with any colour
@@ -121,16 +102,23 @@ class Contributions:
             How many parts of each sum to draw, the largest first; the others are summed up.
         width : int, default=780
             In pixels, at least 500; the picture scales.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of `stylesheet`.
 
         Returns
         -------
         str
-            An ``<svg>`` element, complete in itself. Texts are escaped.
+            An ``<svg>`` element. Texts are escaped.
         """
         integer(1).check("limit", limit)
         integer(500).check("width", width)
-        title = title or self._title
-        return bars_svg(self._bars(limit), title=title, score=self.score, width=width)
+        return bars_svg(
+            self.bars(limit),
+            title=title or self._title,
+            about=self._about,
+            width=width,
+            embedded=embedded,
+        )
 
     def to_html(self, *, title: str = "", limit: int = 12) -> str:
         """Return a page with the picture and a table of all parts; it needs nothing from outside.
@@ -148,9 +136,9 @@ class Contributions:
             An HTML document without scripts. Texts are escaped.
         """
         integer(1).check("limit", limit)
-        picture = bars_svg(self._bars(limit), title="", score=self.score, width=780)
+        picture = bars_svg(self.bars(limit), title="", about=self._about, width=780)
         title = title or self._title
-        return bars_html(picture, self._bars(None), title=title, score=self.score)
+        return bars_html(picture, self.bars(None), title=title, score=self.score)
 
     def to_dict(self) -> dict[str, Any]:
         """Return score and parts in plain types, ready for JSON."""
@@ -168,6 +156,10 @@ class Contributions:
     def _title(self) -> str:
         return f"Score {self.score:.4g}"
 
+    @property
+    def _about(self) -> str:
+        return f"Parts sum to {self.score:.6g}."
+
     def _plain(self, part: Contribution) -> dict[str, Any]:
         return {
             "name": part.name,
@@ -177,7 +169,8 @@ class Contributions:
             "parts": [self._plain(inner) for inner in part.parts],
         }
 
-    def _bars(self, limit: int | None) -> list[Bar]:
+    def bars(self, limit: int | None) -> list[Bar]:
+        """Return what is drawn: parts and the parts inside of them, so many of each sum."""
         return list(self._level(self.parts, limit, ()))
 
     def _level(

@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
 from textkin._validation import integer
-from textkin.explain._evidence_shown import evidence_html, evidence_page, evidence_text
+from textkin.explain._evidence_shown import (
+    evidence_html,
+    evidence_page,
+    evidence_svg,
+    evidence_text,
+)
+from textkin.explain._explanation import Contribution
 
 __all__ = ["Evidence", "EvidenceList", "Neighbor", "Reasons"]
 
@@ -75,7 +81,7 @@ class Neighbor:
 class Evidence:
     """Why a document has its label: the nearest training documents, and how each voted.
 
-    Draws itself as text and HTML. Made by `NearestNeighborClassifier.evidence`.
+    Draws itself as text, SVG and HTML. Made by `NearestNeighborClassifier.evidence`.
 
     Attributes
     ----------
@@ -103,9 +109,25 @@ class Evidence:
     _reasons: Reasons | None = field(default=None)
 
     @property
-    def share(self) -> float:
+    def score(self) -> float:
         """The share of the votes that the predicted class has, 0 to 1."""
         return self.shares[0][1] if self.shares else 0.0
+
+    @property
+    def parts(self) -> tuple[Contribution, ...]:
+        """The neighbours that voted for the predicted class, each with its share of all votes.
+
+        Of a document that has nothing to compare, the share that its class has of the training
+        documents.
+        """
+        if not self.neighbors:
+            note = "the most frequent class" if self.shares else ""
+            return tuple(Contribution(str(label), share, note) for label, share in self.shares[:1])
+        return votes_for(self.neighbors, self.label)
+
+    def share(self, part: Contribution) -> float:
+        """Return how much of the score a part makes up."""
+        return part.value / self.score if self.score else 0.0
 
     @property
     def parts_of(self) -> str:
@@ -155,34 +177,77 @@ class Evidence:
         """
         return None if self._reasons is None else self._reasons.certificate()
 
-    def to_text(self, *, explained: int = 0, width: int = 80, unicode: bool = True) -> str:
+    def to_text(
+        self,
+        *,
+        limit: int = 12,
+        explained: int = 0,
+        width: int = 80,
+        unicode: bool = True,
+        color: bool = False,
+    ) -> str:
         """Draw the votes as lines of text.
 
         Parameters
         ----------
+        limit : int, default=12
+            How many neighbours to show, the nearest first; of the others the votes are summed up.
         explained : int, default=0
             Of how many neighbours, the nearest first, to draw why they are near.
         width : int, default=80
             Columns to fill, at least 40.
         unicode : bool, default=True
             Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
+        color : bool, default=False
+            Colour the votes for the predicted class and those for others with the escape
+            sequences of terminals.
 
         Returns
         -------
         str
             Lines without a newline at the end. Control characters are replaced.
         """
+        integer(1).check("limit", limit)
         integer(0).check("explained", explained)
         integer(40).check("width", width)
-        return evidence_text(self, explained=explained, width=width, unicode=unicode)
+        return evidence_text(
+            self, limit=limit, explained=explained, width=width, unicode=unicode, color=color
+        )
 
-    def to_html(self, *, title: str = "", explained: int = 1) -> str:
+    def to_svg(
+        self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
+    ) -> str:
+        """Draw the votes as bars: a bar for each class, and inside of it its neighbours.
+
+        Parameters
+        ----------
+        title : str, optional
+            Above the picture; by default it says the class and its share of the votes.
+        limit : int, default=12
+            How many classes, and neighbours of each, to draw; the others are summed up.
+        width : int, default=780
+            In pixels, at least 500; the picture scales.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of `stylesheet`.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element. Texts are escaped.
+        """
+        integer(1).check("limit", limit)
+        integer(500).check("width", width)
+        return evidence_svg(self, title=title, limit=limit, width=width, embedded=embedded)
+
+    def to_html(self, *, title: str = "", limit: int = 50, explained: int = 1) -> str:
         """Return a page with the votes and the reasons; it needs nothing from outside.
 
         Parameters
         ----------
         title : str, optional
             The heading.
+        limit : int, default=50
+            How many neighbours to show, the nearest first; of the others the votes are summed up.
         explained : int, default=1
             Of how many neighbours, the nearest first, to draw why they are near.
 
@@ -191,14 +256,16 @@ class Evidence:
         str
             An HTML document without scripts. Texts are escaped.
         """
-        return EvidenceList([self]).to_html(title=title, explained=explained)
+        integer(1).check("limit", limit)
+        integer(0).check("explained", explained)
+        return evidence_page([self], title=title, limit=1, explained=explained, neighbors=limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in plain types, ready for JSON; reasons are left out."""
         return {
             "id": self.id,
             "label": plain(self.label),
-            "share": self.share,
+            "share": self.score,
             "empty": self.empty,
             "snippet": self.snippet,
             "shares": [{"label": plain(label), "share": share} for label, share in self.shares],
@@ -296,6 +363,17 @@ class EvidenceList(Sequence[Evidence]):
     def _repr_html_(self) -> str:
         """Show the first documents in notebooks."""
         return evidence_html(self._items[:5], explained=0)
+
+
+def votes_for(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contribution, ...]:  # noqa: ANN401
+    """Return the neighbours that voted for a class, the heaviest vote first."""
+    voters = sorted(
+        (one for one in neighbors if one.vote > 0 and one.label == label), key=lambda one: -one.vote
+    )
+    return tuple(
+        Contribution(one.name, one.vote, " ".join((f"at {one.distance:.4g}", one.snippet)).strip())
+        for one in voters
+    )
 
 
 def plain(label: Any) -> Any:  # noqa: ANN401

@@ -2,20 +2,25 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from textkin.explain._bars import bars_svg
 from textkin.explain._colour import DARK, LIGHT, hexadecimal
-from textkin.explain._html import page
+from textkin.explain._contributions import Contributions
+from textkin.explain._explanation import Contribution
+from textkin.explain._page import page
 from textkin.explain._words import columns, markup, padded, shortened
 
 if TYPE_CHECKING:
     from textkin.explain._evidence import Evidence, Neighbor
 
-__all__ = ["evidence_html", "evidence_page", "evidence_text"]
+__all__ = ["evidence_html", "evidence_page", "evidence_svg", "evidence_text"]
 
 _LABEL, _NAME = 24, 20  # widest columns of text
 _SHORTEST = 10  # columns of a snippet; fewer say nothing
 _LETTERS = 80  # of a label or a name in HTML
+_SHOWN = 50  # neighbours of a table
 _STYLE = (
     "<style>.textkin-evidence section{margin:1.5rem 0}"
     ".textkin-evidence h2{font-size:1.15rem}"
@@ -38,40 +43,68 @@ _STYLE = (
 # ------------------------------------------------------------------ characters
 
 
-def evidence_text(evidence: "Evidence", *, explained: int, width: int, unicode: bool) -> str:
+def evidence_text(
+    evidence: "Evidence", *, limit: int, explained: int, width: int, unicode: bool, color: bool
+) -> str:
     """Draw the votes as lines; see `Evidence.to_text`."""
-    return "\n".join(_lines(evidence, explained, width, unicode))
+    lines = [
+        *_votes(evidence, limit, width, unicode, color),
+        *_reasons(evidence, explained, width, unicode, color),
+    ]
+    return "\n".join(lines)
 
 
-def _lines(evidence: "Evidence", explained: int, width: int, unicode: bool) -> Iterator[str]:
-    yield shortened(_verdict(evidence), width)
+def _votes(
+    evidence: "Evidence", limit: int, width: int, unicode: bool, color: bool
+) -> Iterator[str]:
+    cut = partial(shortened, unicode=unicode)
+    yield cut(_verdict(evidence), width)
     own = _joined("" if evidence.id is None else evidence.id, evidence.snippet)
     if own:
-        yield f"  {shortened(own, width - 2)}"
+        yield f"  {cut(own, width - 2)}"
     if not evidence.neighbors:
         return
-    labels = [shortened(str(neighbor.label), _LABEL) for neighbor in evidence.neighbors]
-    distances = [f"{neighbor.distance:.4g}" for neighbor in evidence.neighbors]
-    names = [shortened(neighbor.name, _NAME) for neighbor in evidence.neighbors]
+    shown, rest = _cut(evidence, limit)
+    labels = [cut(str(neighbor.label), _LABEL) for neighbor in shown]
+    distances = [f"{neighbor.distance:.4g}" for neighbor in shown]
+    names = [cut(neighbor.name, _NAME) for neighbor in shown]
     label_width = max(len("label"), *map(columns, labels))
     distance_width = max(len("distance"), *map(len, distances))
     name_width = max(map(columns, names))
-    left = width - label_width - distance_width - name_width - 13
+    left = width - label_width - distance_width - name_width - 15
     yield f"   vote  {padded('label', label_width)}  {'distance':>{distance_width}}  document"
-    for neighbor, label, distance, name in zip(
-        evidence.neighbors, labels, distances, names, strict=True
-    ):
-        snippet = shortened(neighbor.snippet, left) if left >= _SHORTEST else ""
+    for neighbor, label, distance, name in zip(shown, labels, distances, names, strict=True):
+        snippet = cut(neighbor.snippet, left) if left >= _SHORTEST else ""
+        vote = f"{_percent(neighbor.vote):>5}"
+        if color:
+            red, green, blue = DARK[0 if neighbor.label == evidence.label else -1]
+            vote = f"\x1b[38;2;{red};{green};{blue}m{vote}\x1b[0m"
         yield (
-            f"  {_percent(neighbor.vote):>5}  {padded(label, label_width)}  "
+            f"  {vote}  {padded(label, label_width)}  "
             f"{distance:>{distance_width}}  {padded(name, name_width)}  {snippet}"
         ).rstrip()
+    if rest:
+        yield f"  {_percent(sum(neighbor.vote for neighbor in rest)):>5}  {len(rest)} more"
+
+
+def _reasons(
+    evidence: "Evidence", explained: int, width: int, unicode: bool, color: bool
+) -> Iterator[str]:
     for rank, neighbor in enumerate(evidence.neighbors[:explained]):
         reason = evidence.explain(rank)
         if reason is not None:
-            yield f"  why {shortened(neighbor.name, _NAME)}: parts of {evidence.parts_of}"
-            for line in reason.to_text(width=width - 4, unicode=unicode).splitlines():
+            name = shortened(neighbor.name, _NAME, unicode=unicode)
+            yield f"  why {name}: parts of {evidence.parts_of}"
+            drawn = reason.to_text(width=width - 4, unicode=unicode, color=color)
+            for line in drawn.splitlines():
                 yield f"    {line}".rstrip()
+
+
+def _cut(evidence: "Evidence", limit: int) -> tuple[tuple["Neighbor", ...], tuple["Neighbor", ...]]:
+    """Return the nearest neighbours and the others; one more where one would be left over."""
+    found = evidence.neighbors
+    cut = len(found) if len(found) <= limit + 1 else limit
+    return found[:cut], found[cut:]
 
 
 def _verdict(evidence: "Evidence") -> str:
@@ -83,7 +116,7 @@ def _verdict(evidence: "Evidence") -> str:
     said = "1 neighbour" if found == 1 else f"{found} neighbours"
     if asked < found:
         said = f"{asked} of {said}"
-    return f"{evidence.label}: {_percent(evidence.share)} of the votes of {said}"
+    return f"{evidence.label}: {_percent(evidence.score)} of the votes of {said}"
 
 
 def _percent(share: float) -> str:
@@ -94,10 +127,38 @@ def _joined(name: str, snippet: str) -> str:
     return "  ".join(part for part in (name, snippet) if part)
 
 
+# ------------------------------------------------------------------ SVG
+
+
+def evidence_svg(
+    evidence: "Evidence", *, title: str, limit: int, width: int, embedded: bool
+) -> str:
+    """Draw classes and the votes for them as bars; see `Evidence.to_svg`."""
+    from textkin.explain._evidence import votes_for  # which draws itself by this file
+
+    classes = Contributions(
+        1.0,
+        tuple(
+            Contribution(str(label), share, "", votes_for(evidence.neighbors, label))
+            for label, share in evidence.shares
+        ),
+    )
+    return bars_svg(
+        classes.bars(limit),
+        title=title or _verdict(evidence),
+        about=f"{_verdict(evidence)}.",
+        width=width,
+        embedded=embedded,
+        legend="bar: share of the votes",
+    )
+
+
 # ------------------------------------------------------------------ HTML
 
 
-def evidence_page(items: Sequence["Evidence"], *, title: str, limit: int, explained: int) -> str:
+def evidence_page(
+    items: Sequence["Evidence"], *, title: str, limit: int, explained: int, neighbors: int = _SHOWN
+) -> str:
     """Return a page with the evidence of many documents; see `EvidenceList.to_html`."""
     counts = Counter(str(item.label) for item in items)
     classes = ", ".join(f"{label} {count:,}" for label, count in counts.most_common())
@@ -105,17 +166,19 @@ def evidence_page(items: Sequence["Evidence"], *, title: str, limit: int, explai
     shown = items[:limit]
     left = f" The first {len(shown):,} are shown." if len(shown) < len(items) else ""
     summary = f"{said}: {shortened(classes, 400)}.{left}" if items else "No documents."
-    body = [f"<p>{markup(summary)}</p>", evidence_html(shown, explained=explained, heading="h2")]
-    return page(title or "Evidence", body)
+    votes = evidence_html(shown, explained=explained, neighbors=neighbors, heading="h2")
+    return page(title or "Evidence", [f"<p>{markup(summary)}</p>", votes])
 
 
-def evidence_html(items: Sequence["Evidence"], *, explained: int, heading: str = "h4") -> str:
+def evidence_html(
+    items: Sequence["Evidence"], *, explained: int, neighbors: int = _SHOWN, heading: str = "h4"
+) -> str:
     """Return evidence as a part of a page."""
-    parts = [line for item in items for line in _section(item, explained, heading)]
+    parts = [line for item in items for line in _section(item, explained, neighbors, heading)]
     return "\n".join([f'<div class="textkin-evidence">{_STYLE}', *parts, "</div>"])
 
 
-def _section(evidence: "Evidence", explained: int, heading: str) -> Iterator[str]:
+def _section(evidence: "Evidence", explained: int, neighbors: int, heading: str) -> Iterator[str]:
     yield "<section>"
     yield f"<{heading}>{markup(shortened(_verdict(evidence), 200))}</{heading}>"
     if evidence.id is not None or evidence.snippet:
@@ -133,13 +196,19 @@ def _section(evidence: "Evidence", explained: int, heading: str) -> Iterator[str
             '<th scope="col" class="number">distance</th><th scope="col">document</th></tr>'
         )
         largest = max(neighbor.vote for neighbor in evidence.neighbors)
-        yield from (_row(neighbor, largest) for neighbor in evidence.neighbors)
+        shown, rest = _cut(evidence, neighbors)
+        yield from (_row(neighbor, largest) for neighbor in shown)
+        if rest:
+            votes = _percent(sum(neighbor.vote for neighbor in rest))
+            yield f'<tr><td></td><td class="number">{votes}</td><td></td>'
+            yield f"<td>{len(rest)} more</td></tr>"
         yield "</table></div>"
     for rank, neighbor in enumerate(evidence.neighbors[:explained]):
         reason: Any = evidence.explain(rank)
         if reason is not None:
             name = f"Why {shortened(neighbor.name, _LETTERS)} is near: parts of {evidence.parts_of}"
-            yield f"<details{' open' if rank == 0 else ''}><summary>{markup(name)}</summary>"
+            opened = ' open=""' if rank == 0 else ""
+            yield f"<details{opened}><summary>{markup(name)}</summary>"
             yield f'<div class="wide">{reason.to_svg()}</div></details>'
     yield "</section>"
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from textkin.explain._explanation import Contribution
+
 __all__ = ["Flow", "Move", "Rest"]
 
 
@@ -120,9 +122,23 @@ class Flow:
             score = sum(move.contribution for move in ordered)
         return cls(score, left, right, ordered)
 
-    def share(self, part: Move | Rest) -> float:
+    @property
+    def parts(self) -> tuple[Contribution, ...]:
+        """The moves that cost something, by the name that all explanations have for their parts."""
+        return tuple(
+            Contribution(
+                f"{move.source} to {move.target}",
+                move.contribution,
+                f"{100 * move.mass:.3g} % at {move.cost:.4g}",
+            )
+            for move in self.moves
+            if move.contribution
+        )
+
+    def share(self, part: Move | Rest | Contribution) -> float:
         """Return how much of the score a move makes up, 0 to 1 (0 if the score is 0)."""
-        return part.contribution / self.score if self.score > 0 else 0.0
+        adds = part.value if isinstance(part, Contribution) else part.contribution
+        return adds / self.score if self.score > 0 else 0.0
 
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
@@ -132,11 +148,11 @@ class Flow:
 
         return flow_text(self, limit=limit, width=width, unicode=unicode, color=color)
 
-    def to_svg(self, *, title: str = "", limit: int = 20) -> str:
+    def to_svg(self, *, title: str = "", limit: int = 20, embedded: bool = False) -> str:
         """Draw the flow as a picture; see `textkin.explain.flow_svg`."""
         from textkin.explain._svg import flow_svg
 
-        return flow_svg(self, title=title or self._title, limit=limit)
+        return flow_svg(self, title=title or self._title, limit=limit, embedded=embedded)
 
     def to_html(self, *, title: str = "", limit: int = 20) -> str:
         """Return a page with the picture and all moves; see `textkin.explain.flow_html`."""

@@ -1,17 +1,18 @@
 """Groups of points on a map, with their sizes and words; drawn as text, SVG and HTML."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from textkin._typing import Float64Array, Int64Array
 from textkin._validation import integer
-from textkin.explain._colour import GROUPS_DARK, GROUPS_LIGHT, Rgb, hexadecimal
-from textkin.explain._html import page
+from textkin.explain._colour import GROUPS_DARK, GROUPS_LIGHT, hexadecimal
+from textkin.explain._frame import PAPER, framed, picture_style, text
+from textkin.explain._page import page
 from textkin.explain._words import columns, filled, markup, padded, shortened
 
-__all__ = ["Group", "GroupMap"]
+__all__ = ["GROUPS_STYLE", "Group", "GroupMap"]
 
 _POINTS = 2000  # most that are drawn
 _BAR, _WORDS = 12, 10  # columns of a bar; words of a line
@@ -24,6 +25,23 @@ _LABEL = 18.0  # how high a label is
 _LABEL_WORDS = 2
 _MOST_LABELS_WITH_WORDS = 24
 _SHAPES = ("circle", "square", "triangle", "diamond")
+
+GROUPS_STYLE = picture_style(
+    "textkin-groups",
+    {
+        ".label": "font-size:13px;font-weight:600;paint-order:stroke;stroke-width:4px;"
+        "stroke-linejoin:round",
+        ".mark": "opacity:.72",
+    },
+    {
+        "paper": PAPER,
+        **{
+            f"g{at}": (hexadecimal(light), hexadecimal(dark))
+            for at, (light, dark) in enumerate(zip(GROUPS_LIGHT, GROUPS_DARK, strict=True))
+        },
+    },
+    {"label": PAPER},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +121,7 @@ class GroupMap:
             Lines without a newline at the end.
         """
         integer(20).check("width", width)
-        names = [_plain(group.name, 12, unicode) for group in self.groups]
+        names = [shortened(group.name, 12, unicode=unicode) for group in self.groups]
         sizes = [f"{group.size:,}" for group in self.groups]
         most = max((group.size for group in self.groups), default=0) or 1
         name_width = max(map(columns, names), default=0)
@@ -117,14 +135,15 @@ class GroupMap:
             if bar_width:
                 eighths = max(1, round(8 * bar_width * group.size / most))
                 line += padded(filled(eighths, unicode), bar_width) + "  "
-            lines.append((line + _plain(_fitting(group, room), room, unicode)).rstrip())
+            words = shortened(_fitting(group, room), room, unicode=unicode)
+            lines.append((line + words).rstrip())
             if group.example:
-                lines.append(" " * indent + _plain(group.example, room, unicode))
+                lines.append(" " * indent + shortened(group.example, room, unicode=unicode))
         if self.without:
             lines.append(f"{self.without:,} in no group")
         return "\n".join(lines)
 
-    def to_svg(self, *, title: str = "", width: int = 780) -> str:
+    def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
         """Return a picture: a map of the points, and a line for each group.
 
         Light or dark with the reader's setting. Groups differ by colour, by shape from the ninth
@@ -136,11 +155,13 @@ class GroupMap:
             Above the picture.
         width : int, default=780
             In pixels, at least 400; the picture scales.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of `stylesheet`.
 
         Returns
         -------
         str
-            An ``<svg>`` element, complete in itself. Texts are escaped.
+            An ``<svg>`` element. Texts are escaped.
         """
         integer(400).check("width", width)
         top = _MARGIN + (30 if title else 0)
@@ -148,18 +169,10 @@ class GroupMap:
         lines_at = top + high + _MARGIN
         note = self._note()
         height = lines_at + _LINE * len(self.groups) + _MARGIN + (20 if note else 0)
-        lines = [
-            '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-groups" role="img" '
-            f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
-            'style="max-width:100%;height:auto">',
-            f"<title>{markup(title or f'{len(self.groups)} groups')}</title>",
-            f"<desc>{markup(self._in_words())}</desc>",
-            f"<style>{_STYLE}</style>",
-            f'<rect class="ground" width="{width}" height="{height:.0f}" rx="6"/>',
-        ]
+        lines = []
         if title:
             shown = markup(shortened(title, width // 11))
-            lines.append(_text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
+            lines.append(text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
         lines += [
             f'<g transform="translate(0 {top:.1f})">',
             f'<rect class="paper" x="{_MARGIN}" width="{width - 2 * _MARGIN:.0f}" '
@@ -172,8 +185,16 @@ class GroupMap:
         for at, group in enumerate(self.groups):
             lines += _row(group, at, lines_at + _LINE * at, width, most)
         if note:
-            lines.append(_text(_MARGIN, height - _MARGIN, note, classes="muted small"))
-        return "\n".join([*lines, "</svg>"])
+            lines.append(text(_MARGIN, height - _MARGIN, note, classes="muted small"))
+        return framed(
+            GROUPS_STYLE,
+            width,
+            height,
+            lines,
+            title=title or f"{len(self.groups)} groups",
+            about=self._in_words(),
+            embedded=embedded,
+        )
 
     def to_html(self, *, title: str = "Groups") -> str:
         """Return a page with the picture and a table; it needs nothing from outside.
@@ -247,32 +268,9 @@ class GroupMap:
             x = min(max(x, _MARGIN + half), width - _MARGIN - half)
             y = _free(x, y, half, taken, high)
             taken.append((x, y, half))
-            yield _text(
+            yield text(
                 x, y + 4, f"\u2068{markup(label)}\u2069", anchor="middle", classes="ink label"
             )
-
-
-def _rules(ground: str, paper: str, ink: str, muted: str, colours: Sequence[Rgb]) -> str:
-    fills = {"ground": ground, "paper": paper, "ink": ink, "muted": muted}
-    fills |= {f"g{at}": hexadecimal(colour) for at, colour in enumerate(colours)}
-    rules = "".join(f".textkin-groups .{name}{{fill:{fill}}}" for name, fill in fills.items())
-    return f"{rules}.textkin-groups .label{{stroke:{paper}}}"
-
-
-_STYLE = (
-    ".textkin-groups text{font:14px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "unicode-bidi:isolate}"
-    ".textkin-groups .title{font-size:17px;font-weight:600}"
-    ".textkin-groups .small{font-size:12px}"
-    ".textkin-groups .label{font-size:13px;font-weight:600;paint-order:stroke;stroke-width:4px;"
-    "stroke-linejoin:round}"
-    ".textkin-groups .number{font-variant-numeric:tabular-nums}"
-    ".textkin-groups .mark{opacity:.72}"
-    + _rules("#ffffff", "#f6f6f9", "#1b1b22", "#5c5c68", GROUPS_LIGHT)
-    + "@media (prefers-color-scheme:dark){"
-    + _rules("#17171c", "#202027", "#ececf1", "#a5a5b2", GROUPS_DARK)
-    + "}"
-)
 
 
 def _fitting(group: Group, room: int) -> str:
@@ -284,17 +282,6 @@ def _fitting(group: Group, room: int) -> str:
             break
         line = longer
     return line
-
-
-def _plain(text: str, room: int, unicode: bool) -> str:
-    text = shortened(text, room)
-    return text if unicode or not text.endswith("…") else f"{text[:-1]}~"
-
-
-def _text(x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{classes}">{content}</text>'
-    )
 
 
 def _laid_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
@@ -354,15 +341,15 @@ def _row(group: Group, at: int, y: float, width: int, most: int) -> Iterator[str
     colour = f"g{at % len(GROUPS_LIGHT)}"
     yield f'<path class="{colour}" d="{_mark(at, _MARGIN + 6, y + 12, 5.0)}"/>'
     name = f"\u2068{markup(shortened(group.name, 8))}\u2069"
-    yield _text(_MARGIN + 20, y + 17, name, classes="ink number")
-    yield _text(_MARGIN + 130, y + 17, f"{group.size:,}", anchor="end", classes="ink number")
+    yield text(_MARGIN + 20, y + 17, name, classes="ink number")
+    yield text(_MARGIN + 130, y + 17, f"{group.size:,}", anchor="end", classes="ink number")
     long = max(1.0, 110 * group.size / most)
     place = f'x="{_MARGIN + 140:.1f}" y="{y + 5:.1f}" width="{long:.1f}" height="14" rx="1"'
     yield f'<rect class="{colour} mark" {place}>{_hint(group)}</rect>'
     left = _MARGIN + 262
     letters = int((width - _MARGIN - left) / _LETTER)
     words = markup(shortened(_fitting(group, letters) or group.example, letters))
-    shown = _text(0, 17, f"\u2068{words}\u2069", classes="ink")
+    shown = text(0, 17, f"\u2068{words}\u2069", classes="ink")
     # In a frame, which cuts off what a font draws wider than most do.
     frame = f'x="{left:.1f}" y="{y:.1f}" width="{width - _MARGIN - left:.1f}"'
     yield f'<svg {frame} height="{_LINE:.0f}">{shown}</svg>'
@@ -376,7 +363,7 @@ def _hint(group: Group) -> str:
 def _table_row(group: Group) -> str:
     words = markup(", ".join(f"{word} {number:.1f}" for word, number in group.words))
     said = markup(group.example) + (
-        f"<br><small>{markup(group.note)}</small>" if group.note else ""
+        f"<br/><small>{markup(group.note)}</small>" if group.note else ""
     )
     return (
         f'<tr><th scope="row">{markup(group.name)}</th><td class="number">{group.size:,}</td>'

@@ -3,30 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from textkin.explain._flow import Flow
+from textkin.explain._page import page
 from textkin.explain._svg import flow_svg
 from textkin.explain._words import markup
 
-__all__ = ["flow_html", "page"]
-
-_STYLE = """
-:root{color-scheme:light dark;--ground:#fff;--ink:#1b1b22;--muted:#5c5c68;--line:#dcdce3}
-@media (prefers-color-scheme:dark){
-:root{--ground:#17171c;--ink:#ececf1;--muted:#a5a5b2;--line:#3a3a44}}
-body{font:16px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;background:var(--ground);
-color:var(--ink);max-width:820px;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.4rem}
-svg{max-width:100%;height:auto}
-blockquote{margin:.5rem 0;padding:.2rem 1rem;border-left:3px solid var(--line);
-white-space:pre-wrap;overflow-wrap:anywhere;max-height:12rem;overflow:auto}
-table{border-collapse:collapse;width:100%;margin:1rem 0}
-th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line)}
-td.words{overflow-wrap:anywhere}
-.wide{overflow-x:auto}
-.wide svg{min-width:560px}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-th[scope=row]{white-space:nowrap;vertical-align:top}
-caption{text-align:left;color:var(--muted);padding:.3rem 0}
-"""
+__all__ = ["flow_html"]
 
 
 def flow_html(
@@ -81,28 +62,6 @@ def flow_html(
             *_moves(flow),
             "</div>",
         ],
-    )
-
-
-def page(title: str, body: Iterable[str]) -> str:
-    """Return a page of its own with a heading and a body that is markup already."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{markup(title)}</title>",
-            f"<style>{_STYLE}</style>",
-            "</head>",
-            "<body>",
-            f"<h1>{markup(title)}</h1>",
-            *body,
-            "</body>",
-            "</html>",
-            "",
-        ]
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from textkin._validation import integer
 from textkin.explain._colour import DARK, LEVELS, LIGHT, CostScale, hexadecimal
 from textkin.explain._flow import Flow
+from textkin.explain._frame import framed, picture_style, text
 from textkin.explain._layout import Node, Picture, Ribbon, lay_out
 from textkin.explain._words import markup, shortened
 
-__all__ = ["flow_svg"]
+__all__ = ["FLOW_STYLE", "flow_svg"]
 
 _LABELS = 190.0  # width of a column of words
 _BAR = 8.0  # width of a node
@@ -21,6 +22,20 @@ _NOTE_LETTERS = 105
 _LABEL_HEIGHT = 12.0  # a ribbon at least so thick has room for its number
 
 
+_LEVEL_FILLS = {
+    f"q{level}": (hexadecimal(LIGHT[level]), hexadecimal(DARK[level])) for level in range(LEVELS)
+}
+FLOW_STYLE = picture_style(
+    "textkin-flow",
+    {
+        ".head": "font-style:italic",
+        ".ribbon": "opacity:.62",
+        ".ribbon:hover": "opacity:.9",
+    },
+    {**_LEVEL_FILLS, "bar": ("#4a4a55", "#b8b8c4"), "free": ("#c9c9d1", "#4a4a55")},
+)
+
+
 def flow_svg(
     flow: Flow,
     *,
@@ -30,6 +45,7 @@ def flow_svg(
     note: str = "",
     limit: int = 20,
     width: int = 780,
+    embedded: bool = False,
 ) -> str:
     """Draw a flow as SVG: ribbons as thick as the mass, coloured by cost, with what they add.
 
@@ -50,11 +66,13 @@ def flow_svg(
         How many moves to draw, the largest contributions first; the rest is summed up.
     width : int, default=780
         In pixels; the picture scales.
+    embedded : bool, default=False
+        Leave the style to the page around it, which has the rules of `stylesheet`.
 
     Returns
     -------
     str
-        An ``<svg>`` element, complete in itself. Texts are escaped.
+        An ``<svg>`` element. Texts are escaped.
 
     Examples
     --------
@@ -70,14 +88,7 @@ def flow_svg(
     decimals = _decimals(max(single, default=0.0))
     top = _MARGIN + (30 if title else 0) + (32 if source_title or target_title else 0)
     height = top + picture.height + 2 * _MARGIN + 34 + (22 if note else 0)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="textkin-flow" role="img" '
-        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
-        'style="max-width:100%;height:auto">',
-        f"<title>{markup(title or f'Flow with a score of {flow.score:.4g}')}</title>",
-        f"<desc>{markup(_in_words(flow, picture))}</desc>",
-        f"<style>{_STYLE}</style>",
-        f'<rect class="ground" width="{width}" height="{height:.0f}" rx="6"/>',
+    body = [
         *_titles(title, source_title, target_title, width),
         f'<g transform="translate(0 {top:.1f})">',
         *(_ribbon(ribbon, flow, width) for ribbon in picture.ribbons),
@@ -88,52 +99,29 @@ def flow_svg(
         "</g>",
         *_legend(picture, width, height - _MARGIN - 12 - (22 if note else 0)),
         *_note(note, height - _MARGIN - 10),
-        "</svg>",
     ]
-    return "\n".join(lines)
-
-
-def _rules(colours: tuple[tuple[int, int, int], ...], **named: str) -> str:
-    levels = "".join(
-        f".textkin-flow .q{level}{{fill:{hexadecimal(colour)}}}"
-        for level, colour in enumerate(colours)
-    )
-    return levels + "".join(
-        f".textkin-flow .{name}{{fill:{value}}}" for name, value in named.items()
-    )
-
-
-_STYLE = (
-    ".textkin-flow text{font:14px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "unicode-bidi:isolate}"
-    ".textkin-flow .title{font-size:17px;font-weight:600}"
-    ".textkin-flow .head{font-style:italic}"
-    ".textkin-flow .small{font-size:12px}"
-    ".textkin-flow .ribbon{opacity:.62}"
-    ".textkin-flow .ribbon:hover{opacity:.9}"
-    + _rules(LIGHT, ground="#ffffff", ink="#1b1b22", muted="#5c5c68", bar="#4a4a55", free="#c9c9d1")
-    + "@media (prefers-color-scheme:dark){"
-    + _rules(DARK, ground="#17171c", ink="#ececf1", muted="#a5a5b2", bar="#b8b8c4", free="#4a4a55")
-    + "}"
-)
-
-
-def _text(x: float, y: float, content: str, *, anchor: str = "start", classes: str = "ink") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{classes}">{content}</text>'
+    return framed(
+        FLOW_STYLE,
+        width,
+        height,
+        body,
+        title=title or f"Flow with a score of {flow.score:.4g}",
+        about=_in_words(flow, picture),
+        embedded=embedded,
     )
 
 
 def _titles(title: str, source: str, target: str, width: int) -> Iterator[str]:
     y = _MARGIN + 16
     if title:
-        yield _text(width / 2, y, markup(title), anchor="middle", classes="ink title")
+        shown = markup(shortened(title, width // 11))
+        yield text(width / 2, y, shown, anchor="middle", classes="ink title")
         y += 30
     if source:
-        yield _text(_MARGIN, y, markup(shortened(source, _TITLE_LETTERS)), classes="muted head")
+        yield text(_MARGIN, y, markup(shortened(source, _TITLE_LETTERS)), classes="muted head")
     if target:
         content = markup(shortened(target, _TITLE_LETTERS))
-        yield _text(width - _MARGIN, y, content, anchor="end", classes="muted head")
+        yield text(width - _MARGIN, y, content, anchor="end", classes="muted head")
 
 
 def _places(picture: Picture, width: int) -> Iterator[tuple[Node, float]]:
@@ -180,7 +168,7 @@ def _numbers(picture: Picture, decimals: int) -> Iterator[str]:
         if id(ribbon.source) in split and has_room:
             y = ribbon.y0 + ribbon.thickness / 2 + 4
             number = f"{ribbon.contribution:.{decimals}f}"
-            yield _text(_LABELS + _BAR + 6, y, number, classes="ink small")
+            yield text(_LABELS + _BAR + 6, y, number, classes="ink small")
 
 
 def _left_label(node: Node, decimals: int) -> str:
@@ -189,12 +177,12 @@ def _left_label(node: Node, decimals: int) -> str:
     content = _word(node.label, letters)
     if node.contribution > 0:
         content += f' <tspan class="muted small">+{node.contribution:.{decimals}f}</tspan>'
-    return _text(_LABELS - 8, y, content, anchor="end", classes=_ink(node))
+    return text(_LABELS - 8, y, content, anchor="end", classes=_ink(node))
 
 
 def _right_label(node: Node, width: int) -> str:
     y = node.y + node.height / 2 + 5
-    return _text(width - _LABELS + 8, y, _word(node.label, _RIGHT_LETTERS), classes=_ink(node))
+    return text(width - _LABELS + 8, y, _word(node.label, _RIGHT_LETTERS), classes=_ink(node))
 
 
 def _word(label: str, letters: int) -> str:
@@ -211,20 +199,20 @@ def _legend(picture: Picture, width: int, y: float) -> Iterator[str]:
     words = "ribbon: mass that moves · number: what it adds"
     if any(node.summed for node in picture.left):
         words += " · grey: summed up, not to scale"
-    yield _text(_MARGIN, y, words, classes="muted small")
+    yield text(_MARGIN, y, words, classes="muted small")
     if scale.high <= 0:
         return
     left = width - _MARGIN - 40 - LEVELS * _SWATCH
-    yield _text(left - 8, y, f"cost {scale.low:.3g}", anchor="end", classes="muted small")
+    yield text(left - 8, y, f"cost {scale.low:.3g}", anchor="end", classes="muted small")
     for level in range(LEVELS):
         place = f'x="{left + level * _SWATCH:.1f}" y="{y - 10:.1f}" width="{_SWATCH}" height="12"'
         yield f'<rect class="ribbon q{level}" {place}/>'
-    yield _text(left + LEVELS * _SWATCH + 8, y, f"{scale.high:.3g}", classes="muted small")
+    yield text(left + LEVELS * _SWATCH + 8, y, f"{scale.high:.3g}", classes="muted small")
 
 
 def _note(note: str, y: float) -> Iterator[str]:
     if note:
-        yield _text(_MARGIN, y, markup(shortened(note, _NOTE_LETTERS)), classes="muted small")
+        yield text(_MARGIN, y, markup(shortened(note, _NOTE_LETTERS)), classes="muted small")
 
 
 def _move_in_words(ribbon: Ribbon, score: float) -> str:

@@ -123,10 +123,13 @@ class _Lines:
         return sorted(groups.values(), key=lambda moves: -sum(m.contribution for m in moves))
 
     def _move(self, move: Move, position: int, of: int) -> str:
-        word = shortened(move.source, self.from_width) if position == 0 else ""
-        target = padded(shortened(move.target, self.to_width), self.to_width)
+        word = self._cut(move.source, self.from_width) if position == 0 else ""
+        target = padded(self._cut(move.target, self.to_width), self.to_width)
         arrow = self._paint(self._arrow(position, of), move)
         return f"{padded(word, self.from_width)} {arrow} {target}  {self._sum(move)}"
+
+    def _cut(self, text: str, width: int) -> str:
+        return shortened(text, width, unicode=self.unicode)
 
     def _arrow(self, position: int, of: int) -> str:
         if of == 1:
@@ -163,7 +166,7 @@ class _Lines:
             numbers = f"{100 * rest.mass:5.1f} %{gap}{numbers}"
         words = self.from_width + self.to_width + 8
         room = max(words, self.width - columns(numbers))
-        return f"{padded(shortened(label, room), words)}{numbers}".rstrip()
+        return f"{padded(self._cut(label, room), words)}{numbers}".rstrip()
 
     def _bar(self, part: Move | Rest) -> str:
         """Draw the share of the score, to the eighth of a column."""

@@ -7,20 +7,20 @@ import numpy as np
 
 from textkin._typing import Float64Array
 from textkin._validation import integer
+from textkin.explain._colour import DARK, LIGHT, hexadecimal
+from textkin.explain._frame import framed, picture_style, text
+from textkin.explain._page import page
 from textkin.explain._words import clean, columns, markup, padded, shortened
 
-__all__ = ["Topic", "Topics"]
+__all__ = ["TOPICS_STYLE", "Topic", "Topics"]
 
 _WORD = 16  # widest column of words
 _CARD_WIDTH, _LINE, _HEAD, _GAP = 180, 18, 26, 16  # pixels of a picture
-_STYLE = (
-    ".textkin-topics text{font:13px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "unicode-bidi:isolate}"
-    ".textkin-topics .head{font-weight:600}"
-    ".textkin-topics .ground{fill:#fff}.textkin-topics .ink{fill:#1b1b22}"
-    ".textkin-topics .bar{fill:#0072b2;opacity:.25}"
-    "@media (prefers-color-scheme:dark){.textkin-topics .ground{fill:#17171c}"
-    ".textkin-topics .ink{fill:#ececf1}.textkin-topics .bar{fill:#56b4e9;opacity:.35}}"
+TOPICS_STYLE = picture_style(
+    "textkin-topics",
+    {".head": "font-weight:600", ".bar": "opacity:.3"},
+    {"bar": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0]))},
+    font="13px",
 )
 
 
@@ -113,9 +113,9 @@ class Topics(Sequence[Topic]):
         return len(self.topics)
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
 
-    def text(self, *, width: int = 80) -> str:
+    def to_text(self, *, width: int = 80) -> str:
         """Draw the topics as columns of words, as many beside each other as fit.
 
         Parameters
@@ -131,58 +131,62 @@ class Topics(Sequence[Topic]):
         integer(1).check("width", width)
         return "\n\n".join("\n".join(block) for block in self._blocks(width))
 
-    def svg(self, *, width: int = 780) -> str:
+    def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
         """Draw the topics as lists with bars as long as the probabilities.
 
         Parameters
         ----------
+        title : str, optional
+            Above the picture.
         width : int, default=780
             In pixels; the picture scales.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of `stylesheet`.
 
         Returns
         -------
         str
-            An ``<svg>`` element, complete in itself. Words are escaped.
+            An ``<svg>`` element. Words are escaped.
         """
         integer(_CARD_WIDTH + 2 * _GAP).check("width", width)
         beside = (width - _GAP) // (_CARD_WIDTH + _GAP)
         longest = max((len(topic.words) for topic in self.topics), default=0)
         high = _HEAD + longest * _LINE + _GAP
-        height = _GAP + -(-len(self.topics) // beside) * high
-        cards = (
-            _card(topic, _GAP + at % beside * (_CARD_WIDTH + _GAP), _GAP + at // beside * high)
-            for at, topic in enumerate(self.topics)
-        )
-        return "\n".join(
-            [
-                '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-topics" role="img" '
-                f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-                'style="max-width:100%;height:auto">',
-                "<title>The top words of each topic</title>",
-                f"<desc>{markup(self._in_words())}</desc>",
-                f"<style>{_STYLE}</style>",
-                f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
-                *(line for card in cards for line in card),
-                "</svg>",
-            ]
+        top = _GAP + (30 if title else 0)
+        body = []
+        if title:
+            shown = markup(shortened(title, width // 11))
+            body.append(text(_GAP, _GAP + 16, shown, classes="ink title"))
+        for at, topic in enumerate(self.topics):
+            x = _GAP + at % beside * (_CARD_WIDTH + _GAP)
+            body += _card(topic, x, top + at // beside * high)
+        return framed(
+            TOPICS_STYLE,
+            width,
+            top + -(-len(self.topics) // beside) * high,
+            body,
+            title=title or "The top words of each topic",
+            about=self._in_words(),
+            embedded=embedded,
         )
 
-    def html(self) -> str:
+    def to_html(self, *, title: str = "Topics") -> str:
         """Return a page with the picture; it needs nothing from outside.
+
+        Parameters
+        ----------
+        title : str, default="Topics"
+            The heading.
 
         Returns
         -------
         str
             An HTML document without scripts.
         """
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            "<title>Topics</title>\n<style>:root{color-scheme:light dark}</style>\n</head>\n"
-            f"<body>\n{self.svg()}\n</body>\n</html>\n"
-        )
+        return page(title, [f'<div class="wide">{self.to_svg()}</div>'])
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        return self.to_svg()
 
     def _in_words(self) -> str:
         lists = (
@@ -221,12 +225,11 @@ def _title(topic: Topic) -> str:
 
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:
     head = f"{_title(topic)} · {100 * topic.weight:.1f} %"
-    yield f'<text x="{x}" y="{y + 14}" class="ink head">{markup(head)}</text>'
+    yield text(x, y + 14, markup(head), classes="ink head")
     most = max((probability for _, probability in topic.words), default=1.0)
     for at, (word, probability) in enumerate(topic.words):
         top = y + _HEAD + at * _LINE
         bar = max(1.0, _CARD_WIDTH * probability / most)
         yield f'<rect class="bar" x="{x}" y="{top - 2}" width="{bar:.1f}" height="{_LINE - 2}"/>'
-        text = f"\u2068{markup(shortened(word, 2 * _WORD - 8))}\u2069"
-        hint = f"<title>{probability:.3g}</title>"
-        yield f'<text x="{x + 4}" y="{top + 11}" class="ink">{text}{hint}</text>'
+        shown = f"\u2068{markup(shortened(word, 2 * _WORD - 8))}\u2069"
+        yield text(x + 4, top + 11, f"{shown}<title>{probability:.3g}</title>")

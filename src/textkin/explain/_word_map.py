@@ -8,9 +8,12 @@ import numpy as np
 
 from textkin._typing import Float64Array
 from textkin._validation import integer
+from textkin.explain._colour import DARK, LIGHT, hexadecimal
+from textkin.explain._frame import FONT, PAPER, framed, picture_style, text
+from textkin.explain._page import page
 from textkin.explain._words import columns, markup, padded, shortened
 
-__all__ = ["MapCell", "WordMap"]
+__all__ = ["MAP_STYLE", "MapCell", "WordMap"]
 
 _WORD, _SHORTEST_WORD = 14, 6  # widest and narrowest columns of words
 _SHADES = " ░▒▓█"  # of cells, by their part of the heaviest one
@@ -18,18 +21,13 @@ _CELL_WIDTH, _NARROWEST = 84, 40  # pixels of a picture
 _LARGEST, _SMALLEST = 17.0, 8.0  # letters, in pixels
 _LETTER = 0.58  # how wide a column of letters is, by its size; wider ones are cut off
 _LEADING, _PAD, _MARGIN, _GAP = 1.2, 5, 14, 2
-_STYLE = (
-    ".textkin-map text{font-family:system-ui,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "text-anchor:middle;unicode-bidi:isolate}"
-    ".textkin-map .note{font-size:12px;text-anchor:start}"
-    ".textkin-map .ground{fill:#fff}.textkin-map .ink{fill:#1b1b22}"
-    ".textkin-map .muted{fill:#5c5c68}.textkin-map .cell{fill:#0072b2}"
-    ".textkin-map .paper{fill:#f4f4f7}"
-    "@media (prefers-color-scheme:dark){.textkin-map .ground{fill:#17171c}"
-    ".textkin-map .ink{fill:#ececf1}.textkin-map .muted{fill:#a5a5b2}"
-    ".textkin-map .cell{fill:#56b4e9}.textkin-map .paper{fill:#212128}}"
-)
 _PALEST, _DEEPEST = 0.04, 0.5  # opacity of the lightest and heaviest cells; words can be read
+
+MAP_STYLE = picture_style(
+    "textkin-map",
+    {"text": f"font-family:{FONT};unicode-bidi:isolate"},  # each has a size of its own
+    {"cell": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0])), "paper": PAPER},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +112,9 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         return len(self.rows)
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
 
-    def text(self, *, width: int = 80) -> str:
+    def to_text(self, *, width: int = 80) -> str:
         """Draw the map as a table, each cell with a mark as dark as the cell is heavy.
 
         Parameters
@@ -148,18 +146,22 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
             parts.append("\n\n".join(["\n".join(part) for part in [head, *lines] if part]))
         return "\n\n".join(parts)
 
-    def svg(self, *, width: int | None = None) -> str:
+    def to_svg(self, *, title: str = "", width: int | None = None, embedded: bool = False) -> str:
         """Draw the map: words as large as they are probable, cells as deep in colour as heavy.
 
         Parameters
         ----------
+        title : str, optional
+            Above the picture.
         width : int or None, default=None
             In pixels; the picture scales. None gives every cell the same room.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of `stylesheet`.
 
         Returns
         -------
         str
-            An ``<svg>`` element, complete in itself. Words are escaped.
+            An ``<svg>`` element. Words are escaped.
         """
         across = max(map(len, self.rows), default=0)
         least = 2 * _MARGIN + max(across, 4) * _NARROWEST
@@ -169,7 +171,8 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         wide = (width - 2 * _MARGIN) / max(across, 1)
         most_words = max((len(cell.words) for cell in self._cells()), default=0)
         high = 2 * _PAD + _GAP + max(1, most_words) * _LARGEST * _LEADING
-        height = round(2 * _MARGIN + len(self.rows) * high + 22)
+        above = _MARGIN + (30 if title else 0)
+        height = round(above + _MARGIN + len(self.rows) * high + 22)
         weights = [cell.weight for cell in self._cells()]
         span = min(weights, default=0.0), max(weights, default=0.0)
         top = max((p for cell in self._cells() for _, p in cell.words), default=1.0)
@@ -178,41 +181,42 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
             for r, row in enumerate(self.rows)
             for c, cell in enumerate(row)
             for line in _cell(
-                cell, (r, c), _MARGIN + c * wide, _MARGIN + r * high, (wide, high), span, top
+                cell, (r, c), _MARGIN + c * wide, above + r * high, (wide, high), span, top
             )
         )
         note = "Cells with more colour have more of all tokens, larger words more of their cell."
-        return "\n".join(
+        head = markup(shortened(title, width // 11))
+        return framed(
+            MAP_STYLE,
+            width,
+            height,
             [
-                '<svg xmlns="http://www.w3.org/2000/svg" class="textkin-map" role="img" '
-                f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-                'style="max-width:100%;height:auto">',
-                "<title>A map of words: the most probable words of each cell</title>",
-                f"<desc>{markup(self._in_words())}</desc>",
-                f"<style>{_STYLE}</style>",
-                f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
+                *([text(_MARGIN, _MARGIN + 16, head, classes="ink title")] if title else []),
                 *drawn,
-                f'<text class="note muted" x="{_MARGIN}" y="{height - _MARGIN}">{note}</text>',
-                "</svg>",
-            ]
+                text(_MARGIN, height - _MARGIN, note, classes="muted small"),
+            ],
+            title=title or "A map of words: the most probable words of each cell",
+            about=self._in_words(),
+            embedded=embedded,
         )
 
-    def html(self) -> str:
+    def to_html(self, *, title: str = "A map of words") -> str:
         """Return a page with the picture; it needs nothing from outside.
+
+        Parameters
+        ----------
+        title : str, default="A map of words"
+            The heading.
 
         Returns
         -------
         str
             An HTML document without scripts.
         """
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            "<title>A map of words</title>\n<style>:root{color-scheme:light dark}</style>\n"
-            f"</head>\n<body>\n{self.svg()}\n</body>\n</html>\n"
-        )
+        return page(title, [f'<div class="wide">{self.to_svg()}</div>'])
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        return self.to_svg()
 
     def _cells(self) -> Iterator[MapCell]:
         for row in self.rows:
@@ -276,7 +280,7 @@ def _cell(
         shown = markup(shortened(word, int((wide - 2 * _PAD) / (_LETTER * letter))))
         yield (
             f'<text class="ink" x="{wide / 2:.1f}" y="{line - 0.3 * letter:.1f}" '
-            f'style="font-size:{letter:.1f}px">\u2068{shown}\u2069'
+            f'text-anchor="middle" font-size="{letter:.1f}">\u2068{shown}\u2069'
             f"<title>{markup(word)}: {probability:.3g}</title></text>"
         )
     yield "</svg>"

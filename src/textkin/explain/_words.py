@@ -26,8 +26,10 @@ def clean(text: str) -> str:
     )
 
 
-def shortened(text: str, width: int) -> str:
+def shortened(text: str, width: int, *, unicode: bool = True) -> str:
     """Return `text`, clean and at most so many columns wide; an ellipsis marks a cut.
+
+    Where the drawing keeps to ASCII, a tilde does.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def shortened(text: str, width: int) -> str:
         if used > width - 1:
             break
         kept.append(character)
-    return "".join(kept).rstrip() + "\u2026"
+    return "".join(kept).rstrip() + ("\u2026" if unicode else "~")
 
 
 def columns(text: str) -> int:

@@ -323,9 +323,9 @@ class DocumentClusters(ClusterMixin, BaseEstimator):
         """Return the clusters as lines: size, words and central document; see `picture`."""
         return self.picture().to_text(width=width)
 
-    def to_svg(self, *, title: str = "", width: int = 780) -> str:
+    def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
         """Return a map of the documents as SVG; see `picture`."""
-        return self.picture().to_svg(title=title, width=width)
+        return self.picture().to_svg(title=title, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "Clusters of documents") -> str:
         """Return a page with the map and a table of the clusters; see `picture`."""

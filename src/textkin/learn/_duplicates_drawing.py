@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from textkin._validation import integer
-from textkin.explain._html import page
+from textkin.explain._page import page
 from textkin.explain._words import columns, markup, padded, shortened
 
 __all__ = ["Table", "tables_html", "tables_page", "tables_text"]

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from textkin import _core
-from textkin.explain import Flow, Move, flow_html, flow_svg, flow_text
+from textkin.explain import Contribution, Flow, Move, Rest, flow_html, flow_svg, flow_text
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
 from textkin.vectors._encode import Coverage, Encoded, listed
@@ -94,6 +94,15 @@ class Comparison:
         """The moves of the flow, the largest contribution first."""
         return self.flow.moves
 
+    @property
+    def parts(self) -> tuple[Contribution, ...]:
+        """What each move adds; see `Flow.parts`."""
+        return self.flow.parts
+
+    def share(self, part: Move | Rest | Contribution) -> float:
+        """Return how much of the distance a move makes up; see `Flow.share`."""
+        return self.flow.share(part)
+
     def verify(self, tolerance: float = 1e-6) -> Verification:
         """Check the proof of the distance without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
@@ -122,22 +131,23 @@ class Comparison:
         """Return the flow drawn in characters; see `textkin.explain.flow_text`."""
         return flow_text(self.flow, limit=limit, width=width, unicode=unicode, color=color)
 
-    def to_svg(self, *, limit: int = 20) -> str:
+    def to_svg(self, *, title: str = "", limit: int = 20, embedded: bool = False) -> str:
         """Return the flow as a picture; see `textkin.explain.flow_svg`."""
         return flow_svg(
             self.flow,
-            title=self._title,
+            title=title or self._title,
             source_title=self.source_text,
             target_title=self.target_text,
             note=self._left_out,
             limit=limit,
+            embedded=embedded,
         )
 
-    def to_html(self, *, limit: int = 20) -> str:
+    def to_html(self, *, title: str = "", limit: int = 20) -> str:
         """Return a page with the picture, all moves, bounds, coverage and proof."""
         return flow_html(
             self.flow,
-            title=self._title,
+            title=title or self._title,
             source_text=self.source_text,
             target_text=self.target_text,
             facts=self.facts(),

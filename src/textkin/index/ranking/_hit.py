@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from textkin.index.ranking._ranking import Explanation
+from textkin.explain import Explanation
 from textkin.index.ranking._snippets import Marks, Snippets, marked
 from textkin.text import Document
 from textkin.text.reading._document import Label, shortened

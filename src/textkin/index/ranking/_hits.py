@@ -15,7 +15,13 @@ from textkin.index.ranking._asking import Asking
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._filters import Filter
 from textkin.index.ranking._hit import Hit
-from textkin.index.ranking._hits_shown import hits_html, hits_notes, hits_text
+from textkin.index.ranking._hits_shown import (
+    hits_html,
+    hits_notes,
+    hits_page,
+    hits_svg,
+    hits_text,
+)
 from textkin.index.ranking._ranking import Ranked
 from textkin.index.ranking._snippets import Marks, Snippets
 from textkin.text import Document, tokenize
@@ -363,6 +369,64 @@ class Hits(Sequence["Hit"]):
             Lines without a newline at the end. Control characters of documents are replaced.
         """
         return hits_text(self, width, marks)
+
+    def to_svg(
+        self,
+        *,
+        title: str = "",
+        explained: int = 0,
+        limit: int = 5,
+        width: int = 780,
+        embedded: bool = False,
+    ) -> str:
+        """Draw the scores as bars.
+
+        Parameters
+        ----------
+        title : str, optional
+            Above the picture.
+        explained : int, default=0
+            Of how many hits, the best first, to draw the parts that sum to the score.
+        limit : int, default=5
+            How many parts of each, the largest first; the others are summed up.
+        width : int, default=780
+            In pixels, at least 500; the picture scales.
+        embedded : bool, default=False
+            Leave the style to the page around it, which has the rules of
+            `textkin.explain.stylesheet`.
+
+        Returns
+        -------
+        str
+            An ``<svg>`` element. Texts are escaped.
+        """
+        integer(0).check("explained", explained)
+        integer(1).check("limit", limit)
+        integer(500).check("width", width)
+        return hits_svg(
+            self, title=title, explained=explained, limit=limit, width=width, embedded=embedded
+        )
+
+    def to_html(self, *, title: str = "", explained: int = 10, limit: int = 12) -> str:
+        """Return a page of the hits with their passages; why opens in place.
+
+        Parameters
+        ----------
+        title : str, optional
+            The heading; by default what was asked for.
+        explained : int, default=10
+            Of how many hits, the best first, to explain the score.
+        limit : int, default=12
+            How many parts of each a picture shows, the largest first; the others are summed up.
+
+        Returns
+        -------
+        str
+            An HTML document without scripts that needs nothing from outside. Texts are escaped.
+        """
+        integer(0).check("explained", explained)
+        integer(1).check("limit", limit)
+        return hits_page(self, title=title, explained=explained, limit=limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it: query, hits with snippets, stats and notes."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin.explain import Contribution, Contributions, Flow
+from textkin.explain import Contribution, Contributions, Explanation
 from textkin.index.ranking._feedback import Rocchio
-from textkin.index.ranking._ranking import Explanation, Ranked, Ranker
+from textkin.index.ranking._ranking import Ranked, Ranker
 from textkin.index.ranking._view import View
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class WeightedSumRanker(HybridRanker):
                 continue
             value = float(scale.apply(np.array([score]))[0])
             times = weight / scale.width
-            inside = _scaled(_parts_of(ranker.explain_among(query[at], row, among)), times)
+            inside = _scaled(ranker.explain_among(query[at], row, among).parts, times)
             if scale.zero:
                 end = "the farthest candidate" if ranker.ascending else "the lowest candidate"
                 ends = f"{scale.zero:.4g} counts 0, {scale.zero + scale.width:.4g} counts 1"
@@ -336,21 +336,6 @@ def _in_order(rows: Int64Array, scores: Float64Array, stats: dict[str, float]) -
     """Put ascending rows in the order of scores; of equal ones the first row comes first."""
     order = np.argsort(-scores, kind="stable")
     return Ranked(rows[order].astype(np.int64), scores[order], stats)
-
-
-def _parts_of(explanation: Explanation) -> tuple[Contribution, ...]:
-    if isinstance(explanation, Contributions):
-        return explanation.parts
-    flow = explanation if isinstance(explanation, Flow) else explanation.flow
-    return tuple(
-        Contribution(
-            f"{move.source} to {move.target}",
-            move.contribution,
-            f"{100 * move.mass:.3g} % at {move.cost:.4g}",
-        )
-        for move in flow.moves
-        if move.contribution
-    )
 
 
 def _scaled(parts: Iterable[Contribution], times: float) -> tuple[Contribution, ...]:

@@ -11,18 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin.explain import Contributions, Flow
+from textkin.explain import Explanation
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._view import View
-from textkin.transport import Comparison
 
-__all__ = ["Explanation", "Ranked", "Ranker", "Ranking"]
+__all__ = ["Ranked", "Ranker", "Ranking"]
 
 Q = TypeVar("Q")
 """A query in the form that a ranker wants it; never changed, so that it can be kept."""
-
-Explanation = Contributions | Flow | Comparison
-"""Parts that sum to a score; a `Comparison` is a `Flow` with its proof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

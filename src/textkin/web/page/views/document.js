@@ -1,6 +1,6 @@
 // One document: its text, what is known of it, and where to go from it.
 
-import { get, put, remove } from "../api.js";
+import { get, post, put, remove } from "../api.js";
 import { collection, forget } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { word } from "../filters.js";
@@ -9,6 +9,8 @@ import { address, go } from "../router.js";
 import { failed, fill, panel } from "../states.js";
 import { confirmed, withToken } from "../token.js";
 import { editor } from "./editor.js";
+
+const NEAR_BY = "tfidf";
 
 export function title(params) {
   return shortened(params.get("id") ?? "Document", 50);
@@ -58,8 +60,21 @@ export function render(container, params, { signal }) {
           document.text.trim()
             ? el("div", { class: "document-text", dir: "auto" }, document.text)
             : el("p", { class: "muted" }, "This document has no text."),
-          facts(document.metadata))),
+          el("div", { class: "document-side" }, facts(document.metadata), near()))),
     ];
+  }
+
+  // The nearest documents; the text is there before them, and stays if they cannot be found.
+  function near() {
+    const list = el("div", { class: "working" });
+    fill(list, (stop) => post("/similar", { id, by: NEAR_BY, k: 6 }, { signal: stop }),
+      (found) => (found.hits.length === 0
+        ? el("p", { class: "hint" }, "No other document shares a word with it.")
+        : el("ol", {}, found.hits.map((hit) => el("li", { class: "near-one" },
+          link(isolate(shortened(hit.metadata.title ?? hit.id, 60)), address("/document", { id: hit.id })),
+          el("p", { dir: "auto" }, shortened(hit.snippet.map((piece) => piece.text).join(""), 110)))))),
+      { signal, lines: 6 });
+    return el("section", { "aria-label": "Near it" }, el("h2", {}, "Near it, by TF-IDF"), list);
   }
 
   function edit(stats, document) {
@@ -96,7 +111,8 @@ export function render(container, params, { signal }) {
 function facts(metadata) {
   const entries = Object.entries(metadata);
   if (entries.length === 0) return null;
-  return el("aside", { class: "document-facts", "aria-label": "Metadata" },
+  return el("section", { class: "document-facts", "aria-label": "Metadata" },
+    el("h2", {}, "Metadata"),
     el("dl", {}, entries.map(([name, content]) => [
       el("dt", {}, isolate(name)),
       el("dd", { dir: "auto" }, typeof content === "number" ? plain(content) : value(content)),

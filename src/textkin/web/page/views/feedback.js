@@ -68,7 +68,7 @@ function row({ word, before, after }, most) {
 }
 
 function bar(name, share) {
-  const element = el("span", { class: name });
+  const element = el("span", { class: share > 0 ? name : null });
   element.style.inlineSize = `${100 * share}%`;
   return element;
 }

@@ -8,7 +8,7 @@ const SHOWN = 8; // values of a field before one asks for more
 
 let open = false; // stays as it was left, from one search to the next
 
-/** The row of what is filtered by, and the panel behind it. */
+/** What is filtered by (`active`), the panel to change it (`body`) and the button to it (`opener`). */
 export function filterBar(stats, asked, chosen, change) {
   const parts = split(asked.where);
   const id = freshId("filters");
@@ -20,8 +20,8 @@ export function filterBar(stats, asked, chosen, change) {
     body.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
     if (open) body.querySelector("button, input")?.focus();
-  }, { kind: "small", "aria-expanded": String(open), "aria-controls": id });
-  return [el("div", { class: "row filter-row" }, opener, active(asked, chosen, parts, change)), body];
+  }, { "aria-expanded": String(open), "aria-controls": id });
+  return { opener, active: active(asked, chosen, parts, change), body };
 }
 
 function active(asked, chosen, parts, change) {
@@ -36,7 +36,7 @@ function active(asked, chosen, parts, change) {
   if (asked.threshold !== null) {
     chips.push(removable(`${chosen.ascending ? "distance ≤" : "score ≥"} ${asked.threshold}`, () => change({ threshold: null })));
   }
-  return el("div", { class: "chips" }, chips);
+  return chips.length > 0 && el("div", { class: "chips" }, chips);
 }
 
 function removable(label, click) {

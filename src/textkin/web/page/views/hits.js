@@ -37,8 +37,7 @@ function hitItem(asked, found, hit, scale, act) {
         hit.label !== null && el("span", { class: "chip hit-label" }, isolate(shortened(value(hit.label), 40)))),
       headline && el("p", { class: "hint hit-id" }, isolate(shortened(name, 120))),
       el("p", { class: "snippet", dir: "auto" }, snippet(hit.snippet)),
-      facts(hit),
-      actions(asked, hit, why, act)),
+      el("div", { class: "hit-foot" }, actions(asked, hit, why, act), facts(hit))),
     el("div", { class: "hit-side" },
       el("span", { class: "hit-score" }, el("span", { class: "unseen" }, found.ascending ? "Distance " : "Score "), score(hit.score)),
       scoreBar(hit.score, scale, found.ascending),
@@ -95,12 +94,11 @@ function actions(asked, hit, why, act) {
 
 // ---------------------------------------------------------------- how near
 
-// A score is a length; a distance is a place on the way away from the query.
+// A score is a bar; a distance is a way with its end marked.
 function scoreBar(number, scale, ascending) {
   const part = Math.max(0, Math.min(1, Math.abs(number) / scale));
   const bar = el("span", { class: "score-mark" });
-  if (ascending) bar.style.insetInlineStart = `calc(${part} * (100% - 0.5rem))`;
-  else bar.style.inlineSize = `${100 * part}%`;
+  bar.style.inlineSize = `${100 * part}%`;
   return el("span", { class: `score-bar ${ascending ? "distance" : number < 0 ? "below" : "length"}`, "aria-hidden": "true" }, bar);
 }
 

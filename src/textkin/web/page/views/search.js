@@ -4,10 +4,10 @@ import { post } from "../api.js";
 import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../asking.js";
 import { rankingSelect } from "../choices.js";
 import { collection, ranking } from "../collection.js";
-import { announce, button, debounced, el, isolate, link, replace } from "../dom.js";
+import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { counted, shortened } from "../format.js";
 import { go, note } from "../router.js";
-import { failed, fill, panel } from "../states.js";
+import { fill, panel } from "../states.js";
 import { browse } from "./browse.js";
 import { queryChange } from "./feedback.js";
 import { filterBar } from "./filter_bar.js";
@@ -90,7 +90,7 @@ export function render(container, params, { signal }) {
 
   function grow() {
     box.style.height = "auto";
-    box.style.height = `${Math.min(box.scrollHeight + 2, 240)}px`;
+    box.style.height = `${Math.min(box.scrollHeight, 240)}px`;
   }
 
   function slash(event) {
@@ -112,16 +112,19 @@ export function render(container, params, { signal }) {
     const select = rankingSelect(stats.rankings, asked.by, (by) => change({ by, threshold: null }),
       { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by" });
     const focused = document.activeElement?.name === "by";
+    const filters = filterBar(stats, asked, chosen, change);
     replace(
       tools,
-      el("div", { class: "row ranking-row" }, el("label", { class: "ranking" },
+      el("div", { class: "ranking-row" }, el("label", { class: "ranking" },
         el("span", { class: "label muted" }, "Rank by"), select),
-      el("p", { class: "hint", id: "ranking-about" }, chosen.description)),
+      el("p", { class: "hint", id: "ranking-about" }, chosen.description),
+      filters.opener),
       asked.like && el("div", { class: "row" }, el("span", { class: "chip like" }, "Documents like ",
         link(isolate(shortened(asked.like, 60)), `/document?${new URLSearchParams({ id: asked.like })}`),
         button("×", () => change({ like: null, rounds: [], marks: NO_MARKS }),
           { class: "chip-close", "aria-label": "No longer look for documents like this one" }))),
-      filterBar(stats, asked, chosen, change),
+      filters.active,
+      filters.body,
     );
     if (focused) select.focus({ preventScroll: true });
   }
