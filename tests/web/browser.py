@@ -1,13 +1,10 @@
-"""A real browser and a real server on a free port, for tests of the page.
-
-A test module takes the fixtures with ``pytest_plugins = ["web.browser"]``.
-"""
+"""A real browser and a real server on a free port, for tests of the page: see `page_fixtures`."""
 
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,29 +13,15 @@ from typing import Any
 import pytest
 
 import textkin as tk
-from web.small_collection import DOCUMENTS
 
 TOKEN = "only-for-these-tests"
 PATIENCE = 15_000  # milliseconds; far more than anything here needs on an idle machine
 
 
-def _chromium() -> str | None:
+def chromium() -> str | None:
+    """The path of the system's Chromium, if there is one."""
     named = os.environ.get("TEXTKIN_CHROMIUM")
     return named or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = _chromium()
-    if path is None:
-        pytest.skip("no Chromium is installed (apt install chromium, or set TEXTKIN_CHROMIUM)")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
 
 
 @contextmanager
@@ -83,16 +66,6 @@ def small_index(folder: Path, documents: list[dict[str, Any]]) -> Iterator[tk.In
         index.close()
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that only reads, over `DOCUMENTS`."""
-    with (
-        small_index(tmp_path_factory.mktemp("site"), DOCUMENTS) as index,
-        serving(index, title="Small things") as address,
-    ):
-        yield address
-
-
 @dataclass
 class Writable:
     """A server that takes the token, and its index."""
@@ -100,12 +73,6 @@ class Writable:
     address: str
     index: tk.Index
     token: str = TOKEN
-
-
-@pytest.fixture
-def writable(tmp_path: Path) -> Iterator[Writable]:
-    with small_index(tmp_path, DOCUMENTS[:6]) as index, serving(index, token=TOKEN) as address:
-        yield Writable(address, index)
 
 
 @dataclass
@@ -118,40 +85,6 @@ class Seen:
 
     def unexpected(self) -> list[str]:
         return [one for one in self.errors if not any(part in one for part in self.expected)]
-
-
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """A function that opens an address in a fresh page; ``expected`` errors are no failures.
-
-    At the end of the test no page may have had a script error, a breach of its
-    Content-Security-Policy or a request to another host.
-    """
-    contexts, seen = [], []
-
-    def opened(address: str, *, expected: tuple[str, ...] = (), **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1100, "height": 850}, **options})
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        watched = Seen(expected=expected)
-        page.on("pageerror", lambda error: watched.errors.append(str(error)))
-        page.on(
-            "console",
-            lambda message: watched.errors.append(message.text) if message.type == "error" else None,
-        )
-        page.on("request", lambda request: watched.requests.append(request.url))
-        contexts.append(context)
-        seen.append((address, watched))
-        page.goto(address)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    for address, watched in seen:
-        host = "/".join(address.split("/")[:3])
-        assert watched.unexpected() == []
-        assert [url for url in watched.requests if not url.startswith((host, "data:"))] == []
 
 
 def wide(page: Any) -> float:

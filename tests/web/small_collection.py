@@ -43,8 +43,8 @@ HOSTILE = [
         "metadata": {"title": "<i>title</i> \"quoted\" & 'more'", "year": 1999},
     },
     {
-        "id": "مستند/١",
-        "text": "مرحبا بالعالم hostile نص من اليمين إلى اليسار\nשלום עולם\nplain english line",
+        "id": "مستند",
+        "text": "مرحبا بالعالم hostile نص من اليمين إلى اليسار\nשלם עלם\nplain english line",
         "metadata": {"lang": "ar"},
     },
     {

@@ -79,7 +79,7 @@ def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Expl
     told: dict[str, Any] = {
         "score": found.score,
         "score_name": name,
-        "svg": None,
+        "svg": found.to_svg(limit=limit, embedded=True),
         "aligned": None,
         "notes": [],
         "state": state_of(view),

@@ -72,7 +72,7 @@ def _overview(view: View, by: str, n_clusters: int, most: int, progress: Progres
             n, model=_Given(rows), words=sample.words or None, n_init=3, random_state=_SEED
         ).fit(sample.bags, progress=part_of(progress, 25, 45))
         labels = found.labels_
-    places = laid_out(rows, labels, part_of(progress, 45, 98))
+    places = laid_out(rows, part_of(progress, 45, 98))
     made = _Overview(by, state, sample, labels, places, found)
     return Made(state, {"map": encoded(made.map()), "clusters": encoded(made.clusters())})
 

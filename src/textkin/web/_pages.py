@@ -6,7 +6,7 @@ from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse, HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
-from textkin.web._style import explain_style
+from textkin.explain import stylesheet
 
 __all__ = ["add_pages"]
 
@@ -50,6 +50,6 @@ def add_pages(app: FastAPI) -> None:
 
     @app.get("/explain.css", include_in_schema=False)
     def style() -> Response:
-        return Response(explain_style(), media_type="text/css")
+        return Response(stylesheet(), media_type="text/css")
 
     app.mount("/static", StaticFiles(directory=_PAGE), name="static")

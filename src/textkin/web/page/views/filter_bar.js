@@ -20,7 +20,7 @@ export function filterBar(stats, asked, chosen, change) {
     body.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
     if (open) body.querySelector("button, input")?.focus();
-  }, { "aria-expanded": String(open), "aria-controls": id });
+  }, { data: { key: "opener" }, "aria-expanded": String(open), "aria-controls": id });
   return { opener, active: active(asked, chosen, parts, change), body };
 }
 
@@ -28,19 +28,29 @@ function active(asked, chosen, parts, change) {
   const chips = [];
   for (const [field, values] of parts.chosen) {
     for (const value of values) {
-      chips.push(removable([isolate(field), " = ", isolate(shortened(word(value), 40))],
+      chips.push(removable(keyOf(field, value), [isolate(field), " = ", isolate(shortened(word(value), 40))],
         () => change({ where: join(toggled(parts.chosen, field, value), parts.rest) })));
     }
   }
-  if (parts.rest) chips.push(removable(isolate(shortened(parts.rest, 60)), () => change({ where: join(parts.chosen, "") })));
+  if (parts.rest) chips.push(removable("rest", isolate(shortened(parts.rest, 60)), () => change({ where: join(parts.chosen, "") })));
   if (asked.threshold !== null) {
-    chips.push(removable(`${chosen.ascending ? "distance ≤" : "score ≥"} ${asked.threshold}`, () => change({ threshold: null })));
+    chips.push(removable("threshold", `${chosen.ascending ? "distance ≤" : "score ≥"} ${asked.threshold}`, () => change({ threshold: null })));
   }
   return chips.length > 0 && el("div", { class: "chips" }, chips);
 }
 
-function removable(label, click) {
-  return el("button", { type: "button", class: "chip on", title: "Take this away", on: { click } },
+function keyOf(field, value) {
+  return JSON.stringify([field, value]);
+}
+
+/** The control that had the focus before all was drawn again; the opener where it is gone. */
+export function keyed(tools, key) {
+  const all = [...tools.querySelectorAll("[data-key]")];
+  return all.find((one) => one.dataset.key === key) ?? all.find((one) => one.dataset.key === "opener");
+}
+
+function removable(key, label, click) {
+  return el("button", { type: "button", class: "chip on", data: { key: `on ${key}` }, title: "Take this away", on: { click } },
     el("span", { class: "unseen" }, "Without "), label, el("span", { class: "chip-x", "aria-hidden": "true" }, "×"));
 }
 
@@ -50,11 +60,11 @@ function panelOf(stats, asked, chosen, parts, change) {
     ...stats.fields.filter((field) => field.values.length > 0),
   ];
   const text = el("input", {
-    class: "input mono", name: "where", dir: "auto", props: { value: asked.where }, autocomplete: "off", spellcheck: "false",
+    class: "input mono", name: "where", data: { key: "where" }, dir: "auto", props: { value: asked.where }, autocomplete: "off", spellcheck: "false",
     placeholder: fields.length > 0 ? `${word(fields[0].name)} = ${word(fields[0].values[0].value)}` : "year >= 2010",
   });
   const least = el("input", {
-    class: "input", name: "threshold", inputmode: "decimal", props: { value: asked.threshold ?? "" }, autocomplete: "off",
+    class: "input", name: "threshold", data: { key: "least" }, inputmode: "decimal", props: { value: asked.threshold ?? "" }, autocomplete: "off",
   });
   const apply = () => {
     const number = least.value.trim() === "" ? null : Number(least.value.replace(",", ".").replace("−", "-"));
@@ -75,7 +85,7 @@ function panelOf(stats, asked, chosen, parts, change) {
     el("div", { class: "filter-texts" },
       el("label", { class: "field" }, el("span", { class: "label" }, "Filter as text"), text),
       el("label", { class: "field least" }, el("span", { class: "label" }, chosen.ascending ? "Distance at most" : "Score at least"), least),
-      button("Apply", apply)),
+      button("Apply", apply, { data: { key: "apply" } })),
     el("p", { class: "hint" }, "For example ", el("code", {}, "year >= 2010 and lang in (en, de)"), ", ",
       el("code", {}, "not label = spam"), ", ", el("code", {}, "exists(doi)"), "."));
 }
@@ -83,7 +93,7 @@ function panelOf(stats, asked, chosen, parts, change) {
 function fieldRow(field, parts, change) {
   const pressed = parts.chosen.get(field.name) ?? [];
   const chips = field.values.map(({ value, count }) => el("button", {
-    type: "button", class: "chip", "aria-pressed": String(pressed.includes(value)), title: counted(count, "document"),
+    type: "button", class: "chip", data: { key: keyOf(field.name, value) }, "aria-pressed": String(pressed.includes(value)), title: counted(count, "document"),
     on: { click: () => change({ where: join(toggled(parts.chosen, field.name, value), parts.rest) }) },
   }, isolate(shortened(value === null ? "none" : String(value), 40)), el("span", { class: "count" }, whole(count))));
   const hidden = chips.slice(SHOWN).filter((chip) => chip.getAttribute("aria-pressed") !== "true");

@@ -16,7 +16,7 @@ export function hitList(asked, found, by, act) {
   const what = found.ascending ? "distance: small is near" : "score: large is near";
   return [
     el("div", { class: "row spread results-head" },
-      el("h2", {}, found.hits.length === 1 && !found.more ? "One result" : `Results ${whole(first)}–${whole(last)}`),
+      el("h2", { tabindex: "-1" }, found.hits.length === 1 && !found.more ? "One result" : `Results ${whole(first)}–${whole(last)}`),
       el("p", { class: "hint" }, `${by.title}, ${what} · ${seconds(found.seconds)}`)),
     el("ol", { class: "hits", start: first }, found.hits.map((hit) => hitItem(asked, found, hit, scale, act))),
   ];
@@ -58,7 +58,7 @@ function facts(hit) {
     .filter(([name, content]) => name !== "title" && content !== null && typeof content !== "object")
     .slice(0, 4)
     .map(([name, content]) => el("span", {}, isolate(name), " ", isolate(shortened(value(content), 40), { class: "fact-value" })));
-  return el("p", { class: "facts" }, el("span", {}, counted(hit.length, "word")), shown);
+  return el("p", { class: "hit-facts" }, el("span", {}, counted(hit.length, "word")), shown);
 }
 
 function actions(asked, hit, why, act) {

@@ -10,7 +10,7 @@ import { go, note } from "../router.js";
 import { fill, panel } from "../states.js";
 import { browse } from "./browse.js";
 import { queryChange } from "./feedback.js";
-import { filterBar } from "./filter_bar.js";
+import { filterBar, keyed } from "./filter_bar.js";
 import { hitList, places, slide } from "./hits.js";
 
 export function title(params) {
@@ -64,10 +64,12 @@ export function render(container, params, { signal }) {
       ({ stats, answer }) => shown(stats, answer),
       { signal },
     );
-    if (found) {
-      if (kept && asked.rounds.length !== before.rounds.length) slide(results, kept);
-      tell(found.answer);
-    }
+    if (!found) return;
+    const refined = asked.rounds.length !== before.rounds.length;
+    if (kept && refined) slide(results, kept);
+    if (asked.page !== before.page) scrollTo(0, 0);
+    if (refined || asked.page !== before.page) results.querySelector(".results-head h2")?.focus({ preventScroll: true });
+    tell(found.answer);
   }
 
   function change(part, options) {
@@ -110,8 +112,8 @@ export function render(container, params, { signal }) {
     }
     const chosen = ranking(stats, asked.by);
     const select = rankingSelect(stats.rankings, asked.by, (by) => change({ by, threshold: null }),
-      { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by" });
-    const focused = document.activeElement?.name === "by";
+      { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by", data: { key: "by" } });
+    const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const filters = filterBar(stats, asked, chosen, change);
     replace(
       tools,
@@ -126,7 +128,7 @@ export function render(container, params, { signal }) {
       filters.active,
       filters.body,
     );
-    if (focused) select.focus({ preventScroll: true });
+    if (focused) keyed(tools, focused)?.focus({ preventScroll: true });
   }
 
   // ---------------------------------------------------------------- what was found
@@ -192,7 +194,7 @@ export function render(container, params, { signal }) {
     replace(refine,
       el("p", { role: "status" }, `${counted(relevant.length, "fits", "fit")}, ${counted(nonrelevant.length, "does not", "do not")}.`),
       el("div", { class: "row" },
-        button("Clear", () => { asked = { ...asked, marks: NO_MARKS }; note(write(asked)); update(new URLSearchParams(location.search)); }, { kind: "quiet" }),
-        button("Refine the search", () => change({ rounds: [...asked.rounds, asked.marks], marks: NO_MARKS }), { kind: "primary" })));
+        button("Clear", () => change({ marks: NO_MARKS, page: asked.page, why: asked.why }, { replace: true }), { kind: "quiet" }),
+        button("Refine", () => change({ rounds: [...asked.rounds, asked.marks], marks: NO_MARKS }), { kind: "primary" })));
   }
 }
