@@ -9,6 +9,7 @@ import { groupsOf, labelsOf } from "./map_groups.js";
 import { legend, shortens, sign } from "./map_legend.js";
 import { longList, shortList } from "./map_lists.js";
 import { Points } from "./map_points.js";
+import { renew } from "./overview_controls.js";
 import { failed } from "./states.js";
 
 const KEYS =
@@ -115,9 +116,7 @@ export class MapPanel {
       this.change({ colour: this.kind, show: [...picked].map((one) => String(groups[one].key)) });
       announce(picked.size ? `${counted(picked.size, "group")} shown` : "All groups shown");
     };
-    const focused = this.groupsPlace.contains(document.activeElement)
-      ? [...this.groupsPlace.querySelectorAll("button")].indexOf(document.activeElement) : -1;
-    replace(
+    renew(
       this.groupsPlace,
       this.byLabel && this.#kinds(),
       groups.length > 0 ? legend(groups, this.picked, toggle, this.allGroups) : el("p", { class: "hint" }, "No groups."),
@@ -128,7 +127,6 @@ export class MapPanel {
         }, { kind: "quiet small" }),
         this.picked.size > 0 && button("Clear filter", () => this.change({ show: [] }), { kind: "quiet small" })),
     );
-    if (focused >= 0) this.groupsPlace.querySelectorAll("button")[focused]?.focus();
   }
 
   #kinds() {
@@ -160,11 +158,15 @@ export class MapPanel {
 
   #list() {
     const chosen = [...this.canvas.chosen];
-    const found = this.found ? this.foundOrder : [];
+    // The button that clears a list goes with it: the map is where one goes on.
+    const clear = (how) => () => {
+      how();
+      this.canvas.front.focus({ preventScroll: true });
+    };
     if (chosen.length > 0) {
-      replace(this.listPlace, shortList(this.map, chosen, "chosen", () => this.#choose([], false)));
+      replace(this.listPlace, shortList(this.map, chosen, "chosen", clear(() => this.#choose([], false))));
     } else if (this.found) {
-      replace(this.listPlace, shortList(this.map, found, "found", () => this.change({ q: "" })));
+      replace(this.listPlace, shortList(this.map, this.foundOrder, "found", clear(() => this.change({ q: "" }))));
     } else replace(this.listPlace);
     this.#listAll();
   }

@@ -8,6 +8,7 @@ import { announce, el, isolate, link, replace, shape } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { score, shortened } from "../format.js";
 import { drawLines } from "../neighbour_lines.js";
+import { renew } from "../overview_controls.js";
 import { address, go } from "../router.js";
 import { fill, panel } from "../states.js";
 
@@ -19,17 +20,17 @@ const SIDES = ["left", "right"];
 
 export function render(container, params, { signal }) {
   let view = null;
-  const update = async (next) => {
+  const update = (next) => {
     const asked = read(next);
     if (view && asked.id === view.asked.id) return view.update(asked);
     view?.remove();
     view = null;
-    const found = await fill(container, (stop) => load(asked, stop), ([stats, document]) => {
+    return fill(container, (stop) => load(asked, stop), ([stats, document]) => {
       if (!document) return choose(signal);
       view = new Neighbours(stats, document, asked, signal);
+      queueMicrotask(() => view?.update(asked)); // lines are drawn where the lists lie in the page
       return view.element;
     }, { signal, fresh: true });
-    return found && view?.update(asked);
   };
   signal.addEventListener("abort", () => view?.remove());
   update(params);
@@ -124,7 +125,7 @@ class Neighbours {
   async #fill(side) {
     const by = this.asked[side];
     if (this.answers[side]?.by === by) return;
-    replace(this.heads[side], rankingSelect(this.stats.rankings, by, (name) => go(write({ ...this.asked, [side]: name, why: null })),
+    renew(this.heads[side], rankingSelect(this.stats.rankings, by, (name) => go(write({ ...this.asked, [side]: name, why: null })),
       { "aria-label": `${side === "left" ? "Left" : "Right"} measure` }));
     delete this.answers[side];
     this.#connect();
