@@ -180,7 +180,7 @@ def test_documents_of_the_collection_can_be_compared_and_then_changed(open_page,
     assert page.get_by_role("link", name="space/1").get_attribute("href") == (
         "/document?id=space%2F1"
     )
-    first.press("End")
+    first.press("Control+End")
     first.press_sequentially(" rocket")
     eventually(page, lambda: asked(page).get("a", [""])[0].endswith(" rocket"))
     assert "a_id" not in asked(page)

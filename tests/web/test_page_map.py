@@ -93,7 +93,7 @@ def colour_at(page, x, y):
     )
 
 
-def has_colour(page, where, hexadecimal, away=24):
+def has_colour(page, where, hexadecimal, away=40):
     """Wait until a place has a colour, or nearly."""
     wanted = [int(hexadecimal[at : at + 2], 16) for at in (1, 3, 5)]
     eventually(

@@ -129,12 +129,11 @@ class Neighbours {
       { "aria-label": `${side === "left" ? "Left" : "Right"} measure` }));
     delete this.answers[side];
     this.#connect();
-    const answer = await fill(this.lists[side],
-      (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }),
-      (found) => this.#list(side, found), { signal: this.signal });
-    if (!answer) return;
-    this.answers[side] = { by, ...answer };
-    this.#connect();
+    await fill(this.lists[side], (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }), (found) => {
+      this.answers[side] = { by, hits: found.hits };
+      queueMicrotask(() => this.#connect());
+      return this.#list(side, found);
+    }, { signal: this.signal });
   }
 
   #list(side, { hits, notes }) {
