@@ -391,7 +391,8 @@ def test_a_server_that_is_gone_from_the_start(site, open_page):
 def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, open_page):
     page = open_page(site)
     page.wait_for_selector(".listed-one")
-    page.clock.install()
+    page.clock.install(time=0)
+    page.clock.pause_at(3600)
     held = []
     page.route("**/api/search", held.append)
     page.fill(".search-box", "rocket")

@@ -144,7 +144,10 @@ export function render(container, params, { signal }) {
       found.notes.map((text) => el("p", { class: "notice" }, text)),
       hitList(asked, found, by, {
         mark: (id, sign) => mark(id, sign),
-        why: (id) => { asked = { ...asked, why: id }; note(write(asked)); },
+        why: (id, open) => {
+          asked = { ...asked, why: open ? id : asked.why === id ? null : asked.why };
+          note(write(asked));
+        },
       }),
       pages(stats, found),
     ];
