@@ -1,4 +1,4 @@
-"""Fixtures of tests of the page; a module takes them with ``pytest_plugins = ["web.page_fixtures"]``."""
+"""Fixtures of tests of the page; a module takes them by ``pytest_plugins`` with its name."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

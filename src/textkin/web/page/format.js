@@ -18,11 +18,11 @@ export function score(number) {
   if (number === 0) return "0";
   const size = Math.abs(number);
   if (size >= 10000 || size < 0.0005) return number.toExponential(2).replace("-", "−");
-  const digits = Math.max(0, 3 - Math.floor(Math.log10(size)));
-  return number.toFixed(Math.min(digits, 4)).replace("-", "−");
+  return (size < 0.1 ? number.toFixed(4) : number.toPrecision(4)).replace("-", "−");
 }
 
 export function percent(share) {
+  if (share === 0) return "0 %";
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1 %";
   return `${value.toFixed(value < 9.95 ? 1 : 0).replace("-", "−")} %`;
@@ -42,11 +42,16 @@ export function seconds(number) {
   return number < 0.9995 ? `${Math.max(1, Math.round(number * 1000))} ms` : `${number.toFixed(1)} s`;
 }
 
-/** Cut a text after a number of characters, never within one. */
+const LETTERS = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Cut a text after a number of letters as one sees them, never within one. */
 export function shortened(text, limit) {
   const one = text.replace(/\s+/g, " ").trim();
-  const letters = [...one.slice(0, 2 * limit + 2)];
-  return letters.length <= limit ? one : `${letters.slice(0, limit - 1).join("").trimEnd()}…`;
+  if (one.length <= limit) return one;
+  // Marks can be heaped on a letter without end: what is looked at is bounded, too.
+  const letters = [...LETTERS.segment(one.slice(0, 8 * limit))];
+  if (letters.length <= limit && one.length <= 8 * limit) return one;
+  return `${letters.slice(0, limit - 1).map((letter) => letter.segment).join("").trimEnd()}…`;
 }
 
 /** A value of metadata as a line. */

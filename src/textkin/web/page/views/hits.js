@@ -8,7 +8,7 @@ import { counted, score, seconds, shortened, value, whole } from "../format.js";
 import { address } from "../router.js";
 import { fill } from "../states.js";
 
-/** The list of hits; `act.mark(id, sign)` returns the mark it now has, `act.why(id)` notes what is open. */
+/** The list of hits; `act.mark(id, sign)` returns the mark it now has, `act.why(id, open)` notes it. */
 export function hitList(asked, found, by, act) {
   const first = found.hits[0].rank;
   const last = found.hits.at(-1).rank;
@@ -72,7 +72,7 @@ function actions(asked, hit, why, act) {
     const open = opener.getAttribute("aria-expanded") !== "true";
     opener.setAttribute("aria-expanded", String(open));
     why.hidden = !open;
-    act.why(open ? hit.id : null);
+    act.why(hit.id, open);
     if (open && !asking) load();
   }
 

@@ -144,7 +144,10 @@ export function render(container, params, { signal }) {
       found.notes.map((text) => el("p", { class: "notice" }, text)),
       hitList(asked, found, by, {
         mark: (id, sign) => mark(id, sign),
-        why: (id) => { asked = { ...asked, why: id }; note(write(asked)); },
+        why: (id, open) => {
+          asked = { ...asked, why: open ? id : asked.why === id ? null : asked.why };
+          note(write(asked));
+        },
       }),
       pages(stats, found),
     ];
@@ -184,15 +187,20 @@ export function render(container, params, { signal }) {
     asked = { ...asked, marks: marked(asked.marks, id, sign) };
     note(write(asked));
     showRefine();
+    if (size(asked.marks) > 0) announce(marksInWords());
     return markOf(asked.marks, id);
   }
 
-  function showRefine() {
+  function marksInWords() {
     const { relevant, nonrelevant } = asked.marks;
+    return `${counted(relevant.length, "fits", "fit")}, ${counted(nonrelevant.length, "does not", "do not")}.`;
+  }
+
+  function showRefine() {
     refine.hidden = size(asked.marks) === 0;
     if (refine.hidden) return;
     replace(refine,
-      el("p", { role: "status" }, `${counted(relevant.length, "fits", "fit")}, ${counted(nonrelevant.length, "does not", "do not")}.`),
+      el("p", {}, marksInWords()),
       el("div", { class: "row" },
         button("Clear", () => change({ marks: NO_MARKS, page: asked.page, why: asked.why }, { replace: true }), { kind: "quiet" }),
         button("Refine", () => change({ rounds: [...asked.rounds, asked.marks], marks: NO_MARKS }), { kind: "primary" })));
