@@ -190,18 +190,21 @@ def test_topics_have_words_and_documents_that_lead_to_the_map(open_page, site):
 def test_progress_is_told_while_they_are_computed(open_page, site, name):
     page = open_page(f"{site}/compare")
     computing = {"status": "computing", "done": 1, "total": 4, "state": "1"}
-    times = []
+    requests = []
 
-    def once(route):
-        times.append(route.request.url)
-        if len(times) == 1:
+    def slowly(route):
+        requests.append(route)
+        if len(requests) == 1:
             answer(route, computing, 202)
-        else:
+        elif len(requests) > 2:
             route.continue_()
 
-    page.route(f"**/api/{name}?*", once)
+    page.route(f"**/api/{name}?*", slowly)
     page.goto(f"{site}/{name}")
     page.get_by_text("25 %").wait_for()
+    eventually(page, lambda: len(requests) == 2)
+    assert page.get_by_role("progressbar").count() == 1
+    requests[1].continue_()
     page.locator(".card").first.wait_for()
     assert page.get_by_role("progressbar").count() == 0
 
