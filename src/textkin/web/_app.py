@@ -288,17 +288,33 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _of_validation(error: RequestValidationError) -> Problem:
-    """Say the first thing that is wrong, and how many more there are; without what was sent."""
+    """Say the first thing that is wrong, and how many more there are."""
     found = error.errors()
     first = found[0]
     if first["type"] == "json_invalid":
         return Problem("bad_request", "The body must be JSON, and is not.")
-    place = [str(step) for step in first["loc"] if step not in ("body", "query", "header")]
-    field = ".".join(place) or None
-    said = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "missing" and first["loc"] == ("body",):
+        return Problem("bad_request", "The body is missing: it must be a JSON object.")
+    field = ".".join(map(str, first["loc"][1:])) or None  # without "body" or "query"
+    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    got = "" if first["type"] in _SELF_TOLD else f"; got {_described(first.get('input'))}"
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    subject = f"{field}: " if field else ""
-    return Problem("invalid", f"{subject}{said}.{more}", field)
+    return Problem("invalid", f"{field}: {said}{got}.{more}" if field else f"{said}.{more}", field)
+
+
+_SELF_TOLD = ("missing", "extra_forbidden", "value_error")
+
+
+def _described(value: object) -> str:
+    """Say what came, without repeating a text."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:.6g}" if isinstance(value, float) else str(value)[:20]
+    names = {str: "a text", list: "a list", dict: "an object"}
+    return names.get(type(value), "something else")
 
 
 def _of_http(error: HTTPException) -> Problem:

@@ -1,0 +1,162 @@
+"""Documents over HTTP: read by all, written with the token, in one state an answer."""
+
+import pytest
+
+from textkin import Index
+from web.served import RECORDS, TOKEN, client_of, error_of
+
+
+def test_stats_say_what_may_be_asked(client, index):
+    stats = client.get("/api/stats").json()
+    assert stats["documents"] == len(RECORDS)
+    assert stats["words"] == index.info().words
+    assert {one["name"] for one in stats["rankings"]} >= {"bm25", "wmd", "hybrid", "lsi"}
+    assert "hybrid" not in {one["name"] for one in stats["measures"]}
+    assert [one["name"] for one in stats["representations"]] == ["tfidf", "vectors", "lsi"]
+    assert {"label": "pets", "count": 3} in stats["labels"]
+    years = next(field for field in stats["fields"] if field["name"] == "year")
+    assert years["count"] == 7
+    tags = next(field for field in stats["fields"] if field["name"] == "tags")
+    assert {value["value"] for value in tags["values"]} == {"home", "red"}
+    assert stats["limits"]["k"] == 200
+    assert stats["writable"] is True
+    assert TOKEN not in str(stats)
+    assert str(index.path.parent) not in str(stats)
+
+
+def test_documents_are_listed_in_order(client):
+    page = client.get("/api/documents", params={"offset": 1, "limit": 2}).json()
+    assert [one["id"] for one in page["documents"]] == ["dogs", "birds"]
+    assert page["total"] == len(RECORDS)
+    some = client.get("/api/documents", params={"where": "label = money"}).json()
+    assert [one["id"] for one in some["documents"]] == ["stocks", "shares"]
+    assert some["total"] == 2
+    none = client.get("/api/documents", params={"where": "nobody = 1"}).json()
+    assert none["total"] == 0
+    assert "nobody" in none["notes"][0]
+
+
+def test_a_document_is_shown_whole(client):
+    shown = client.get("/api/document", params={"id": "cats"}).json()
+    assert shown["text"] == RECORDS[0]["text"]
+    assert shown["metadata"] == {"year": 2010}
+    assert shown["words"] == 7
+    assert error_of(client.get("/api/document", params={"id": "x"}), 404)["code"] == "not_found"
+
+
+def test_what_is_written_is_found_and_the_state_changes(client, writer):
+    before = client.get("/api/stats").json()["state"]
+    new = {"id": "zebra", "text": "A zebra runs", "label": "wild", "metadata": {"year": 2020}}
+    added = client.post("/api/documents", json={"documents": [new]}, headers=writer).json()
+    assert added["added"] == 1
+    assert added["ids"] == ["zebra"]
+    assert added["state"] != before
+    found = client.post("/api/search", json={"query": "zebra"}).json()
+    assert [hit["id"] for hit in found["hits"]] == ["zebra"]
+    assert found["state"] == added["state"]
+
+    put = client.put(
+        "/api/document", params={"id": "zebra"}, json={"text": "A horse runs"}, headers=writer
+    ).json()
+    assert (put["updated"], put["added"]) == (1, 0)
+    assert client.post("/api/search", json={"query": "zebra"}).json()["hits"] == []
+    assert client.get("/api/document", params={"id": "zebra"}).json()["label"] is None
+
+    gone = client.delete("/api/document", params={"id": "zebra"}, headers=writer).json()
+    assert gone["deleted"] == 1
+    again = client.delete("/api/document", params={"id": "zebra"}, headers=writer)
+    assert error_of(again, 404)["field"] == "id"
+
+
+def test_documents_without_an_id_get_one_that_is_free(client, writer):
+    body = {"documents": [{"text": "one"}, {"text": "two"}, {"id": "9", "text": "three"}]}
+    ids = client.post("/api/documents", json=body, headers=writer).json()["ids"]
+    assert len(set(ids)) == 3
+    more = client.post("/api/documents", json=body["documents"][0], headers=writer)
+    assert more.status_code == 422
+    second = client.post("/api/documents", json={"documents": [{"text": "four"}]}, headers=writer)
+    assert second.json()["ids"][0] not in ids
+
+
+def test_an_id_that_is_there_is_a_conflict_and_nothing_is_added(client, writer):
+    body = {"documents": [{"id": "new", "text": "x"}, {"id": "cats", "text": "y"}]}
+    error = error_of(client.post("/api/documents", json=body, headers=writer), 409)
+    assert "PUT" in error["message"]
+    assert client.get("/api/document", params={"id": "new"}).status_code == 404
+    twice = {"documents": [{"id": "new", "text": "x"}, {"id": "new", "text": "y"}]}
+    error_of(client.post("/api/documents", json=twice, headers=writer), 422)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": TOKEN},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": b"Bearer \xe9\xff"},
+    ],
+)
+def test_nobody_writes_without_the_token(client, headers):
+    for method, path, body in (
+        ("POST", "/api/documents", {"documents": [{"text": "x"}]}),
+        ("PUT", "/api/document?id=cats", {"text": "x"}),
+        ("DELETE", "/api/document?id=cats", None),
+    ):
+        answer = client.request(method, path, json=body, headers=headers)
+        assert error_of(answer, 401)["code"] == "unauthorized"
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert TOKEN not in answer.text
+    assert client.get("/api/document", params={"id": "cats"}).status_code == 200
+
+
+def test_a_server_without_a_token_only_reads(index, writer):
+    with client_of(index, token=None) as client:
+        assert client.get("/api/stats").json()["writable"] is False
+        answer = client.delete("/api/document", params={"id": "cats"}, headers=writer)
+        assert error_of(answer, 403)["code"] == "read_only"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"documents": []}, 422),
+        ({"documents": [{"text": "x"}] * 1001}, 413),
+        ({"documents": [{"text": "x" * 200_001}]}, 413),
+        ({"documents": [{"id": "", "text": "x"}]}, 422),
+        ({"documents": [{"text": "x", "label": ["a"]}]}, 422),
+        ({"documents": [{"text": "x", "metadata": [1]}]}, 422),
+        ({"documents": [{"text": 5}]}, 422),
+        ({"documents": [{"text": "x", "year": 5}]}, 422),
+    ],
+)
+def test_documents_that_are_none_are_refused(client, writer, body, status):
+    before = client.get("/api/stats").json()["state"]
+    error_of(client.post("/api/documents", json=body, headers=writer), status)
+    assert client.get("/api/stats").json()["state"] == before
+
+
+def test_what_another_process_writes_is_seen(client, index):
+    """Another `Index` of the folder is what another process has."""
+    with Index.open(index.path) as other:
+        other.add([{"id": "elsewhere", "text": "written elsewhere"}])
+        other.delete("cats")
+    found = client.post("/api/search", json={"query": "elsewhere"}).json()
+    assert [hit["id"] for hit in found["hits"]] == ["elsewhere"]
+    assert client.get("/api/document", params={"id": "cats"}).status_code == 404
+    assert client.get("/api/stats").json()["documents"] == len(RECORDS)
+
+
+def test_hostile_texts_come_back_as_they_were(client, writer):
+    text = "<script>alert(1)</script> \u202eright to left\u202c 😀 \x00 \u2028" + "long " * 20_000
+    body = {"documents": [{"id": "<b>&\u202e", "text": text, "label": "</script>"}]}
+    assert client.post("/api/documents", json=body, headers=writer).status_code == 200
+    shown = client.get("/api/document", params={"id": "<b>&\u202e"}).json()
+    assert shown["text"] == text
+    assert shown["label"] == "</script>"
+    [hit] = client.post("/api/search", json={"query": "alert"}).json()["hits"]
+    assert hit["id"] == "<b>&\u202e"
+    snippet = "".join(piece["text"] for piece in hit["snippet"])
+    assert "\x00" not in snippet
+    assert "\u202e" not in snippet

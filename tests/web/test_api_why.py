@@ -1,0 +1,108 @@
+"""Explanations over HTTP: parts that sum to the score, drawn without styles inside."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from textkin import compare
+from textkin.index.ranking._choosing import NAMES
+from web.served import error_of
+
+
+def post(client, path, **body):
+    answer = client.post(f"/api/{path}", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def total(explanation):
+    adds = "contribution" if explanation["kind"] == "flow" else "value"
+    rest = explanation["rest"]["value"] if explanation["rest"] else 0.0
+    return sum(part[adds] for part in explanation["parts"]) + rest
+
+
+@pytest.mark.parametrize("limit", [1, 12])
+@pytest.mark.parametrize("by", [*NAMES, "lsi"])
+def test_the_parts_sum_to_the_score_of_the_hit(client, by, limit):
+    hit = post(client, "search", query="cats on the red mat", by=by, k=2)["hits"][1]
+    why = post(
+        client, "explain", query="cats on the red mat", document=hit["id"], by=by, limit=limit
+    )
+    assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
+    assert total(why) == pytest.approx(why["score"], rel=1e-6)
+    assert why["verified"] is (True if by == "wmd" else None)
+
+
+@pytest.mark.parametrize("by", ["bm25", "wmd", "lsi", "hybrid"])
+def test_feedback_is_explained_as_it_was_searched(client, by):
+    rounds = [{"relevant": ["birds"], "nonrelevant": ["dogs"]}]
+    found = post(client, "search", query="cats", by=by, rounds=rounds)
+    hit = found["hits"][0]
+    why = post(client, "explain", query="cats", by=by, rounds=rounds, document=hit["id"])
+    assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
+
+
+def test_a_document_may_be_the_query_and_filters_count(client):
+    found = post(client, "similar", id="cats", by="hybrid", where="year < 2013")
+    hit = found["hits"][0]
+    why = post(client, "explain", id="cats", by="hybrid", where="year < 2013", document=hit["id"])
+    assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
+    assert all(part["parts"] for part in why["parts"])  # of each ranking
+
+
+def test_drawings_hold_no_style_and_no_script(client):
+    hostile = "<script>alert(1)</script> \u202e kitten & cat"
+    why = post(client, "compare", a=hostile, b="cats 'and' \"dogs\"")
+    root = ET.fromstring(why["svg"])
+    for node in root.iter():
+        assert node.tag.rsplit("}")[-1] not in ("script", "style", "foreignObject")
+        assert not any(name == "style" or name.startswith("on") for name in node.attrib)
+    sheet = client.get("/explain.css")
+    assert sheet.headers["content-type"].startswith("text/css")
+    assert "textkin" in sheet.text
+
+
+def test_two_texts_by_wmd_are_compared_as_by_the_library(client):
+    texts = "Obama speaks to the media in Illinois", "The President greets the press in Chicago"
+    why = post(client, "compare", a=texts[0], b=texts[1])
+    there = compare(*texts)
+    assert why["score"] == pytest.approx(there.distance, rel=1e-9)
+    assert why["bounds"]["relaxed"] == pytest.approx(there.bounds.relaxed)
+    assert why["coverage"]["source"]["share"] == 1
+    assert [(part["source"], part["target"]) for part in why["parts"]] == [
+        (move.source, move.target) for move in there.moves
+    ]
+
+
+@pytest.mark.parametrize("by", [*(name for name in NAMES if name != "hybrid"), "lsi"])
+def test_a_text_is_compared_like_the_document_with_the_same_text(client, by):
+    text = client.get("/api/document", params={"id": "dogs"}).json()["text"]
+    free = post(client, "compare", a="cats and dogs", b=text, by=by)
+    stored = post(client, "compare", a="cats and dogs", b={"id": "dogs"}, by=by)
+    found = post(client, "search", query="cats and dogs", by=by)
+    [score] = [hit["score"] for hit in found["hits"] if hit["id"] == "dogs"]
+    assert free["score"] == pytest.approx(score, rel=1e-5)
+    assert stored["score"] == pytest.approx(score, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "field"),
+    [
+        ("compare", {"a": "cat", "b": {"id": "nobody"}}, 404, "b"),
+        ("compare", {"a": "cat", "b": "dog", "by": "hybrid"}, 422, "by"),
+        ("compare", {"a": "cat", "b": "d" * 20_001}, 413, "b"),
+        ("compare", {"a": "cat", "b": "xyzzyx"}, 422, None),
+        ("compare", {"a": "", "b": "dog"}, 422, None),
+        ("explain", {"query": "cat", "document": "nobody"}, 404, "document"),
+        ("explain", {"query": "cat", "document": "cats", "by": "x"}, 422, "by"),
+        ("explain", {"document": "cats"}, 422, None),
+    ],
+)
+def test_wrong_questions_say_what_is_wrong(client, path, body, status, field):
+    assert error_of(client.post(f"/api/{path}", json=body), status)["field"] == field
+
+
+def test_words_that_nobody_shares_explain_a_score_of_zero(client):
+    why = post(client, "explain", query="xyzzy", document="cats")
+    assert why["score"] == 0
+    assert why["parts"] == []
