@@ -92,3 +92,11 @@ def wide(page: Any) -> float:
     return page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
+
+
+def until(page: Any, condition: str) -> None:
+    """Wait for an expression to become true, without ``eval``, which the page's CSP forbids."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, f"never came true: {condition}"
+        page.wait_for_timeout(20)

@@ -40,19 +40,19 @@ HOSTILE = [
         "id": "<script>alert('id')</script>",
         "text": "hostile <script>window.broken = true</script> <img src=x onerror=alert(1)> markup",
         "label": "<b>bold</b>",
-        "metadata": {"title": "<i>title</i> \"quoted\" & 'more'", "year": 1999},
+        "title": "<i>title</i> \"quoted\" & 'more'",
+        "year": 1999,
     },
     {
         "id": "مستند",
         "text": "مرحبا بالعالم hostile نص من اليمين إلى اليسار\nשלם עלם\nplain english line",
-        "metadata": {"lang": "ar"},
+        "lang": "ar",
     },
     {
         "id": "emoji 👩‍👩‍👧‍👦 \u202e reversed",
         "text": "hostile 👩‍👩‍👧‍👦 🏳️‍🌈 family flag \u202eturned around\u202c " + "x" * 400,
-        "metadata": {},
     },
-    {"id": "long", "text": "hostile " + "word sense " * LONG_WORDS, "metadata": {"lang": "en"}},
+    {"id": "long", "text": "hostile " + "word sense " * LONG_WORDS, "lang": "en"},
 ]
 
 
@@ -62,7 +62,8 @@ def _labelled(label: str, texts: list[str]) -> list[dict[str, object]]:
             "id": f"{label}/{number}",
             "text": text,
             "label": label,
-            "metadata": {"year": 2010 + number, "lang": "en" if number % 2 else "de"},
+            "year": 2010 + number,
+            "lang": "en" if number % 2 else "de",
         }
         for number, text in enumerate(texts, 1)
     ]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from web.browser import TOKEN, wide
+from web.browser import TOKEN, until, wide
 from web.small_collection import HOSTILE
 
 pytest_plugins = ["web.page_fixtures"]
@@ -68,7 +68,7 @@ def test_a_document_that_is_not_there(site, open_page):
 def test_markup_in_a_document_is_text(site, open_page):
     page = open_page(f"{site}/document?id=%3Cscript%3Ealert('id')%3C/script%3E")
     page.wait_for_selector(".document")
-    assert page.inner_text("h1") == HOSTILE[0]["metadata"]["title"]
+    assert page.inner_text("h1") == HOSTILE[0]["title"]
     assert page.inner_text(".document-text") == HOSTILE[0]["text"]
     assert page.evaluate("window.broken") is None
     assert page.locator("main script, main img, main i").count() == 0
@@ -358,9 +358,7 @@ def test_a_document_is_deleted_after_a_question(writable, open_page):
     give_token(page)
     page.wait_for_selector(".listed-one")
     assert "kitchen/3" not in stored(writable.index)
-    page.wait_for_function(
-        "document.getElementById('collection').textContent.includes('5 documents')"
-    )
+    until(page, "document.getElementById('collection').textContent.includes('5 documents')")
 
 
 def test_adding_by_keyboard_alone(writable, open_page):
