@@ -67,6 +67,7 @@ def other_drawings(index: tk.Index) -> dict[str, Drawing]:
         "word map": grid.word_map(counter.vocabulary_),
         "group map": clusters.picture(),
         "clusters": clusters,
+        "aligned": tk.compare(QUERY, TEXTS[0]).aligned(),
         "hits": index.search(QUERY),
         "no hits": index.search("unheard"),
     }

@@ -16,8 +16,8 @@ family = load_script("tests/explain/family.py")
 OTHERS = (
     "compare", "same", "flow", "evidence", "empty evidence", "neighbour", "pooling", "rocchio",
 )  # fmt: skip
-DRAWINGS = ("topics", "word map", "group map", "clusters", "hits", "no hits")
-_BARE = ("no hits", "empty evidence")  # pages that have nothing to draw
+DRAWINGS = ("topics", "word map", "group map", "clusters", "aligned", "hits", "no hits")
+_BARE = ("no hits", "empty evidence", "aligned")  # pages without a picture
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_light_and_dark_colour_the_same_things() -> None:
     light = re.sub(blocks, "", stylesheet())
 
     def coloured(css: str) -> list[tuple[str, str]]:
-        return sorted(re.findall(r"([^{}\n]+)\{(\w+):#[0-9a-f]{6}\}", css))
+        return sorted(re.findall(r"([^{}\n]+)\{([\w-]+):#[0-9a-f]{6,8}\}", css))
 
     assert coloured(dark) == coloured(light)
     assert coloured(dark)

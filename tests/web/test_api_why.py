@@ -85,6 +85,39 @@ def test_a_text_is_compared_like_the_document_with_the_same_text(client, by):
     assert stored["score"] == pytest.approx(score, rel=1e-5)
 
 
+@pytest.mark.parametrize("by", ["wmd", "rwmd"])
+def test_aligned_texts_are_the_texts_with_how_far_words_travel(client, by):
+    a, b = "The cats <b>sleep</b>, xyzzyx!", "A kitten naps on the mat"
+    found = post(client, "compare", a=a, b=b, by=by)["aligned"]
+    assert "".join(piece["text"] for piece in found["a"]) == a
+    assert "".join(piece["text"] for piece in found["b"]) == b
+    words = {piece["text"]: piece for piece in found["a"]}
+    assert words["cats"]["level"] in range(7)
+    assert words["xyzzyx"]["reason"] == "unknown"
+    other = {piece["word"] for piece in found["b"] if piece["word"] is not None}
+    assert {partner["word"] for partner in words["cats"]["partners"]} <= other
+
+
+def test_hits_are_aligned_but_not_after_feedback_or_by_words(client):
+    asked = {"query": "kitten on the mat", "document": "cats"}
+    found = post(client, "explain", **asked, by="wmd")["aligned"]
+    assert "".join(piece["text"] for piece in found["a"]) == "kitten on the mat"
+    like = post(client, "explain", id="dogs", document="cats", by="wmd")["aligned"]
+    assert "".join(piece["text"] for piece in like["a"]) == "Dogs bark at cats"
+    rounds = [{"relevant": ["dogs"]}]
+    assert post(client, "explain", **asked, by="wmd", rounds=rounds)["aligned"] is None
+    assert post(client, "explain", **asked, by="wcd")["aligned"] is None
+    assert post(client, "explain", **asked, by="bm25")["aligned"] is None
+
+
+def test_long_texts_are_not_shown_word_by_word(client, writer):
+    body = {"text": "cats purr " * 5000}
+    client.put("/api/document", params={"id": "long"}, json=body, headers=writer)
+    why = post(client, "explain", query="kitten", document="long", by="wmd")
+    assert why["aligned"] is None
+    assert "20,000" in why["notes"][0]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "field"),
     [

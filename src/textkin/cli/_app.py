@@ -104,6 +104,9 @@ def compare(
         bool, typer.Option("--text", help="Take A and B as texts even if they name files.")
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Moves to show one by one.")] = 12,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show both texts, each word as far as it travels.")
+    ] = False,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the picture of the flow.")
     ] = None,
@@ -128,6 +131,7 @@ def compare(
         stop_words=None if keep_stop_words else "smart",
         as_text=text,
         top=top,
+        explain=explain,
         svg=svg,
         html=html,
         as_json=json,

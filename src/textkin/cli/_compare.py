@@ -1,14 +1,14 @@
 """``textkin compare``: two texts, their distance and its reason."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-import typer
-
-from textkin.cli._drawing import drawn
-from textkin.cli._files import named_text, write_whole
+from textkin.cli._drawing import Look, drawn
+from textkin.cli._files import named_text
 from textkin.cli._loading import named_vectors
-from textkin.cli._printing import print_json
+from textkin.cli._output import Output
 from textkin.exceptions import EmptyDocumentError
 from textkin.run import working
 from textkin.transport import compare
@@ -27,6 +27,7 @@ def run_compare(
     stop_words: Literal["smart"] | None,
     as_text: bool,
     top: int,
+    explain: bool,
     svg: Path | None,
     html: Path | None,
     as_json: bool,
@@ -34,8 +35,9 @@ def run_compare(
     """Compare two texts and show the result in the ways that were asked for."""
     if a == b == "-" and not as_text:
         raise ValueError("Standard input can be only one of the two texts.")
-    if svg is not None and svg == html:
-        raise ValueError("--svg and --html must name different files.")
+    output = Output.of(
+        _files(a, b, as_text=as_text), json=as_json, csv=False, output=None, svg=svg, html=html
+    )
     first, second = (named_text(argument, as_text=as_text) for argument in (a, b))
     table = named_vectors(vectors) if vectors is not None else None
     with working("Comparing"):
@@ -53,25 +55,33 @@ def run_compare(
             name = error.argument.upper()
             raise ValueError(f"{name} cannot be compared: {error.reason}.") from error
         facts = found.facts()
-        for path, content in ((svg, found.to_svg), (html, found.to_html)):
-            if path is not None:
-                write_whole(path, content())
-    if as_json:
-        named = None if vectors is None else str(vectors)
+
+    def lines(look: Look) -> Iterator[str]:
+        for name, value in facts:
+            yield f"{name:<9} {value}"
+        yield ""
+        yield drawn(found, limit=top, look=look)
+        if explain:
+            yield ""
+            texts = found.aligned()
+            yield texts.to_text(width=look.width, unicode=look.unicode, color=look.color)
+
+    def record() -> dict[str, Any]:
         options = {
-            "vectors": named,
+            "vectors": None if vectors is None else str(vectors),
             "masses": masses,
             "cost": cost,
             "unit": unit,
             "stop_words": stop_words,
         }
-        record = {"options": options, **found.to_dict()}
-        print_json(record)
-        return
-    for name, value in facts:
-        typer.echo(f"{name:<9} {value}")
-    typer.echo("")
-    typer.echo(drawn(found, limit=top))
-    for path in (svg, html):
-        if path is not None:
-            typer.echo(f"wrote {path}", err=True)
+        told = {"aligned": found.aligned().to_dict()} if explain else {}
+        return {"options": options, **found.to_dict(), **told}
+
+    output.put(lines=lines, record=record, table=tuple, svg=found.to_svg, html=found.to_html)
+
+
+def _files(*arguments: str, as_text: bool) -> list[Path]:
+    """Return the arguments that are files, which must not be written over."""
+    if as_text:
+        return []
+    return [Path(one) for one in arguments if "\0" not in one and os.path.isfile(one)]

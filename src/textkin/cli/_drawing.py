@@ -4,24 +4,17 @@ import os
 import re
 import shutil
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from textkin.cli._printing import can_show, on_terminal
+from textkin.explain import Explanation
 from textkin.explain._words import columns
 
-__all__ = ["Drawable", "Look", "drawn"]
+__all__ = ["Look", "drawn"]
 
 _PIPE_WIDTH = 80
 _WIDEST = 110
 _NARROWEST = 40
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class Drawable(Protocol):
-    """What draws itself in characters: a comparison, the parts of a score."""
-
-    def to_text(self, *, limit: int, width: int, unicode: bool, color: bool) -> str:
-        """Return lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +55,7 @@ class Look:
         return replace(self, width=max(1, self.width - by))
 
 
-def drawn(found: Drawable, *, limit: int, indent: int = 0, look: Look | None = None) -> str:
+def drawn(found: Explanation, *, limit: int, indent: int = 0, look: Look | None = None) -> str:
     """Draw as wide as the terminal, in colour if it has any, in ASCII if it must.
 
     What is too wide for a narrow one is indented less.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textkin.cli._opened import IndexArgument, opened_index
-from textkin.cli._printing import JsonOption, note, print_json, print_lines
+from textkin.cli._printing import JsonOption, note
 
 if TYPE_CHECKING:
     from textkin.cli._asking import Request
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["search", "similar"]
 
 _NOTHING_FOUND = 1
+_EXPLAINED = 10  # hits of a page whose reasons are drawn without --explain
 
 
 class Idf(StrEnum):
@@ -76,6 +77,13 @@ ExplainOption = Annotated[
     bool, typer.Option("--explain", help="Show the parts that sum to each score.")
 ]
 
+SvgOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the scores as a picture.")
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page of the hits, with reasons.")
+]
+
 
 def search(
     index: IndexArgument,
@@ -97,6 +105,8 @@ def search(
     b: BOption = None,
     idf: IdfOption = None,
     explain: ExplainOption = False,
+    svg: SvgOption = None,
+    html: HtmlOption = None,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Ask again and again; mark hits to refine.")
     ] = False,
@@ -120,6 +130,9 @@ def search(
         )
     if asks and page != 1:
         raise ValueError("--page needs a QUERY, and no --interactive; there `next` turns pages.")
+    for name, path in (("svg", svg), ("html", html)):
+        if asks and path is not None:
+            raise ValueError(f"--{name} needs a QUERY, and no --interactive.")
     text = _query_text(words) if words else None
     with opened_index(index) as opened:
         request = _request(
@@ -128,7 +141,7 @@ def search(
         if asks:
             _converse(opened, request, index)
             return
-        _answer(opened, request, index, explain=explain, as_json=json)
+        _answer(opened, request, index, explain=explain, as_json=json, svg=svg, html=html)
 
 
 def similar(
@@ -145,6 +158,8 @@ def similar(
     b: BOption = None,
     idf: IdfOption = None,
     explain: ExplainOption = False,
+    svg: SvgOption = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Find the documents of an index that are nearest to one of them.
@@ -153,7 +168,7 @@ def similar(
     """
     with opened_index(index) as opened:
         request = _request(by, k, page, threshold, where, feedback_top, variant, k1, b, idf, id=id)
-        _answer(opened, request, index, explain=explain, as_json=json)
+        _answer(opened, request, index, explain=explain, as_json=json, svg=svg, html=html)
 
 
 def _request(
@@ -193,24 +208,29 @@ def _request(
 
 
 def _answer(
-    opened: "Index", request: "Request", path: Path, *, explain: bool, as_json: bool
+    opened: "Index",
+    request: "Request",
+    path: Path,
+    *,
+    explain: bool,
+    as_json: bool,
+    svg: Path | None,
+    html: Path | None,
 ) -> None:
-    from textkin.cli._drawing import Look
+    from textkin.cli._output import Output
     from textkin.cli._showing import hit_lines, record, summary
     from textkin.run import working
 
-    look = Look.of_output()
+    output = Output.of([path], json=as_json, csv=False, output=None, svg=svg, html=html)
     with working("Searching"):
         hits = request.find(opened)
-        lines: list[str] = []
-        if as_json:
-            found = {"index": str(path), **record(hits, explain=explain)}
-        else:
-            lines = hit_lines(hits, look, explain=explain)
-    if as_json:
-        print_json(found)
-    elif lines:
-        print_lines(lines)
+    output.put(
+        lines=lambda look: hit_lines(hits, look, explain=explain),
+        record=lambda: {"index": str(path), **record(hits, explain=explain)},
+        table=tuple,
+        svg=lambda: hits.to_svg(explained=len(hits) if explain else 0),
+        html=lambda: hits.to_html(explained=len(hits) if explain else _EXPLAINED),
+    )
     if not as_json:
         for told in hits.notes:
             note(told)

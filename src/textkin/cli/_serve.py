@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,10 +97,10 @@ def serve(
         address = _address(host, made.getsockname()[1])
         with _opened(index) as opened:
             _tell(opened, settings, address, loopback=loopback)
-            _log_to_terminal(quiet=quiet)
-            ended = serve_index(
-                opened, settings, made, started=lambda: _open(address) if open_page else None
-            )
+            with _logging(quiet=quiet):
+                ended = serve_index(
+                    opened, settings, made, started=lambda: _open(address) if open_page else None
+                )
     typer.echo("textkin: ended.", err=True)
     if not ended:  # a computation that cannot be stopped would keep the process
         sys.stdout.flush()
@@ -162,15 +163,23 @@ def _address(host: str, port: int) -> str:
 def _open(address: str) -> None:
     import webbrowser
 
-    webbrowser.open(address)
+    # Some browsers run in the terminal, and come back only when they are left.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _log_to_terminal(*, quiet: bool) -> None:
+@contextmanager
+def _logging(*, quiet: bool) -> Iterator[None]:
     """Write a line for each request, and what goes wrong, to standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
-    for name, level in (("textkin.web", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel(logging.WARNING if quiet else level)
+    loggers = [logging.getLogger(name) for name in ("textkin.web", "uvicorn")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    before = loggers[0].level
+    loggers[0].setLevel(logging.WARNING if quiet else logging.INFO)
+    try:
+        yield
+    finally:
+        loggers[0].setLevel(before)
+        for logger in loggers:
+            logger.removeHandler(handler)

@@ -1,5 +1,6 @@
 """Explanations: parts that sum to a score, and how they are shown. Knows no method."""
 
+from textkin.explain._aligned import AlignedPiece, AlignedText, Partner, Place
 from textkin.explain._contributions import Contributions
 from textkin.explain._evidence import Evidence, EvidenceList, Neighbor
 from textkin.explain._explanation import Contribution, Drawing, Explanation
@@ -14,6 +15,8 @@ from textkin.explain._word_map import MapCell, WordMap
 from textkin.explain._words import shortened
 
 __all__ = [
+    "AlignedPiece",
+    "AlignedText",
     "Contribution",
     "Contributions",
     "Drawing",
@@ -26,6 +29,8 @@ __all__ = [
     "MapCell",
     "Move",
     "Neighbor",
+    "Partner",
+    "Place",
     "Rest",
     "Topic",
     "Topics",

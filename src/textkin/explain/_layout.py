@@ -95,7 +95,7 @@ class Picture:
 def lay_out(flow: Flow, limit: int) -> Picture:
     """Place the largest moves of a flow, and the rest summed up at the bottom."""
     shown, smaller, free = flow.split(limit)
-    scale = CostScale.of(move.cost for move in shown)
+    scale = CostScale.of(move.cost for move in flow.moves)
     sources: dict[int, Node] = {}
     targets: dict[int, Node] = {}
     ribbons = [_ribbon(move, sources, targets, scale) for move in shown]

@@ -1,5 +1,7 @@
 """The style of all drawings in one sheet, for pages that do not allow styles inside of them."""
 
+from textkin.explain._aligned_html import ALIGNED_STYLE
+from textkin.explain._aligned_svg import WORDS_STYLE
 from textkin.explain._bars import BARS_STYLE
 from textkin.explain._group_map import GROUPS_STYLE
 from textkin.explain._svg import FLOW_STYLE
@@ -8,7 +10,15 @@ from textkin.explain._word_map import MAP_STYLE
 
 __all__ = ["stylesheet"]
 
-_STYLES = (FLOW_STYLE, BARS_STYLE, TOPICS_STYLE, MAP_STYLE, GROUPS_STYLE)
+_STYLES = (
+    FLOW_STYLE,
+    WORDS_STYLE,
+    ALIGNED_STYLE,
+    BARS_STYLE,
+    TOPICS_STYLE,
+    MAP_STYLE,
+    GROUPS_STYLE,
+)
 
 
 def stylesheet() -> str:

@@ -67,7 +67,7 @@ class _Lines:
     def __init__(self, flow: Flow, limit: int, width: int, unicode: bool, color: bool) -> None:
         self.flow = flow
         self.shown, self.smaller, self.free = flow.split(limit)
-        self.scale = CostScale.of(move.cost for move in self.shown)
+        self.scale = CostScale.of(move.cost for move in flow.moves)
         self.color = color
         self.unicode = unicode
         self.times = "\u00d7" if unicode else "x"

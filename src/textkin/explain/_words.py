@@ -1,11 +1,13 @@
 """Words and bars in columns of characters: whatever words hold, they cannot break the picture."""
 
+import re
 import unicodedata
 from xml.sax.saxutils import escape
 
-__all__ = ["clean", "columns", "filled", "markup", "padded", "shortened"]
+__all__ = ["clean", "columns", "filled", "kept_markup", "markup", "padded", "shortened"]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_SPACES = re.compile(r"(\s+)")
 _REPLACEMENT = "\ufffd"
 # Control characters (escape sequences of terminals among them), surrogates, unassigned, private
 # use; and the format characters that turn the direction of what follows.
@@ -71,6 +73,16 @@ def filled(eighths: int, unicode: bool) -> str:
 def markup(text: str) -> str:
     """Return `text`, clean and escaped for SVG and HTML, attributes included."""
     return escape(clean(text), {'"': "&quot;", "'": "&#39;"})
+
+
+def kept_markup(text: str) -> str:
+    """Return `text` escaped as `markup` does it, but with its spaces and line breaks."""
+    parts = _SPACES.split(text)
+    return "".join(_spaces(part) if at % 2 else markup(part) for at, part in enumerate(parts))
+
+
+def _spaces(text: str) -> str:
+    return "".join("\n" if one == "\n" else " " for one in text.replace("\r\n", "\n"))
 
 
 def _character_columns(character: str) -> int:

@@ -1,12 +1,23 @@
 """Two documents compared: the distance, why it is so, and the proof."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from textkin import _core
-from textkin.explain import Contribution, Flow, Move, Rest, flow_html, flow_svg, flow_text
+from textkin.explain import (
+    AlignedText,
+    Contribution,
+    Flow,
+    Move,
+    Rest,
+    flow_html,
+    flow_svg,
+    flow_text,
+    shortened,
+)
+from textkin.transport._aligning import FindsWords
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
 from textkin.vectors._encode import Coverage, Encoded, listed
@@ -83,6 +94,7 @@ class Comparison:
     method: str
     source_text: str = ""
     target_text: str = ""
+    _finder: FindsWords | None = field(default=None, repr=False)
 
     @property
     def score(self) -> float:
@@ -111,6 +123,50 @@ class Comparison:
     def verification(self) -> Verification:
         """What `verify` finds with its default tolerance, computed once."""
         return self.verify()
+
+    def aligned(self) -> AlignedText:
+        """Return both texts whole, with each word as far as it travels.
+
+        Returns
+        -------
+        AlignedText
+            Draws itself in a terminal, a page and a notebook.
+
+        Raises
+        ------
+        ValueError
+            If the documents did not come as texts.
+
+        Examples
+        --------
+        >>> import textkin as tk
+        >>> found = tk.compare("Obama speaks to the media", "The President greets the press")
+        >>> print(found.aligned().to_text(width=60))
+        from ───────────────────────────────────────────────────────
+        Obama⁶ speaks⁶ to the media⁰
+        to ─────────────────────────────────────────────────────────
+        The President⁶ greets⁶ the press⁰
+        ────────────────────────────────────────────────────────────
+        0 near to 6 far · cost 4.09 to 5.59
+        """
+        if self._aligned is None:
+            raise ValueError(
+                "aligned needs two texts, to show them; the documents came as tokens, bags or "
+                "arrays. Compare texts."
+            )
+        return self._aligned
+
+    @cached_property
+    def _aligned(self) -> AlignedText | None:
+        if self._finder is None or not self.source_text or not self.target_text:
+            return None
+        first, second = self.source_text, self.target_text
+        return AlignedText.of(self.flow, first, self._finder(first), second, self._finder(second))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep where the words stand, and not the vectors that they were found by."""
+        _ = self._aligned
+        return {**self.__dict__, "_finder": None}
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what is to be said in words: bounds, coverage, and the proof, verified here."""
@@ -150,6 +206,7 @@ class Comparison:
             title=title or self._title,
             source_text=self.source_text,
             target_text=self.target_text,
+            aligned=self._aligned,
             facts=self.facts(),
             limit=limit,
         )
@@ -188,7 +245,7 @@ class Comparison:
     def _left_out(self) -> str:
         first, second = self.source_coverage, self.target_coverage
         said = [
-            f"{reason}: {listed(words, 8)}"
+            f"{reason}: {listed([shortened(word, 40) for word in words], 8)}"
             for reason, words in (
                 ("without a vector", {**first.unknown, **second.unknown}),
                 ("beyond max_words_per_document", {**first.cut, **second.cut}),
@@ -228,6 +285,7 @@ def compare_rows(
     cost: CostName,
     words: Sequence[str] | None,
     texts: tuple[str, str],
+    finder: FindsWords | None = None,
 ) -> Comparison:
     """Compare two documents, each the only row as it came and as the core holds it."""
     found = _core.explain(space.table, a, 0, b, 0, cost)
@@ -266,4 +324,5 @@ def compare_rows(
         found.pivots,
         found.method.name,
         *texts,
+        finder,
     )

@@ -10,6 +10,8 @@ from textkin._typing import Float64Array, Int64Array
 from textkin._validation import Constraint, instance_of, one_of
 from textkin.run import ProgressCallback, effective_jobs
 from textkin.text._stop_words import StopWords
+from textkin.text._tokenise import text_of
+from textkin.transport._aligning import TextWords
 from textkin.transport._comparison import Bounds, Comparison, bounds_of_rows, compare_rows
 from textkin.transport._corpus import Algorithm, Rows
 from textkin.transport._costs import COSTS, CostName
@@ -383,5 +385,11 @@ class WordMover(FindsNeighbors, StreamsPairs, MeasuresBounds):
             raise ValueError(
                 f"words must name the {len(space)} columns of the bags; got {len(words)} names."
             )
-        texts = (a if isinstance(a, str) else "", b if isinstance(b, str) else "")
-        return compare_rows(space, first, rows, second, columns, self.cost, words, texts)
+        finder = None if space.lookup is None else TextWords(self._preparation(), space.lookup)
+        texts = (_written(a), _written(b))
+        return compare_rows(space, first, rows, second, columns, self.cost, words, texts, finder)
+
+
+def _written(document: Document) -> str:
+    text = text_of(document)
+    return text if isinstance(text, str) else ""

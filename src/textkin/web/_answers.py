@@ -230,7 +230,7 @@ class Rest(Answer):
 class Partner(Answer):
     """A word of the other text that a word moves to."""
 
-    word: int
+    word: int = Field(description="Its number on the other side.")
     mass: float
     cost: float
 
@@ -239,11 +239,15 @@ class AlignedPiece(Answer):
     """A part of a text; joined, the parts are the text."""
 
     text: str
-    word: int | None = None
-    level: int | None = None
+    word: int | None = Field(default=None, description="Its number; null for what does not count.")
+    level: int | None = Field(
+        default=None, description="0 (near) to 6 (far); null for a word that stays, too."
+    )
     cost: float | None = None
     adds: float | None = None
-    reason: str | None = None
+    reason: Literal["stop", "unknown"] | None = Field(
+        default=None, description="Why a word does not count."
+    )
     partners: list[Partner] = []
 
 

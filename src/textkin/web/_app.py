@@ -1,13 +1,10 @@
-"""The web application: its routes, and what becomes of errors."""
+"""The web application: its routes, and what they share."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from starlette.exceptions import HTTPException
 
 import textkin
 from textkin.index import Index
@@ -22,6 +19,7 @@ from textkin.web._documents import (
     replace_document,
     show,
 )
+from textkin.web._errors import add_errors
 from textkin.web._explaining import compare, explain
 from textkin.web._facts import stats
 from textkin.web._gate import Gate
@@ -39,22 +37,31 @@ __all__ = ["made_app"]
 
 T = TypeVar("T")
 
-_FAILURES: dict[int | str, dict[str, Any]] = {
+Responses: TypeAlias = dict[int | str, dict[str, Any]]
+
+_FAILURES: Responses = {
     400: {"model": answers.Failure, "description": "Not a request that this server answers."},
     413: {"model": answers.Failure, "description": "More than a limit allows."},
     422: {"model": answers.Failure, "description": "A value that makes no sense."},
     503: {"model": answers.Failure, "description": "Too slow, or too busy."},
 }
-_MISSING = {404: {"model": answers.Failure, "description": "No document has the id."}}
-_WRITING: dict[int | str, dict[str, Any]] = {
+_MISSING: Responses = {404: {"model": answers.Failure, "description": "No document has the id."}}
+_WRITING: Responses = {
     401: {"model": answers.Failure, "description": "The token is missing or another."},
     403: {"model": answers.Failure, "description": "This server only reads."},
 }
-_COMPUTING = {202: {"model": answers.Computing, "description": "Being computed; ask again."}}
+_COMPUTING: Responses = {
+    202: {"model": answers.Computing, "description": "Being computed; ask again."}
+}
 
 DocumentId = Annotated[
     str,
-    Query(min_length=1, max_length=10_000, description="The id of a document."),
+    Query(
+        min_length=1,
+        max_length=10_000,
+        description="The id of a document.",
+        examples=["shutil.rmtree"],
+    ),
 ]
 Clusters = Annotated[int, Query(ge=1, description="How many clusters.")]
 Representation = Annotated[
@@ -129,7 +136,7 @@ def made_app(index: Index, settings: Settings) -> FastAPI:
     _add_overview(app, server)
     _add_writing(app, server)
     add_pages(app)
-    _add_errors(app)
+    add_errors(app)
     describe(app, settings.limits)
     app.add_middleware(Gate, settings=settings)
     return app
@@ -182,7 +189,12 @@ def _add_reading(app: FastAPI, server: Server) -> None:
         offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
         limit: Annotated[int, Query(ge=1)] = 20,
         where: Annotated[
-            str, Query(max_length=10_000, description="A filter, such as `year >= 2010`.")
+            str,
+            Query(
+                max_length=10_000,
+                description="A filter, such as `year >= 2010`.",
+                examples=["label = shutil"],
+            ),
         ] = "",
     ) -> answers.DocumentList:
         """List documents in the order in which they were added."""
@@ -204,7 +216,9 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         request: Request, by: Representation = "tfidf", clusters: Clusters = 8
     ) -> Response:
         """Place all documents in the plane; near ones lie near."""
-        return await server.job(request, "map", lambda store: overview(store, by, clusters))
+        return await server.job(
+            request, "map", lambda store: overview(store, by, clusters, "clusters")
+        )
 
     @app.get(
         "/api/clusters", tags=["overview"], response_model=answers.Clusters, responses=computed
@@ -213,7 +227,7 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         request: Request, by: Representation = "tfidf", n: Clusters = 8
     ) -> Response:
         """Put documents into groups, the same as on the map, and say what each is about."""
-        return await server.job(request, "clusters", lambda store: overview(store, by, n))
+        return await server.job(request, "clusters", lambda store: overview(store, by, n, "n"))
 
     @app.get("/api/topics", tags=["overview"], response_model=answers.Topics, responses=computed)
     async def get_topics(
@@ -232,7 +246,9 @@ def _add_writing(app: FastAPI, server: Server) -> None:
         check_writer(server.store, authorization)
 
     may_write = [Depends(writer)]
-    conflict = {409: {"model": answers.Failure, "description": "An id is there already."}}
+    conflict: Responses = {
+        409: {"model": answers.Failure, "description": "An id is there already."}
+    }
 
     @app.post(
         "/api/documents",
@@ -265,62 +281,3 @@ def _add_writing(app: FastAPI, server: Server) -> None:
     async def delete_document(request: Request, id: DocumentId) -> answers.Deleted:
         """Delete a document."""
         return await server.do(request, lambda store: delete(store, id))
-
-
-def _add_errors(app: FastAPI) -> None:
-    async def told(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, Problem)
-        return JSONResponse(error.as_dict(), error.status, headers=error.headers())
-
-    async def refused(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        problem = _of_validation(error)
-        return JSONResponse(problem.as_dict(), problem.status)
-
-    async def of_http(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)
-        problem = _of_http(error)
-        return JSONResponse(problem.as_dict(), problem.status, headers=error.headers)
-
-    app.add_exception_handler(Problem, told)
-    app.add_exception_handler(RequestValidationError, refused)
-    app.add_exception_handler(HTTPException, of_http)
-
-
-def _of_validation(error: RequestValidationError) -> Problem:
-    """Say the first thing that is wrong, and how many more there are."""
-    found = error.errors()
-    first = found[0]
-    if first["type"] == "json_invalid":
-        return Problem("bad_request", "The body must be JSON, and is not.")
-    if first["type"] == "missing" and first["loc"] == ("body",):
-        return Problem("bad_request", "The body is missing: it must be a JSON object.")
-    field = ".".join(map(str, first["loc"][1:])) or None  # without "body" or "query"
-    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    got = "" if first["type"] in _SELF_TOLD else f"; got {_described(first.get('input'))}"
-    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    return Problem("invalid", f"{field}: {said}{got}.{more}" if field else f"{said}.{more}", field)
-
-
-_SELF_TOLD = ("missing", "extra_forbidden", "value_error")
-
-
-def _described(value: object) -> str:
-    """Say what came, without repeating a text."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return f"{value:.6g}" if isinstance(value, float) else str(value)[:20]
-    names = {str: "a text", list: "a list", dict: "an object"}
-    return names.get(type(value), "something else")
-
-
-def _of_http(error: HTTPException) -> Problem:
-    if error.status_code == 404:
-        return Problem("not_found", "There is nothing at this address; /docs lists what there is.")
-    if error.status_code == 405:
-        said = "This address does not take this method; /docs lists what there is."
-        return Problem("bad_request", said, status=405)
-    return Problem("bad_request", str(error.detail), status=error.status_code)

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from textkin._typing import Float64Array
-from textkin.explain import Contribution, Contributions
+from textkin.explain import AlignedText, Contribution, Contributions, Explanation, Flow
 from textkin.index.ranking._models import ModelQuery, ModelRanker
-from textkin.index.ranking._ranking import Explanation, Ranker
+from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._terms import TermQuery, TermRanker
 from textkin.index.ranking._transport import _SIDES, TransportQuery, TransportRanker, _compared
+from textkin.transport import Comparison
 from textkin.transport._comparison import compare_rows
 from textkin.transport._parts import centroid_parts, relaxed_flow
 from textkin.weighting._formulas import bm25_saturation
 
-__all__ = ["Side", "compared"]
+__all__ = ["Side", "aligned", "compared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,15 @@ def compared(ranker: Ranker[Any], a: Side, b: Side) -> Explanation:
         return _by_words(ranker, a.query(ranker), b)
     assert isinstance(ranker, ModelRanker)
     return _by_model(ranker, a.query(ranker), b.query(ranker))
+
+
+def aligned(ranker: Ranker[Any], found: Explanation, texts: tuple[str, str]) -> AlignedText | None:
+    """Return two texts whole, each word as far as it travels; None where no word does."""
+    flow = found.flow if isinstance(found, Comparison) else found
+    if not isinstance(ranker, TransportRanker) or not isinstance(flow, Flow) or not all(texts):
+        return None
+    first, second = map(ranker._stored.places, texts)
+    return AlignedText.of(flow, texts[0], first, texts[1], second)
 
 
 def _by_transport(ranker: TransportRanker, a: Side, b: Side) -> Explanation:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from textkin.explain import Contribution, Contributions, Flow
+from textkin.explain import Contribution, Contributions, Explanation, Flow
+from textkin.explain._aligned import AlignedPiece, AlignedText
 from textkin.index.ranking._choosing import ranking_of
-from textkin.index.ranking._ranking import Explanation
+from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._view import View
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
-from textkin.web._comparing import Side, compared
+from textkin.web._comparing import Side, aligned, compared
 from textkin.web._problems import Problem
 from textkin.web._requests import Comparing, Explaining, StoredText
 from textkin.web._searching import Question, check_text, row_named
@@ -48,7 +49,10 @@ def explain(store: Store, asked: Explaining) -> answers.Explanation:
         found = asking.ranker.explain_among(question.query, row, asking.scope.rows)
     except LookupError as error:  # no candidate of a hybrid, or an index without words
         raise Problem("not_found", str(error.args[0]), "document") from error
-    return _answer(view, asked.by, found, asked.limit)
+    moved = bool(asked.rounds) or asked.pseudo is not None  # it is no text any more
+    own = asked.query if asked.id is None else _text(view, row_named(view, asked.id, "id"))
+    texts = ("" if moved else own or "", _text(view, row))
+    return _answer(store, asking.ranker, asked.by, found, texts, asked.limit)
 
 
 def compare(store: Store, asked: Comparing) -> answers.Explanation:
@@ -61,7 +65,8 @@ def compare(store: Store, asked: Comparing) -> answers.Explanation:
         )
     sides = [_side(store, view, given, name) for given, name in ((asked.a, "a"), (asked.b, "b"))]
     ranker = ranking_of(by, view.snapshot.models).on(view)
-    return _answer(view, by, compared(ranker, *sides), asked.limit)
+    a, b = sides
+    return _answer(store, ranker, by, compared(ranker, a, b), (a.text, b.text), asked.limit)
 
 
 def _side(store: Store, view: View, given: str | StoredText, name: str) -> Side:
@@ -69,11 +74,23 @@ def _side(store: Store, view: View, given: str | StoredText, name: str) -> Side:
         check_text(store, given, name)
         return Side(name, given)
     row = row_named(view, given.id, name)
+    return Side(name, _text(view, row), row)
+
+
+def _text(view: View, row: int) -> str:
     (document,) = view.documents([row])
-    return Side(name, document.text, row)
+    return document.text
 
 
-def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Explanation:
+def _answer(
+    store: Store,
+    ranker: Ranker[Any],
+    by: str,
+    found: Explanation,
+    texts: tuple[str, str],
+    limit: int,
+) -> answers.Explanation:
+    view = ranker.view
     record = view.snapshot.models.get(by)
     name = record.metric if record is not None else _SCORE_NAMES.get(by, "score")
     told: dict[str, Any] = {
@@ -85,6 +102,11 @@ def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Expl
         "state": state_of(view),
         "verified": None,
     }
+    if max(map(len, texts)) <= store.limits.query:
+        told["aligned"] = _aligned(aligned(ranker, found, texts))
+    elif isinstance(found, Comparison | Flow):
+        said = f"Texts of more than {store.limits.query:,} characters are not shown word by word."
+        told["notes"] = [said]
     if isinstance(found, Comparison):
         facts = found.to_dict()
         told |= {
@@ -95,7 +117,29 @@ def _answer(view: View, by: str, found: Explanation, limit: int) -> answers.Expl
         return answers.Explanation(**told, **_flow(found.flow, limit))
     if isinstance(found, Flow):
         return answers.Explanation(**told, **_flow(found, limit))
+    assert isinstance(found, Contributions)
     return answers.Explanation(**told, **_contributions(found, limit))
+
+
+def _aligned(found: AlignedText | None) -> answers.Aligned | None:
+    if found is None:
+        return None
+    a, b = ([_piece(piece) for piece in side] for side in (found.source, found.target))
+    return answers.Aligned(a=a, b=b)
+
+
+def _piece(piece: AlignedPiece) -> answers.AlignedPiece:
+    return answers.AlignedPiece(
+        text=piece.text,
+        word=piece.word,
+        level=piece.level,
+        cost=piece.cost,
+        adds=piece.adds,
+        reason=piece.reason,
+        partners=[
+            answers.Partner(word=one.number, mass=one.mass, cost=one.cost) for one in piece.partners
+        ],
+    )
 
 
 def _flow(flow: Flow, limit: int) -> dict[str, Any]:

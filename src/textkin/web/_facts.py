@@ -24,7 +24,7 @@ def stats(store: Store) -> answers.Stats:
     view = store.view()
     index, snapshot = store.index, view.snapshot
     info = info_of(snapshot, index._reading, index._vector_set, index._described(snapshot))
-    facts = view.once("web facts", lambda: _Facts(view))
+    facts = store.facts(view, _Facts)
     rankings = store.rankings(view)
     kept = ("lowercase", "stop_words", "normalize", "language", "ngram_range", "vectors", "created")
     told = info.as_dict()

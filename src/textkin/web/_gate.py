@@ -1,5 +1,6 @@
 """What every request passes: whose name it calls, how large it is, headers, and the log."""
 
+import asyncio
 import json
 import logging
 import time
@@ -36,6 +37,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _LONGEST_PATH = 100
+_PER_THREAD = 64  # requests inside for each thread that answers: bodies take memory
 
 
 class Gate:
@@ -54,6 +56,8 @@ class Gate:
         self._hosts = settings.hosts
         self._most = settings.limits.body
         self._seconds = settings.limits.seconds
+        self._at_once = settings.limits.searches * _PER_THREAD
+        self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, and write a line of the log."""
@@ -62,12 +66,15 @@ class Gate:
             return
         answer = _Answer(send, scope["path"])
         started = time.perf_counter()
+        self._inside += 1  # all of this runs in one thread
         try:
-            body = await self._admitted(scope, receive)
+            self._check(scope)
+            body = await self._read(receive)
             await self._app(scope, _replayed(body, receive), answer)
         except Exception as error:  # whatever it is, the client gets an answer in our form
             await answer.refuse(problem_of(error))
         finally:
+            self._inside -= 1
             elapsed = 1000 * (time.perf_counter() - started)
             _log.info(
                 "%s %s %d %.1f ms %d bytes",
@@ -78,8 +85,11 @@ class Gate:
                 answer.size,
             )
 
-    async def _admitted(self, scope: Scope, receive: Receive) -> bytes:
-        """Return the body of a request that may pass."""
+    def _check(self, scope: Scope) -> None:
+        """Raise unless a request may pass, by its headers and how many there are."""
+        if self._inside > self._at_once:
+            said = f"The server takes {self._at_once:,} requests at once; try again in a moment."
+            raise Problem("busy", said)
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:
@@ -91,6 +101,17 @@ class Gate:
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_large()
+
+    async def _read(self, receive: Receive) -> bytes:
+        """Return the body of a request."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._whole(receive)
+        except TimeoutError:
+            said = f"The request was not sent to its end within {self._seconds:g} s."
+            raise Problem("too_slow", said) from None
+
+    async def _whole(self, receive: Receive) -> bytes:
         body = bytearray()
         while True:
             message = await receive()

@@ -131,7 +131,7 @@ class Jobs:
                 fresh = time.monotonic() - kept.finished < _FRESH
                 if isinstance(kept.made, Problem):
                     if kept.state == wanted.state:
-                        raise kept.made
+                        raise kept.made.again()
                 elif fresh or kept.state == wanted.state:
                     return kept.made
             for job in (self._running, *self._waiting):

@@ -85,7 +85,9 @@ def _begun(rows: Float64Array) -> Float64Array:
         found = np.column_stack([found, np.zeros(len(found))])
     largest = float(np.abs(found).max()) or 1.0
     random = np.random.default_rng(_SEED)
-    return found * (_SPREAD / largest) + random.normal(0.0, 1e-3, found.shape)  # equal ones differ
+    spread: Float64Array = found * (_SPREAD / largest)
+    spread += random.normal(0.0, 1e-3, found.shape)  # so that equal ones differ
+    return spread
 
 
 def _arranged(places: Float64Array, near: Int64Array, progress: ProgressCallback) -> Float64Array:
@@ -124,4 +126,5 @@ def _in_square(places: Float64Array) -> Float64Array:
     turned = centred @ axes
     low, high = np.percentile(turned, [_OUTLIERS, 100 - _OUTLIERS], axis=0)
     size = float((high - low).max()) * (1 + 2 * _BORDER) or 1.0
-    return np.clip((turned - (low + high) / 2) / size + 0.5, 0.0, 1.0)
+    fitted: Float64Array = np.clip((turned - (low + high) / 2) / size + 0.5, 0.0, 1.0)
+    return fitted

@@ -38,13 +38,12 @@ def representations(store: Store, view: View) -> list[Named]:
     return found + [named for named in store.rankings(view) if named.kind == "model"]
 
 
-def overview(store: Store, by: str, n_clusters: int) -> Wanted:
-    """Return what makes the map and its clusters."""
+def overview(store: Store, by: str, n_clusters: int, field: str) -> Wanted:
+    """Return what makes the map and its clusters, whose number came in a field."""
     limits = store.limits
     if n_clusters > limits.clusters:
-        raise Problem(
-            "invalid", f"At most {limits.clusters} clusters; got {n_clusters}.", "clusters"
-        )
+        said = f"{field} must be at most {limits.clusters}; got {n_clusters}."
+        raise Problem("invalid", said, field)
     view = store.view()
     names = [named.name for named in representations(store, view)]
     if by not in names:
@@ -58,8 +57,7 @@ def overview(store: Store, by: str, n_clusters: int) -> Wanted:
 
 def _overview(view: View, by: str, n_clusters: int, most: int, progress: ProgressCallback) -> Made:
     state = state_of(view)
-    sample = sample_of(view, most)
-    progress(5, _STEPS)
+    sample = sample_of(view, most, part_of(progress, 0, 10))
     rows = _represented(view, sample, by)
     del view
     progress(25, _STEPS)

@@ -60,6 +60,10 @@ class Problem(Exception):
         self.field = field
         self.status = STATUS[code] if status is None else status
 
+    def again(self) -> "Problem":
+        """Return the same to be raised once more; each raising adds to what an error keeps."""
+        return Problem(self.code, self.message, self.field, self.status)
+
     def as_dict(self) -> dict[str, dict[str, str | None]]:
         """Return what a client gets."""
         return {"error": {"code": self.code, "message": self.message, "field": self.field}}

@@ -8,12 +8,14 @@ from scipy import sparse
 
 from textkin._typing import Bags, Int64Array
 from textkin.index.ranking._view import View
+from textkin.run import ProgressCallback
 from textkin.text._stop_words import stop_word_set, stop_word_test
 from textkin.web._documents import start
 
 __all__ = ["Sample", "sample_of"]
 
 _TITLE = 80
+_CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,22 +57,22 @@ class Sample:
         return [f"An even sample of {len(self):,} of {self.total:,} documents."]
 
 
-def sample_of(view: View, most: int) -> Sample:
+def sample_of(view: View, most: int, progress: ProgressCallback) -> Sample:
     """Take documents of a view, evenly in the order in which they were added."""
     rows = np.flatnonzero(view.live)
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
-    documents = view.documents(rows.tolist())
+    ids: list[str] = []
+    titles: list[str] = []
+    labels: list[Any] = []
+    for first in range(0, len(rows), _CHUNK):  # others may read in between; texts are let go
+        for document in view.documents(rows[first : first + _CHUNK].tolist()):
+            ids.append(document.id)
+            titles.append(start(document.text, _TITLE))
+            labels.append(document.label)
+        progress(len(ids), len(rows))
     bags, words = _content(view, _bags(view, rows))
-    return Sample(
-        rows,
-        [document.id for document in documents],
-        [start(document.text, _TITLE) for document in documents],
-        [document.label for document in documents],
-        bags,
-        words,
-        view.n_documents,
-    )
+    return Sample(rows, ids, titles, labels, bags, words, view.n_documents)
 
 
 def _bags(view: View, rows: Int64Array) -> Bags:

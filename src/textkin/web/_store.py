@@ -1,7 +1,8 @@
 """The index behind the server: always its newest state, and one state for each answer."""
 
 import threading
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeVar, cast
 
 from textkin.index import Index
 from textkin.index._catalogue import CATALOGUE, plain_errors
@@ -16,6 +17,7 @@ from textkin.web._settings import Limits, Settings
 
 __all__ = ["Kind", "Named", "Store", "state_of"]
 
+T = TypeVar("T")
 Kind = Literal["words", "transport", "model", "hybrid"]
 
 _SAID: dict[str, tuple[str, str]] = {
@@ -62,6 +64,8 @@ class Store:
         self.index = index
         self.settings = settings
         self._mutex = threading.Lock()
+        self._making = threading.Lock()
+        self._made: tuple[str, object] | None = None
         # A connection of its own, without a transaction: it sees what others have written.
         self._watched = open_catalogue(index.path / CATALOGUE)
 
@@ -90,6 +94,14 @@ class Store:
                 index.refresh()
             return index._view()
 
+    def facts(self, view: View, make: Callable[[View], T]) -> T:
+        """Return what is counted once for each state; only that of the latest is kept."""
+        state = state_of(view)
+        with self._making:  # of its own: searches need not wait
+            if self._made is None or self._made[0] != state:
+                self._made = state, make(view)
+            return cast("T", self._made[1])
+
     def rankings(self, view: View) -> list[Named]:
         """Return what documents may be ranked by."""
         named = [_named(name) for name in NAMES]
@@ -101,14 +113,13 @@ class Store:
 
     def checked_by(self, view: View, by: str, *, measure: bool = False) -> str:
         """Return the name of a ranking, or refuse one that there is not."""
-        for named in self.rankings(view):
-            if named.name == by and not (measure and named.kind == "hybrid"):
-                return by
-        names = [
+        known = [
             named.name for named in self.rankings(view) if not (measure and named.kind == "hybrid")
         ]
+        if by in known:
+            return by
         shown = by if len(by) <= 40 else f"{by[:40]}..."
-        raise Problem("invalid", f"by must be one of {', '.join(names)}; got {shown!r}.", "by")
+        raise Problem("invalid", f"by must be one of {', '.join(known)}; got {shown!r}.", "by")
 
 
 def state_of(view: View) -> str:

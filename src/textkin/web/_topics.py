@@ -33,13 +33,12 @@ def topics(store: Store, n: int) -> Wanted:
 
 def _topics(view: View, n: int, most: int, progress: ProgressCallback) -> Made:
     state = state_of(view)
-    sample = sample_of(view, most)
+    sample = sample_of(view, most, part_of(progress, 0, 10))
     del view  # a state that is held keeps the log of the index from being emptied
-    progress(5, 100)
     found: list[answers.OneTopic] = []
     if sample.bags.nnz:
         model = LDA(n, method="gibbs", alpha=0.1, max_iter=_SWEEPS, random_state=_SEED)
-        model.fit(sample.bags, progress=part_of(progress, 5, 99))
+        model.fit(sample.bags, progress=part_of(progress, 10, 99))
         found = _told(model, sample)
     answer = answers.Topics(topics=found, total=sample.total, notes=sample.notes, state=state)
     return Made(state, {"topics": encoded(answer)})

@@ -88,6 +88,8 @@ class Work:
                 left = deadline - time.monotonic()
                 done, _ = await asyncio.wait({waited}, timeout=max(0.0, min(left, _LOOK)))
                 if done:
+                    if waited.cancelled():
+                        raise Ended
                     return waited.result()
                 if left <= 0:
                     raise self._late(never_begun=not future.running())

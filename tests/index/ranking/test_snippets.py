@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from textkin import Index, _core
 from textkin.explain._words import clean, columns
 from textkin.index.ranking._snippets import Piece, Snippets, marked
-from textkin.index.ranking._word_places import begins_cluster, word_spans
+from textkin.text._word_places import begins_cluster, word_spans
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 ODD = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from textkin.explain import Explanation
+from textkin.explain import AlignedText, Explanation
 from textkin.index.ranking._snippets import Marks, Snippets, marked
 from textkin.text import Document
 from textkin.text.reading._document import Label, shortened
@@ -111,6 +111,18 @@ class Hit:
         hits = self._hits
         asking, row = hits._asking, int(hits._rows[self._place])
         return asking.ranker.explain_among(hits._query, row, asking.scope.rows)
+
+    def aligned(self) -> AlignedText | None:
+        """Return query and document whole, with each word as far as it travels.
+
+        Returns
+        -------
+        AlignedText or None
+            Of a ranking by transport ("wmd", "rwmd"); None for others, and after feedback, when
+            the query is no text any more.
+        """
+        hits = self._hits
+        return hits._asking.ranker.aligned(hits._query, int(hits._rows[self._place]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return rank, score, id, label, metadata and snippet, as JSON can hold them."""

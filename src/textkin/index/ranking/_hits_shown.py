@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textkin._validation import integer
 from textkin.explain import Contributions, stylesheet
+from textkin.explain._aligned_html import aligned_html
 from textkin.explain._bars import Bar, bars_svg
 from textkin.explain._page import page
 from textkin.explain._words import columns, markup, padded, shortened
@@ -25,6 +26,7 @@ _NAMED = 8  # unknown words that are told
 _WIDTH = integer(40)
 _WIDEST = 160
 _FACTS = 400  # columns of metadata
+_EXPLAINED = 3  # hits that say why in a notebook
 
 
 def hits_text(hits: "Hits", width: int | None = None, marks: Marks = None) -> str:
@@ -42,12 +44,17 @@ def hits_html(hits: "Hits") -> str:
         f"<tr><td>{hit.rank}</td><td>{hit.score:.4g}</td>"
         f"<td>{markup(shortened(hit.id, _LONGEST_ID))}</td>"
         f'<td style="text-align:left">'
-        f"{hit.snippet(marks=('<mark>', '</mark>'), escape=_escaped)}</td></tr>"
-        for hit in hits
+        f"{hit.snippet(marks=('<mark>', '</mark>'), escape=_escaped)}"
+        f"{_why(hit) if at < _EXPLAINED else ''}</td></tr>"
+        for at, hit in enumerate(hits)
     )
     head = f"<thead><tr><th></th><th>{score}</th><th>id</th><th></th></tr></thead>"
     table = f"<table>{head}<tbody>{rows}</tbody></table>" if len(hits) else "<p>No hits.</p>"
     return table + "".join(f"<p>{markup(note)}</p>" for note in hits.notes)
+
+
+def _why(hit: "Hit") -> str:
+    return f"<details><summary>why</summary>{hit.explain().to_svg()}</details>"
 
 
 def hits_svg(
@@ -119,6 +126,9 @@ def _item(hit: "Hit", ascending: bool, explained: bool, limit: int) -> Iterator[
     if explained:
         reason = hit.explain()
         yield f"<details><summary>why {what} {reason.score:.4g}</summary>"
+        aligned = hit.aligned()
+        if aligned is not None:
+            yield aligned_html(aligned)
         yield f'<div class="wide">{reason.to_svg(limit=limit, embedded=True)}</div></details>'
     yield "</li>"
 

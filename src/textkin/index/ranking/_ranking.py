@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin.explain import Explanation
+from textkin.explain import AlignedText, Explanation
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._view import View
 
@@ -113,6 +113,10 @@ class Ranker(ABC, Generic[Q]):
         As `explain`, but for hybrids: their scores depend on the other candidates.
         """
         return self.explain(query, row)
+
+    def aligned(self, query: Q, row: int) -> AlignedText | None:
+        """Return query and document as two texts whose words travel; None if none does."""
+        return None
 
     @abstractmethod
     def moved(

@@ -13,8 +13,8 @@ from textkin import _core
 from textkin._validation import integer
 from textkin.explain._words import clean, columns
 from textkin.index.ranking._view import View
-from textkin.index.ranking._word_places import begins_cluster, is_unspaced, word_spans
 from textkin.text._terms import TermReader
+from textkin.text._word_places import begins_cluster, is_unspaced, word_spans
 
 __all__ = ["Marks", "Piece", "Snippets", "marked"]
 

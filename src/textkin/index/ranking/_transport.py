@@ -10,16 +10,18 @@ import numpy as np
 from textkin import _core
 from textkin._typing import BoolArray, Float64Array, Int32Array
 from textkin._validation import check_params, one_of
-from textkin.explain import Contributions, Flow
+from textkin.explain import AlignedText, Contributions, Flow, Place
 from textkin.index._settings import kept_stop_words
 from textkin.index.ranking._feedback import Rocchio, WeightedWords, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
+from textkin.index.ranking._snippets import Snippets
 from textkin.index.ranking._vector_columns import NO_VECTOR, VectorColumns, space_of_view
 from textkin.index.ranking._view import View
 from textkin.run import effective_jobs, memory_in_bytes, stop_check
 from textkin.text._stop_words import StopWords
 from textkin.text.reading._document import shortened
 from textkin.transport import Comparison, WordMover
+from textkin.transport._aligning import placed_words
 from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
 from textkin.transport._comparison import compare_rows
 from textkin.transport._costs import CostName
@@ -273,6 +275,11 @@ class StoredDocuments:
         counts = np.fromiter(counted.values(), np.float64, len(names))
         return self.encoded(self.columns.lookup(names), counts, names, self.weights)
 
+    def places(self, text: str) -> list[Place]:
+        """Return where the words stand that a flow of a text has."""
+        forms = Snippets.of(self.view).forms
+        return placed_words(text, forms, self.columns.lookup, self.space.name)
+
     def of_row(self, row: int) -> Encoded:
         """Return a document of the view."""
         bag = self.view.bag_of_row(row)
@@ -293,10 +300,13 @@ class TransportQuery(NamedTuple):
         The words, as the only row.
     text : str
         What it was read from, where that is known.
+    row : int or None
+        The document that it is, if it is one.
     """
 
     encoded: Encoded
     text: str = ""
+    row: int | None = None
 
 
 class TransportRanker(Ranker[TransportQuery]):
@@ -330,7 +340,7 @@ class TransportRanker(Ranker[TransportQuery]):
 
     def of_row(self, row: int) -> TransportQuery:
         """Take the counted words of a document."""
-        return TransportQuery(self._stored.of_row(row))
+        return TransportQuery(self._stored.of_row(row), row=row)
 
     def of_words(self, weights: Mapping[str, float]) -> TransportQuery:
         """Take weights as masses, whatever they sum to; stop words count if they are given.
@@ -443,8 +453,26 @@ class TransportRanker(Ranker[TransportQuery]):
             return centroid_parts(space, first, a, second, b, cost)
         if method != "wmd":
             return relaxed_flow(space, first, a, second, b, cost, _SIDES[method])
-        texts = (query.text, self.view.documents([row])[0].text)
-        return compare_rows(space, first, a, second, b, cost, None, texts)
+        texts = self._texts(query, row)
+        return compare_rows(space, first, a, second, b, cost, None, texts, self._stored.places)
+
+    def aligned(self, query: TransportQuery, row: int) -> AlignedText | None:
+        """Return query and document whole, with each word as far as it travels.
+
+        None where the query is no text any more, and for centroids, which no word travels to.
+        """
+        explained = self.explain(query, row)
+        if isinstance(explained, Comparison):
+            explained = explained.flow
+        texts = self._texts(query, row)
+        if not isinstance(explained, Flow) or not all(texts):
+            return None
+        first, second = (self._stored.places(text) for text in texts)
+        return AlignedText.of(explained, texts[0], first, texts[1], second)
+
+    def _texts(self, query: TransportQuery, row: int) -> tuple[str, str]:
+        own = query.text if query.row is None else self.view.documents([query.row])[0].text
+        return own, self.view.documents([row])[0].text
 
     def moved(
         self,

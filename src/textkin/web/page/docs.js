@@ -67,7 +67,7 @@ function route(spec, path, method, described) {
   const content = described.requestBody?.content?.["application/json"];
   const schema = content ? resolved(spec, content.schema) : null;
   const controls = parameters.map((one) => {
-    const example = one.example ?? one.schema.default ?? "";
+    const example = one.schema.examples?.[0] ?? one.schema.default ?? "";
     return [one.name, element("input", { "aria-label": one.name, value: example })];
   });
   const body = schema ? element("textarea", { "aria-label": "body", spellcheck: "false" }) : null;

@@ -14,25 +14,25 @@ from textkin import _core
 __all__ = ["begins_cluster", "is_unspaced", "word_spans"]
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+_PART = re.compile(r"\S+")
 _ZERO_WIDTH_JOINER = "\u200d"
 _MOST_FLAGS = 512
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Give where the words of a text on one line stand; pairs of signs overlap.
+    """Give where the words of a text stand; pairs of signs overlap.
 
-    Spaces separate words, whatever stands beside them; so the parts between them can be looked
-    at one by one.
+    White space separates words, whatever stands beside it; so the parts between can be looked at
+    one by one.
     """
-    at = 0
-    for part in text.split(" "):
+    for found in _PART.finditer(text):
+        at, part = found.start(), found.group()
         if part.isascii():
             for word in _PLAIN_WORD.finditer(part):
                 yield at + word.start(), at + word.end()
-        elif part:
+        else:
             for start, end in _spans_of_part(part):
                 yield at + start, at + end
-        at += len(part) + 1
 
 
 def _spans_of_part(part: str) -> list[tuple[int, int]]:

@@ -1,0 +1,73 @@
+"""What becomes of errors: one form for all of them, in words."""
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from textkin.web._problems import Problem
+
+__all__ = ["add_errors"]
+
+
+def add_errors(app: FastAPI) -> None:
+    """Let an application tell its errors in one form."""
+
+    async def told(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, Problem)
+        return JSONResponse(error.as_dict(), error.status, headers=error.headers())
+
+    async def refused(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        problem = _of_validation(error)
+        return JSONResponse(problem.as_dict(), problem.status)
+
+    async def of_http(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        problem = _of_http(error)
+        return JSONResponse(problem.as_dict(), problem.status, headers=error.headers)
+
+    app.add_exception_handler(Problem, told)
+    app.add_exception_handler(RequestValidationError, refused)
+    app.add_exception_handler(HTTPException, of_http)
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    """Say the first thing that is wrong, and how many more there are."""
+    found = error.errors()
+    first = found[0]
+    if first["type"] == "json_invalid":
+        return Problem("bad_request", "The body must be JSON, and is not.")
+    if first["type"] == "missing" and first["loc"] == ("body",):
+        return Problem("bad_request", "The body is missing: it must be a JSON object.")
+    field = ".".join(map(str, first["loc"][1:])) or None  # without "body" or "query"
+    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    got = "" if first["type"] in _SELF_TOLD else f"; got {_described(first.get('input'))}"
+    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    return Problem("invalid", f"{field}: {said}{got}.{more}" if field else f"{said}.{more}", field)
+
+
+_SELF_TOLD = ("missing", "extra_forbidden", "value_error")
+
+
+def _described(value: object) -> str:
+    """Say what came, without repeating a text."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:.6g}" if isinstance(value, float) else str(value)[:20]
+    for kind, name in ((str, "a text"), (list, "a list"), (dict, "an object")):
+        if isinstance(value, kind):
+            return name
+    return "something else"
+
+
+def _of_http(error: HTTPException) -> Problem:
+    if error.status_code == 404:
+        return Problem("not_found", "There is nothing at this address; /docs lists what there is.")
+    if error.status_code == 405:
+        said = "This address does not take this method; /docs lists what there is."
+        return Problem("bad_request", said, status=405)
+    return Problem("bad_request", str(error.detail), status=error.status_code)

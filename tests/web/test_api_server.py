@@ -1,0 +1,317 @@
+"""What every request meets: headers, limits, the clock, the log, other requests, the end."""
+
+import asyncio
+import logging
+import threading
+import time
+
+import pytest
+
+from textkin import Index
+from textkin.run import stop_check
+from textkin.web import Settings, _app
+from textkin.web._problems import Problem
+from textkin.web._settings import Limits
+from textkin.web._working import Work
+from web.served import RECORDS, TOKEN, client_of, error_of
+
+PATHS = ["/api/health", "/api/stats", "/api/nothing", "/", "/docs", "/openapi.json", "/explain.css"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_all_answers_have_safe_headers(client, path):
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "access-control-allow-origin" not in headers
+    assert headers["cache-control"] == ("no-store" if path.startswith("/api") else "no-cache")
+
+
+def test_no_page_names_an_outside_host(client):
+    for path in ("/docs", "/static/docs.js", "/static/docs.css", "/explain.css"):
+        text = client.get(path).text.replace("http://www.w3.org/", "")
+        assert "http://" not in text
+        assert "https://" not in text
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LOCALHOST:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("evil.example", 400),
+        ("localhost.evil.example", 400),
+        ("127.0.0.1.evil.example:80", 400),
+        ("", 400),
+    ],
+)
+def test_other_names_of_this_machine_are_refused(client, host, status):
+    assert client.get("/api/health", headers={"Host": host}).status_code == status
+
+
+def test_a_server_for_others_answers_to_any_name(index):
+    with client_of(index, hosts=None) as client:
+        assert client.get("/api/health", headers={"Host": "kin.example"}).status_code == 200
+
+
+def test_addresses_and_methods_that_there_are_not(client):
+    assert error_of(client.get("/api/nothing"), 404)["code"] == "not_found"
+    assert error_of(client.get("/static/../_app.py"), 404)["code"] == "not_found"
+    assert error_of(client.get("/static/%2e%2e/_app.py"), 404)["code"] == "not_found"
+    answer = client.get("/api/search")
+    assert error_of(answer, 405)["code"] == "bad_request"
+    assert answer.headers["allow"] == "POST"
+
+
+def test_a_large_request_is_refused_whether_it_says_so_or_not(index):
+    with client_of(index, limits=Limits(body=1000)) as client:
+        body = b'{"query": "' + b"x" * 2000 + b'"}'
+        headers = {"Content-Type": "application/json"}
+        told = client.post("/api/search", content=body, headers=headers)
+        untold = client.post("/api/search", content=iter([body]), headers=headers)
+        for answer in (told, untold):
+            error = error_of(answer, 413)
+            assert error["code"] == "too_large"
+            assert "1,000" in error["message"]
+
+
+def waiting(_store, *_asked):
+    """Work until it is told to end, as a long search does."""
+    check = stop_check()
+    assert check is not None
+    while True:
+        check(0, 1)
+        time.sleep(0.005)
+
+
+def test_a_request_that_takes_too_long_is_ended(index, monkeypatch):
+    monkeypatch.setattr(_app, "search", waiting)
+    with client_of(index, limits=Limits(seconds=0.2, searches=1)) as client:
+        answer = client.post("/api/search", json={"query": "cats"})
+        error = error_of(answer, 503)
+        assert error["code"] == "too_slow"
+        assert "0.2 s" in error["message"]
+        # The only thread is free again, or this would be busy.
+        assert client.post("/api/similar", json={"id": "cats"}).status_code == 503
+        assert client.get("/api/stats").status_code == 200
+
+
+def test_a_thread_that_cannot_be_ended_is_not_given_away(index, monkeypatch):
+    over = threading.Event()
+    monkeypatch.setattr(_app, "search", lambda *_: over.wait(30))
+    with client_of(index, limits=Limits(seconds=0.2, searches=1)) as client:
+        first = client.post("/api/search", json={"query": "cats"})
+        assert error_of(first, 503)["code"] == "too_slow"
+        before = threading.active_count()
+        for _ in range(3):
+            answer = client.get("/api/stats")
+            assert error_of(answer, 503)["code"] == "busy"
+            assert answer.headers["retry-after"] == "1"
+        assert threading.active_count() <= before
+        over.set()
+        end = time.monotonic() + 20
+        while client.get("/api/stats").status_code != 200:
+            assert time.monotonic() < end
+
+
+class Gone:
+    """A client that has left."""
+
+    async def is_disconnected(self):
+        return True
+
+
+def test_the_work_of_a_client_that_has_left_is_ended(monkeypatch):
+    monkeypatch.setattr("textkin.web._working._LOOK", 0.01)
+    work = Work(Limits(searches=1, seconds=30))
+    try:
+        with pytest.raises(Problem, match="did not wait"):
+            asyncio.run(work.run(Gone(), lambda: waiting(None)))
+        end = time.monotonic() + 20
+        while work.running:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    finally:
+        work.close()
+    with pytest.raises(Problem, match="ending"):
+        asyncio.run(work.run(Gone(), lambda: None))
+
+
+def test_no_more_wait_than_there_is_room_for(index, monkeypatch):
+    over = threading.Event()
+    monkeypatch.setattr(_app, "search", lambda *_: over.wait(30))
+    with client_of(index, limits=Limits(seconds=20, searches=1)) as client:
+        work = client.app.state.server.work
+        ask = [
+            threading.Thread(
+                target=client.post, args=("/api/search",), kwargs={"json": {"query": "x"}}
+            )
+            for _ in range(17)
+        ]
+        for thread in ask:
+            thread.start()
+        end = time.monotonic() + 20
+        while work.running < 17 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert error_of(client.get("/api/stats"), 503)["code"] == "busy"
+        over.set()
+        for thread in ask:
+            thread.join()
+
+
+def test_no_more_requests_are_inside_than_memory_allows(index, monkeypatch):
+    monkeypatch.setattr("textkin.web._gate._PER_THREAD", 1)
+    begun, over = threading.Event(), threading.Event()
+
+    def blocked(*_):
+        begun.set()
+        over.wait(30)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(_app, "search", blocked)
+    with client_of(index, limits=Limits(searches=1)) as client:
+        ask = {"args": ("/api/search",), "kwargs": {"json": {"query": "x"}}}
+        thread = threading.Thread(target=client.post, **ask)
+        thread.start()
+        assert begun.wait(20)
+        assert "1 requests at once" in error_of(client.get("/api/health"), 503)["message"]
+        over.set()
+        thread.join()
+        assert client.get("/api/health").status_code == 200
+
+
+def test_an_error_in_the_server_is_told_and_logged_without_a_word_of_text(
+    index, monkeypatch, caplog
+):
+    def broken(_store, asked):
+        raise RuntimeError(f"secret {asked.query}")
+
+    monkeypatch.setattr(_app, "search", broken)
+    with client_of(index) as client, caplog.at_level(logging.DEBUG):
+        answer = client.post("/api/search", json={"query": "my private words"})
+    assert error_of(answer, 500)["code"] == "internal"
+    assert "private" not in answer.text
+    assert "RuntimeError" in caplog.text
+    assert "broken" in caplog.text  # where
+    assert "private" not in caplog.text
+
+
+def test_the_log_has_no_text_query_id_or_token(client, writer, caplog):
+    with caplog.at_level(logging.INFO, "textkin.web"):
+        client.post("/api/search", json={"query": "confidential cats"})
+        client.get("/api/document", params={"id": "confidential"})
+        client.get("/api/documents", params={"where": "label = confidential"})
+        body = {"documents": [{"id": "confidential", "text": "confidential"}]}
+        client.post("/api/documents", json=body, headers=writer)
+        client.get("/a%0ab")
+    ours = [record.getMessage() for record in caplog.records if record.name.startswith("textkin")]
+    assert len(ours) == 5
+    assert "POST /api/search 200" in ours[0]
+    assert "confidential" not in " ".join(ours)
+    assert TOKEN not in " ".join(ours)
+    assert all("\n" not in line for line in ours)
+
+
+def test_readers_see_one_state_while_a_writer_adds(client, writer, index):
+    """Each document is added with its twin: a reader sees both or none."""
+    over = threading.Event()
+    wrong, answers = [], []
+
+    def read():
+        states = []
+        while not over.is_set():
+            found = client.post("/api/search", json={"query": "twin", "k": 200}).json()
+            ids = {hit["id"] for hit in found["hits"]}
+            if any(f"b{id[1:]}" not in ids for id in ids if id.startswith("a")):
+                wrong.append(ids)
+            states.append(int(found["state"]))
+            answers.append(len(ids))
+        if states != sorted(states):
+            wrong.append(states)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for thread in readers:
+        thread.start()
+    try:
+        for n in range(20):
+            pair = [{"id": f"{side}{n}", "text": f"twin {n}"} for side in "ab"]
+            done = client.post("/api/documents", json={"documents": pair}, headers=writer)
+            assert done.status_code == 200, done.text
+    finally:
+        over.set()
+        for thread in readers:
+            thread.join()
+    assert not wrong
+    assert answers
+    assert len(index) == len(RECORDS) + 40
+
+
+def test_two_writers_at_once_wait_for_each_other(client, writer, index):
+    statuses = []
+
+    def write(name):
+        for n in range(5):
+            body = {"documents": [{"id": f"{name}{n}", "text": "x"}]}
+            statuses.append(client.post("/api/documents", json=body, headers=writer).status_code)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [200] * 15
+    assert len(index) == len(RECORDS) + 15
+
+
+def test_a_writer_elsewhere_is_waited_for_and_then_told(tmp_path, writer):
+    with Index.create(tmp_path / "p.kin") as other:
+        other.add(RECORDS)
+        with Index.open(tmp_path / "p.kin", timeout=0.1) as index, client_of(index) as client:
+            with other._writing():
+                body = {"documents": [{"text": "x"}]}
+                answer = client.post("/api/documents", json=body, headers=writer)
+                assert error_of(answer, 503)["code"] == "busy"
+                assert str(tmp_path) not in answer.text
+            assert client.post("/api/documents", json=body, headers=writer).status_code == 200
+
+
+def test_the_index_stays_open_and_the_threads_end_with_the_server(index):
+    with client_of(index) as client:
+        client.post("/api/search", json={"query": "cats"})
+        client.get("/api/map")
+    assert len(index.search("cats")) == 2
+    end = time.monotonic() + 20
+    while any(thread.name.startswith("textkin") for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"token": "short"}, "16 characters"),
+        ({"token": "é" * 20}, "ASCII"),
+        ({"token": 5}, "token must be"),
+        ({"title": None}, "title must be"),
+    ],
+)
+def test_settings_that_make_no_sense(wrong, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"k": 0}, {"seconds": 0}, {"body": 1.5}, {"seconds": "1"}])
+def test_limits_that_make_no_sense(wrong):
+    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+        Limits(**wrong)
+
+
+def test_settings_show_no_token():
+    assert TOKEN not in repr(Settings(token=TOKEN))
