@@ -138,9 +138,9 @@ def hover(page: Any, x: float, y: float, steps: int) -> None:
 
 def pick(page: Any, x: float, y: float, steps: int) -> None:
     """Show some groups alone, and all again."""
-    for at in range(min(steps, GROUPS)):
+    for at in range(min(steps, 12)):
         page.click(f".legend li:nth-child({at + 1}) button")
-    page.click("text=Show all groups")
+    page.click("text=Clear filter")
 
 
 ACTIONS: dict[str, Callable[[Any, float, float, int], None]] = {

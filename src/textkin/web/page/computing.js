@@ -1,6 +1,7 @@
 // What the server computes in the background: its progress while it does, then the answer.
 
 import { poll } from "./api.js";
+import { collection } from "./collection.js";
 import { announce, el, link, replace } from "./dom.js";
 import { whole } from "./format.js";
 import { fill, panel } from "./states.js";
@@ -8,11 +9,17 @@ import { fill, panel } from "./states.js";
 const NEVER = 2 ** 31 - 1; // milliseconds; what is computing says so itself
 
 /**
- * Fill a container with background answers. wanted: {name: [path, params]}, asked for one after
- * another because the server computes one at a time; `show` gets {name: answer}.
+ * Fill a container with what is computed of the whole collection.
+ *
+ * title: what is being done; what: what comes of it ("a map"); wanted: {name: [path, params]}, asked
+ * for one after another because the server computes one at a time; known(stats) is called first,
+ * show({name: answer}, stats) at the end.
  */
-export function compute(container, title, wanted, show, { signal }) {
+export function compute(container, { title, what, wanted, known, show }, { signal }) {
   const load = async (stop) => {
+    const stats = await collection({ signal: stop });
+    if (stats.documents < 2) return { stats, answers: null };
+    known(stats);
     const answers = {};
     let told = false;
     for (const [name, [path, params]] of Object.entries(wanted)) {
@@ -25,10 +32,13 @@ export function compute(container, title, wanted, show, { signal }) {
         },
       });
     }
-    return answers;
+    return { stats, answers };
   };
-  replace(container, el("div", { class: "computing-soon" })); // else lines of grey would cover the progress
-  return fill(container, load, show, { signal, slow: NEVER });
+  replace(container, el("div", {})); // else lines of grey would cover the progress
+  return fill(container, load, ({ stats, answers }) => (answers ? show(answers, stats) : tooFew(stats, what)), {
+    signal,
+    slow: NEVER,
+  });
 }
 
 function working(title, { done = 0, total = 0 }) {
@@ -44,9 +54,7 @@ function working(title, { done = 0, total = 0 }) {
   );
 }
 
-/** What to say of a collection with fewer than two documents; null where there are enough. */
-export function tooFew(stats, what) {
-  if (stats.documents > 1) return null;
+function tooFew(stats, what) {
   const actions = stats.writable
     ? [link("Add documents", "/add", { class: "button primary" })]
     : [link("Search", "/", { class: "button" })];

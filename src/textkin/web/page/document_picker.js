@@ -6,6 +6,12 @@ import { counted, shortened } from "./format.js";
 
 const SHOWN = 8;
 
+/** What to call a document: its title where it has one. */
+export function nameOf(document) {
+  const title = document.metadata?.title;
+  return typeof title === "string" && title.trim() ? shortened(title, 120) : document.id;
+}
+
 /** The beginning of a document in a line. */
 export function line(document) {
   const text = document.start ?? document.snippet?.map((piece) => piece.text).join("") ?? "";

@@ -11,6 +11,11 @@ const OUTLINES = [
   () => shape("path", { d: "M7 .8 13.2 7 7 13.2.8 7Z" }),
 ];
 
+/** Whether a legend leaves groups out until one asks for all. */
+export function shortens(groups) {
+  return groups.length > FIRST;
+}
+
 /** The sign that the points of a group have on the map. */
 export function sign(group) {
   return shape(
@@ -20,12 +25,17 @@ export function sign(group) {
   );
 }
 
-/** A list of groups; `picked` are positions in it, `toggle(at)` is called when one is pressed. */
-export function legend(groups, picked, toggle) {
+const FIRST = 12; // groups that are listed before one asks for all
+
+/**
+ * A list of groups; `picked` are positions in it, `toggle(at)` is called when one is pressed. Of
+ * many groups the largest and the picked ones are listed, unless `all`.
+ */
+export function legend(groups, picked, toggle, all) {
   return el(
     "ul",
     { class: "legend", "aria-label": "Groups" },
-    groups.map((group, at) =>
+    groups.map((group, at) => (all || at < FIRST || picked.has(at)) &&
       el("li", {}, el(
         "button",
         {

@@ -6,9 +6,10 @@ import { counted, whole } from "./format.js";
 import { MapCanvas } from "./map_canvas.js";
 import { zoomIn, zoomOut } from "./map_gestures.js";
 import { groupsOf, labelsOf } from "./map_groups.js";
-import { legend, sign } from "./map_legend.js";
+import { legend, shortens, sign } from "./map_legend.js";
 import { longList, shortList } from "./map_lists.js";
 import { Points } from "./map_points.js";
+import { renew } from "./overview_controls.js";
 import { failed } from "./states.js";
 
 const KEYS =
@@ -26,6 +27,7 @@ export class MapPanel {
     this.found = null;
     this.sought = "";
     this.page = 0;
+    this.allGroups = false;
     this.#build();
     this.canvas = new MapCanvas(this.stage, {
       hover: (i) => this.#tip(i),
@@ -114,15 +116,17 @@ export class MapPanel {
       this.change({ colour: this.kind, show: [...picked].map((one) => String(groups[one].key)) });
       announce(picked.size ? `${counted(picked.size, "group")} shown` : "All groups shown");
     };
-    const focused = this.groupsPlace.contains(document.activeElement)
-      ? [...this.groupsPlace.querySelectorAll("button")].indexOf(document.activeElement) : -1;
-    replace(
+    renew(
       this.groupsPlace,
       this.byLabel && this.#kinds(),
-      groups.length > 0 ? legend(groups, this.picked, toggle) : el("p", { class: "hint" }, "No groups."),
-      this.picked.size > 0 && button("Show all groups", () => this.change({ show: [] }), { kind: "quiet small" }),
+      groups.length > 0 ? legend(groups, this.picked, toggle, this.allGroups) : el("p", { class: "hint" }, "No groups."),
+      el("div", { class: "row" },
+        shortens(groups) && button(this.allGroups ? "Fewer groups" : `All ${whole(groups.length)} groups`, () => {
+          this.allGroups = !this.allGroups;
+          this.#legend();
+        }, { kind: "quiet small" }),
+        this.picked.size > 0 && button("Clear filter", () => this.change({ show: [] }), { kind: "quiet small" })),
     );
-    if (focused >= 0) this.groupsPlace.querySelectorAll("button")[focused]?.focus();
   }
 
   #kinds() {
@@ -154,11 +158,15 @@ export class MapPanel {
 
   #list() {
     const chosen = [...this.canvas.chosen];
-    const found = this.found ? this.foundOrder : [];
+    // The button that clears a list goes with it: the map is where one goes on.
+    const clear = (how) => () => {
+      how();
+      this.canvas.front.focus({ preventScroll: true });
+    };
     if (chosen.length > 0) {
-      replace(this.listPlace, shortList(this.map, chosen, "chosen", () => this.#choose([], false)));
+      replace(this.listPlace, shortList(this.map, chosen, "chosen", clear(() => this.#choose([], false))));
     } else if (this.found) {
-      replace(this.listPlace, shortList(this.map, found, "found", () => this.change({ q: "" })));
+      replace(this.listPlace, shortList(this.map, this.foundOrder, "found", clear(() => this.change({ q: "" }))));
     } else replace(this.listPlace);
     this.#listAll();
   }
@@ -223,7 +231,8 @@ export class MapPanel {
       const group = grouping?.groups[grouping.of[i]];
       return group && el("div", { class: "map-tip-group" }, grouping === this.grouping && sign(group), isolate(group.name));
     };
-    replace(this.tip, el("div", { class: "map-tip-title", dir: "auto" }, map.titles[i] || map.ids[i]), line(byLabel), line(byCluster));
+    replace(this.tip, el("div", { class: "map-tip-title", dir: "auto" }, map.titles[i] || map.ids[i]),
+      el("div", { class: "map-tip-id mono" }, isolate(map.ids[i])), line(byLabel), line(byCluster));
     const [px, py] = canvas.camera.toScreen(this.points.x[i], this.points.y[i]);
     const { width, height } = canvas.camera;
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];

@@ -1,16 +1,15 @@
 // Clusters as a list: words, the document in the middle, and the way to the map.
 
-import { collection } from "../collection.js";
-import { compute, tooFew } from "../computing.js";
+import { compute } from "../computing.js";
 import { el, isolate, link, replace } from "../dom.js";
 import { counted, percent } from "../format.js";
 import { COLOURS } from "../map_canvas.js";
 import { sign } from "../map_legend.js";
 import { SHAPES } from "../map_stamps.js";
 import { CLUSTERS } from "../map_state.js";
-import { numberSelect, representationSelect, wholeNumber } from "../overview_controls.js";
+import { numberSelect, renew, representationSelect, turns, wholeNumber } from "../overview_controls.js";
 import { address, go } from "../router.js";
-import { fill, panel } from "../states.js";
+import { panel } from "../states.js";
 import { wordBars } from "../word_bars.js";
 
 export const title = "Clusters";
@@ -19,19 +18,25 @@ const WORDS = 8;
 
 export function render(container, params, { signal }) {
   const bar = el("div", { class: "overview-bar" });
-  const body = el("div", {});
+  const body = el("div", { class: "overview-place" });
   replace(container, el("h1", { class: "unseen" }, "Clusters"), bar, body);
 
-  const update = async (next) => {
+  const turn = turns(signal);
+  const update = (next) => {
     const by = next.get("by") || "tfidf";
     const n = wholeNumber(next.get("n"), CLUSTERS);
     const change = (part) => go(addressOf({ by, n, ...part }));
-    const stats = await fill(body, (stop) => collection({ signal: stop }),
-      (found) => tooFew(found, "clusters") ?? el("div", { class: "overview-place" }), { signal });
-    const place = body.querySelector(".overview-place");
-    if (!stats || !place) return;
-    replace(bar, representationSelect(stats, by, (value) => change({ by: value })), numberSelect("Clusters", n, (value) => change({ n: value })));
-    await compute(place, "Finding clusters", { found: ["/clusters", { by, n }] }, ({ found }) => list(found, by, n), { signal });
+    return compute(body, {
+      title: "Finding clusters",
+      what: "clusters",
+      wanted: { found: ["/clusters", { by, n }] },
+      known: (stats) => renew(
+        bar,
+        representationSelect(stats, by, (value) => change({ by: value })),
+        numberSelect("Clusters", n, (value) => change({ n: value })),
+      ),
+      show: ({ found }) => list(found, by, n),
+    }, { signal: turn() });
   };
   update(params);
   return update;
@@ -64,7 +69,7 @@ function card(cluster, at, total, by, n) {
     wordBars(cluster.words.slice(0, WORDS), look.colour),
     el("p", { class: "card-document" },
       el("span", { class: "hint" }, "In the middle: "),
-      link(isolate(cluster.central.start || cluster.central.id), address("/document", { id: cluster.central.id }), { dir: "auto" })),
+      link(isolate(cluster.central.start || cluster.central.id), address("/document", { id: cluster.central.id }), { dir: "auto", title: cluster.central.id })),
     el("div", { class: "row card-foot" }, link("Show on the map", map, { class: "button small" })),
   );
 }

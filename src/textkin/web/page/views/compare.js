@@ -9,6 +9,7 @@ import { readTexts, turnPage, writeTexts } from "../compare_texts.js";
 import { documentPicker } from "../document_picker.js";
 import { button, debounced, el, link, replace } from "../dom.js";
 import { explanation } from "../explanation.js";
+import { renew } from "../overview_controls.js";
 import { address, go, note } from "../router.js";
 import { failed, fill, panel } from "../states.js";
 
@@ -79,7 +80,9 @@ export function render(container, params, { signal }) {
       last?.setAttribute("data-stale", "");
       return [failed(answer.error), last];
     }
-    last = el("div", { class: "compare-answer" }, compareFacts(answer), explanation(answer, [NAMES.a, NAMES.b]));
+    last = explanation(answer, ["a", "b"].map((name) => state[name].id ?? NAMES[name]));
+    const facts = compareFacts(answer);
+    if (facts) last.querySelector(".explanation-line").after(facts);
     return last;
   }
 
@@ -95,7 +98,7 @@ export function render(container, params, { signal }) {
 
   function chooseMeasure() {
     const chosen = stats.measures.find((one) => one.name === state.by);
-    replace(
+    renew(
       measure,
       rankingSelect(stats.measures, state.by, (by) => {
         go(writeTexts({ ...state, by }, MEASURE));
@@ -153,13 +156,14 @@ class Side {
       this.picker);
   }
 
-  label({ id }) {
+  label(part) {
+    this.part = part; // a document that is still loading must not cover what was typed
+    const { id } = part;
     replace(this.origin, id !== null && link(el("bdi", { class: "mono" }, id), address("/document", { id })));
   }
 
   async show(part, signal) {
     this.signal = signal;
-    this.part = part;
     this.picker.open = false;
     this.label(part);
     if (part.id === null) {

@@ -1,13 +1,11 @@
 // The map of the collection: one loads it, looks around, picks groups, seeks and chooses documents.
 
-import { collection } from "../collection.js";
-import { compute, tooFew } from "../computing.js";
+import { compute } from "../computing.js";
 import { button, debounced, el, replace } from "../dom.js";
 import { MapPanel } from "../map_panel.js";
 import { readState, writeState } from "../map_state.js";
-import { numberSelect, representationSelect } from "../overview_controls.js";
+import { numberSelect, renew, representationSelect, turns } from "../overview_controls.js";
 import { go, note } from "../router.js";
-import { fill } from "../states.js";
 
 export const title = "Map";
 
@@ -25,25 +23,26 @@ export function render(container, params, { signal }) {
     if (!signal.aborted) note(writeState((state = { ...state, at })));
   }, 250);
   const chose = (ids) => note(writeState((state = { ...state, ids })));
-  const change = (part, options) => go(writeState({ ...state, ...part }), options);
-
-  const load = async (stop) => {
-    const stats = await collection({ signal: stop });
-    replace(bar, toolbar(stats, state, change));
-    return stats;
+  const change = (part) => {
+    const target = writeState({ ...state, ...part });
+    if (target !== location.pathname + location.search) go(target);
   };
-  const start = () => fill(body, load, (stats) => tooFew(stats, "a map") ?? el("div", { class: "map-place" }), { signal })
-    .then((stats) => {
-      const place = body.querySelector(".map-place");
-      if (!stats || !place) return null;
-      const { by, clusters } = state;
-      const wanted = { map: ["/map", { by, clusters }], clusters: ["/clusters", { by, n: clusters }] };
-      return compute(place, "Drawing the map", wanted, (answers) => {
-        panel?.remove();
+
+  const turn = turns(signal);
+  const start = () => {
+    const { by, clusters } = state;
+    return compute(body, {
+      title: "Drawing the map",
+      what: "a map",
+      wanted: { map: ["/map", { by, clusters }], clusters: ["/clusters", { by, n: clusters }] },
+      known: (stats) => renew(bar, toolbar(stats, state, change)),
+      show: (answers, stats) => {
         panel = new MapPanel(answers.map, answers.clusters.clusters, { change, chose, moved: noteView, stats, signal });
+        queueMicrotask(() => panel?.start(state)); // a canvas has a size once it is in the page
         return panel.element;
-      }, { signal }).then((answers) => answers && panel.start(state));
-    });
+      },
+    }, { signal: turn() });
+  };
 
   const update = (next) => {
     noteView.cancel();
@@ -55,7 +54,8 @@ export function render(container, params, { signal }) {
       loaded = key;
       return start();
     }
-    bar.querySelector("input[type=search]").value = state.q;
+    const box = bar.querySelector("input[type=search]");
+    if (box) box.value = state.q;
     return panel?.apply(state);
   };
   update(params);
@@ -80,6 +80,6 @@ function toolbar(stats, state, change) {
     seek,
     button("Find", null, { type: "submit" }),
   );
-  seek.addEventListener("search", () => { if (!seek.value && state.q) change({ q: "" }); });
+  seek.addEventListener("search", () => { if (!seek.value) change({ q: "" }); }); // the cross of the box
   return [by, many, form];
 }

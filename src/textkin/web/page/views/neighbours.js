@@ -3,11 +3,12 @@
 import { get, post } from "../api.js";
 import { rankingSelect } from "../choices.js";
 import { collection } from "../collection.js";
-import { documentPicker, line } from "../document_picker.js";
+import { documentPicker, line, nameOf } from "../document_picker.js";
 import { announce, el, isolate, link, replace, shape } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { score, shortened } from "../format.js";
 import { drawLines } from "../neighbour_lines.js";
+import { renew } from "../overview_controls.js";
 import { address, go } from "../router.js";
 import { fill, panel } from "../states.js";
 
@@ -19,17 +20,17 @@ const SIDES = ["left", "right"];
 
 export function render(container, params, { signal }) {
   let view = null;
-  const update = async (next) => {
+  const update = (next) => {
     const asked = read(next);
     if (view && asked.id === view.asked.id) return view.update(asked);
     view?.remove();
     view = null;
-    const found = await fill(container, (stop) => load(asked, stop), ([stats, document]) => {
+    return fill(container, (stop) => load(asked, stop), ([stats, document]) => {
       if (!document) return choose(signal);
       view = new Neighbours(stats, document, asked, signal);
+      queueMicrotask(() => view?.update(asked)); // lines are drawn where the lists lie in the page
       return view.element;
     }, { signal, fresh: true });
-    return found && view?.update(asked);
   };
   signal.addEventListener("abort", () => view?.remove());
   update(params);
@@ -65,6 +66,11 @@ function choose(signal) {
     el("p", { class: "muted" }, "Choose a document to see what is near it under two measures."),
     documentPicker((id) => go(address("/neighbours", { id })), { signal }),
   );
+}
+
+function ordinal(number) {
+  const teen = number % 100 > 10 && number % 100 < 14;
+  return `${number}${(!teen && ["th", "st", "nd", "rd"][number % 10]) || "th"}`;
 }
 
 class Neighbours {
@@ -119,16 +125,15 @@ class Neighbours {
   async #fill(side) {
     const by = this.asked[side];
     if (this.answers[side]?.by === by) return;
-    replace(this.heads[side], rankingSelect(this.stats.rankings, by, (name) => go(write({ ...this.asked, [side]: name, why: null })),
+    renew(this.heads[side], rankingSelect(this.stats.rankings, by, (name) => go(write({ ...this.asked, [side]: name, why: null })),
       { "aria-label": `${side === "left" ? "Left" : "Right"} measure` }));
     delete this.answers[side];
     this.#connect();
-    const answer = await fill(this.lists[side],
-      (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }),
-      (found) => this.#list(side, found), { signal: this.signal });
-    if (!answer) return;
-    this.answers[side] = { by, ...answer };
-    this.#connect();
+    await fill(this.lists[side], (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }), (found) => {
+      this.answers[side] = { by, hits: found.hits };
+      queueMicrotask(() => this.#connect());
+      return this.#list(side, found);
+    }, { signal: this.signal });
   }
 
   #list(side, { hits, notes }) {
@@ -141,7 +146,8 @@ class Neighbours {
           { class: "neighbour", data: { key: hit.id } },
           el("span", { class: "neighbour-rank" }, hit.rank),
           el("div", { class: "neighbour-body" },
-            link(isolate(line(hit)), address("/document", { id: hit.id }), { class: "neighbour-name", dir: "auto" }),
+            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name" }),
+            el("p", { class: "neighbour-start", dir: "auto" }, line(hit)),
             el("div", { class: "neighbour-facts" },
               el("span", { class: "number" }, score(hit.score)),
               hit.label !== null && hit.label !== undefined && el("span", { class: "chip" }, isolate(String(hit.label))),
@@ -173,7 +179,7 @@ class Neighbours {
       for (const [id, row] of this.rows[side]) {
         const rank = ranks.get(id);
         row.classList.toggle("alone", rank === undefined);
-        row.querySelector(".neighbour-mark").textContent = rank === undefined ? "only here" : `also ${rank}.`;
+        row.querySelector(".neighbour-mark").textContent = rank === undefined ? "only here" : `also ${ordinal(rank)}`;
         if (side === "left" && rank !== undefined) pairs.push([row, this.rows.right.get(id), id]);
       }
     }

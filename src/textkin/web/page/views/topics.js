@@ -1,12 +1,11 @@
 // Topics as a list: words, the documents that have most of each, and the way to the map.
 
-import { collection } from "../collection.js";
-import { compute, tooFew } from "../computing.js";
+import { compute } from "../computing.js";
 import { el, isolate, link, replace } from "../dom.js";
 import { percent } from "../format.js";
-import { numberSelect, wholeNumber } from "../overview_controls.js";
+import { numberSelect, renew, turns, wholeNumber } from "../overview_controls.js";
 import { address, go } from "../router.js";
-import { fill, panel } from "../states.js";
+import { panel } from "../states.js";
 import { wordBars } from "../word_bars.js";
 
 export const title = "Topics";
@@ -17,19 +16,23 @@ const DOCUMENTS = 4;
 
 export function render(container, params, { signal }) {
   const bar = el("div", { class: "overview-bar" });
-  const body = el("div", {});
+  const body = el("div", { class: "overview-place" });
   replace(container, el("h1", { class: "unseen" }, "Topics"), bar, body);
 
-  const update = async (next) => {
+  const turn = turns(signal);
+  const update = (next) => {
     const n = wholeNumber(next.get("n"), TOPICS);
-    const stats = await fill(body, (stop) => collection({ signal: stop }),
-      (found) => tooFew(found, "topics") ?? el("div", { class: "overview-place" }), { signal });
-    const place = body.querySelector(".overview-place");
-    if (!stats || !place) return;
-    replace(bar,
-      numberSelect("Topics", n, (value) => go(address("/topics", { n: value === TOPICS ? null : value }))),
-      el("p", { class: "hint" }, "A document may have several topics; a word, too."));
-    await compute(place, "Finding topics", { found: ["/topics", { n }] }, ({ found }) => list(found), { signal });
+    return compute(body, {
+      title: "Finding topics",
+      what: "topics",
+      wanted: { found: ["/topics", { n }] },
+      known: () => renew(
+        bar,
+        numberSelect("Topics", n, (value) => go(address("/topics", { n: value === TOPICS ? null : value }))),
+        el("p", { class: "hint" }, "A document may have several topics; a word, too."),
+      ),
+      show: ({ found }) => list(found),
+    }, { signal: turn() });
   };
   update(params);
   return update;
@@ -56,7 +59,7 @@ function card(topic, share) {
     topic.documents.length > 0 && el("ul", { class: "card-documents" }, topic.documents.slice(0, DOCUMENTS).map((one) => el(
       "li",
       {},
-      link(isolate(one.start || one.id), address("/document", { id: one.id }), { dir: "auto" }),
+      link(isolate(one.start || one.id), address("/document", { id: one.id }), { dir: "auto", title: one.id }),
       one.share !== null && one.share !== undefined && el("span", { class: "hint" }, percent(one.share)),
     ))),
     topic.documents.length > 0 && el("div", { class: "row card-foot" },
