@@ -14,6 +14,9 @@ print()
 for name, value in found.facts():
     print(f"{name:<9} {value}")
 
+print()
+print(found.aligned().to_text())  # both texts, each word with how far it travels
+
 with open("comparison.svg", "w", encoding="utf-8") as file:
     file.write(found.to_svg())
 with open("comparison.html", "w", encoding="utf-8") as file:

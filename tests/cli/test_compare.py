@@ -97,6 +97,27 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, m
     assert list(tmp_path.iterdir()) == []
 
 
+def test_both_texts_are_shown_where_they_are_asked_for(capsys):
+    assert main(["compare", A, B, "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "Obama" in out.split("from ")[1]
+    assert "near to 6 far" in out
+    assert main(["compare", A, B, "--explain", "--json"]) == 0
+    aligned = json.loads(capsys.readouterr().out)["aligned"]
+    assert "".join(piece["text"] for piece in aligned["source"]) == A
+    assert "".join(piece["text"] for piece in aligned["target"]) == B
+
+
+def test_what_is_read_is_never_written_over(tmp_path, capsys):
+    text = tmp_path / "a.txt"
+    text.write_text(A)
+    for option in ("--svg", "--html"):
+        assert main(["compare", str(text), B, option, str(text)]) == 2
+        assert f"{option} must not name what is read" in capsys.readouterr().err
+        assert text.read_text() == A
+
+
 def test_links_and_pipes_are_written_to_not_replaced(tmp_path):
     target, link = tmp_path / "flow.svg", tmp_path / "link.svg"
     target.write_text("old")

@@ -426,3 +426,38 @@ def test_conditions_are_joined():
 def test_a_request_is_a_value():
     assert Request(text="a") == Request(text="a")
     assert hash(Request(text="a")) == hash(Request(text="a"))
+
+
+@pytest.mark.parametrize("by", ["bm25", "wmd"])
+def test_pictures_and_pages_of_hits(run, here, by):
+    command = ["search", "p.kin", "cats sleep", "--by", by]
+    said = run(*command, "--explain", "--svg", "hits.svg", "--html", "hits.html")
+    assert "wrote hits.svg" in said.err
+    assert "wrote hits.html" in said.err
+    shown = len(ids(said.out))
+    page = (here / "hits.html").read_text()
+    assert page.count("<details>") == page.count("<li>") == shown
+    assert page.count("textkin-aligned ") == (shown if by == "wmd" else 0)
+    assert (here / "hits.svg").read_text().startswith("<svg")
+    run("similar", "p.kin", "cats", "--html", "like.html")
+    assert "Like cats" in (here / "like.html").read_text()
+
+
+def test_a_page_of_no_hits(run, here):
+    run("search", "p.kin", "unheard", "--html", "none.html", code=1)
+    assert "No hits." in (here / "none.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cats", "--svg", "p.kin/catalogue.sqlite"], "--svg must not name what is read"),
+        (["cats", "--html", "p.kin"], "is a folder"),
+        (["cats", "--svg", "x", "--html", "x"], "must name different files"),
+        (["-i", "--html", "x.html"], "--html needs a QUERY, and no --interactive"),
+    ],
+)
+def test_files_that_cannot_be_written(run, here, arguments, message):
+    before = sorted(here.iterdir())
+    assert message in run("search", "p.kin", *arguments, code=2).err
+    assert sorted(here.iterdir()) == before

@@ -180,20 +180,20 @@ def frame(root):
 def test_nothing_is_outside_of_the_picture(parts):
     root = ElementTree.fromstring(Contributions.of(parts).to_svg(limit=5))
     width, height = frame(root)
-    left = 14 + 210
+    labels = root.findall(f"{SVG}svg")  # which cut what is too long
+    left = max(float(label.get("x")) + float(label.get("width")) for label in labels)
+    assert left <= 14 + 0.4 * width
     for bar in root.iter(f"{SVG}rect"):
         if bar.get("class") == "ground":
             continue
         x, y, long, high = (float(bar.get(name)) for name in ("x", "y", "width", "height"))
-        assert x >= left - 0.1
+        assert x >= left
         assert x + long <= width - 14 - 130 + 0.6
         assert 0 <= y <= y + high <= height
     for text in root.iter(f"{SVG}text"):
         assert 0 <= float(text.get("x")) <= width
         assert 0 <= float(text.get("y")) <= height
-    for label in root.findall(f"{SVG}svg"):  # which cuts what is too long
-        assert float(label.get("x")) + float(label.get("width")) <= left
-        assert label.get("overflow") is None
+    assert all(label.get("overflow") is None for label in labels)
 
 
 def test_bars_are_to_scale_and_begin_at_the_axis():
@@ -211,7 +211,7 @@ def test_bars_are_to_scale_and_begin_at_the_axis():
             assert x == pytest.approx(zero, abs=0.2)
     assert sum("takes" in bar.get("class") for bar in bars) == 1
     assert "\u22120.500" in "".join(root.itertext())
-    assert "takes away (orange, to the left)" in "".join(root.itertext())
+    assert "orange, to the left: takes away" in "".join(root.itertext())
 
 
 def test_svg_has_a_text_alternative_and_both_grounds():
@@ -286,3 +286,21 @@ def test_html_has_every_part_and_one_heading():
 def test_options_are_checked(method, options, match):
     with pytest.raises(ValueError, match=match):
         getattr(NESTED, method)(**options)
+
+
+def test_names_get_the_room_that_they_need():
+    short, long = (
+        ElementTree.fromstring(Contributions.of([Contribution(name, 1.0)]).to_svg(width=900))
+        for name in ("cat", "factor 12: market shares investors")
+    )
+    zeros = [float(root.find(f"{SVG}line").get("x1")) for root in (short, long)]
+    assert zeros[0] < 160
+    assert zeros[0] + 100 < zeros[1]
+    assert "factor 12: market shares investors" in "".join(long.itertext())
+
+
+def test_what_is_rounded_to_nothing_has_no_sign():
+    found = Contributions.of([Contribution("cat", 1.0), Contribution("dog", -1e-9)])
+    for drawn in (found.to_text(), "".join(ElementTree.fromstring(found.to_svg()).itertext())):
+        assert "-0" not in drawn.replace("1e-09", "")
+        assert "\u22120" not in drawn

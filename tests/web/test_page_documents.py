@@ -398,5 +398,5 @@ def test_an_empty_collection_invites(tmp_path, open_page):
     with small_index(tmp_path, []) as index, serving(index, token=TOKEN) as address:
         page = open_page(address)
         page.wait_for_selector("text=An empty collection")
-        page.click("text=Add documents")
+        page.click("a:text-is('Add documents')")
         page.wait_for_selector(".drop")

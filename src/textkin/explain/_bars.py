@@ -57,7 +57,15 @@ def _form(bars: Sequence[Bar]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) and abs(share) < 1e4 else ""
+    if not math.isfinite(share) or abs(share) >= 1e4:
+        return ""
+    return f"{_number(100 * share, '.0f')} %"
+
+
+def _number(value: float, form: str) -> str:
+    """Return a number, without the sign where it is rounded to nothing."""
+    shown = f"{value:{form}}"
+    return shown.lstrip("-") if math.isfinite(value) and not float(shown) else shown
 
 
 # ------------------------------------------------------------------ characters
@@ -72,7 +80,7 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
     """Draw bars as lines; see `Contributions.to_text`."""
     form = _form(bars)
     names = [_branch(bar, unicode) + _name(bar, unicode) for bar in bars]
-    numbers = [f"{bar.value:{form}}" for bar in bars]
+    numbers = [_number(bar.value, form) for bar in bars]
     name_width = max(map(columns, names), default=0)
     number_width = max(map(len, numbers), default=0)
     used = name_width + number_width + 12
@@ -129,7 +137,7 @@ def _painted(text: str, bar: Bar) -> str:
 
 _MARGIN = 14.0
 _LINE = 24.0
-_LABELS = 210.0  # width of the column of names
+_LABELS = 120.0, 320.0  # widths of the column of names
 _NUMBERS = 130.0  # and of that of numbers
 _INDENT = 14.0
 _DEEPEST = 6  # indents; further ones are drawn like this
@@ -179,7 +187,8 @@ def bars_svg(
     top = _MARGIN + (34 if title else 0)
     height = top + _LINE * len(bars) + 34
     form = _form(bars)
-    left, right = _MARGIN + _LABELS, width - _MARGIN - _NUMBERS
+    labels = _label_width(bars, width)
+    left, right = _MARGIN + labels, width - _MARGIN - _NUMBERS
     below = max((bar.length for bar in bars if bar.value < 0), default=0.0)
     above = max((bar.length for bar in bars if bar.value >= 0), default=0.0)
     # Divided before they are added, so that huge numbers do not overflow.
@@ -194,7 +203,7 @@ def bars_svg(
     for at, bar in enumerate(bars):
         length = scale * (bar.length / most) if most else 0.0
         start = zero - length if bar.value < 0 else zero
-        lines += _row(bar, top + _LINE * at, start, length, width, form)
+        lines += _row(bar, top + _LINE * at, start, length, (labels, width), form)
     if bars:
         ends = f'y1="{top:.1f}" y2="{top + _LINE * len(bars):.1f}"'
         lines.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" {ends}/>')
@@ -210,14 +219,27 @@ def bars_svg(
     )
 
 
-def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str) -> Iterator[str]:
+def _label_width(bars: Sequence[Bar], width: int) -> float:
+    """Return how wide the names are, between limits."""
+    least, most = _LABELS
+    longest = (
+        _INDENT * min(bar.depth, _DEEPEST) + _LETTER * columns(shortened(bar.name, _NAME + 10))
+        for bar in bars
+    )
+    return min(max(least, *longest, 0.0) + 20, most, 0.4 * width)
+
+
+def _row(
+    bar: Bar, y: float, start: float, length: float, widths: tuple[float, int], form: str
+) -> Iterator[str]:
+    labels, width = widths
     indent = _INDENT * min(bar.depth, _DEEPEST)
-    letters = int((_LABELS - 10 - indent) / _LETTER)
+    letters = int((labels - 10 - indent) / _LETTER)
     label = f"… {bar.name}" if bar.summed else shortened(bar.name, letters)
     ink = "muted" if bar.summed or bar.depth else "ink"
     # Isolated, so that a word keeps its own direction of writing to itself; in a frame that cuts.
     word = text(0, 17, f"\u2068{markup(label)}\u2069", classes=ink)
-    frame = f'x="{_MARGIN + indent:.1f}" y="{y:.1f}" width="{_LABELS - 8 - indent:.1f}"'
+    frame = f'x="{_MARGIN + indent:.1f}" y="{y:.1f}" width="{labels - 8 - indent:.1f}"'
     yield f'<svg {frame} height="{_LINE:.0f}">{word}</svg>'
     kind = "rest" if bar.summed else "takes" if bar.value < 0 else "adds"
     inner = " inner" if bar.depth else ""
@@ -227,7 +249,7 @@ def _row(bar: Bar, y: float, start: float, length: float, width: int, form: str)
         f'width="{max(length, 0.5):.1f}" height="{thick:.0f}" rx="1">'
         f"<title>{markup(_in_words(bar))}</title></rect>"
     )
-    number, share = _minus(f"{bar.value:{form}}"), _minus(_percent(bar.share))
+    number, share = _minus(_number(bar.value, form)), _minus(_percent(bar.share))
     right = width - _MARGIN
     yield text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
     yield text(right, y + 17, share, anchor="end", classes="muted small number")
@@ -242,7 +264,7 @@ def _legend(bars: Sequence[Bar], words: str, y: float) -> Iterator[str]:
         yield text(_MARGIN, y, "no part adds anything", classes="muted small")
         return
     if any(bar.value < 0 for bar in bars):
-        words += " (blue, to the right) or takes away (orange, to the left)"
+        words += " · orange, to the left: takes away"
     if any(bar.depth for bar in bars):
         words += " · indented: parts of the part above"
     if any(bar.summed for bar in bars):

@@ -134,12 +134,14 @@ def evidence_svg(
     evidence: "Evidence", *, title: str, limit: int, width: int, embedded: bool
 ) -> str:
     """Draw classes and the votes for them as bars; see `Evidence.to_svg`."""
-    from textkin.explain._evidence import votes_for  # which draws itself by this file
-
+    votes: dict[Any, list[Contribution]] = {}
+    for one in evidence.neighbors:
+        named = Contribution(_joined(one.name, one.snippet), one.vote, f"at {one.distance:.4g}")
+        votes.setdefault(one.label, []).append(named)
     classes = Contributions(
         1.0,
         tuple(
-            Contribution(str(label), share, "", votes_for(evidence.neighbors, label))
+            Contribution(str(label), share, "", tuple(votes.get(label, ())))
             for label, share in evidence.shares
         ),
     )

@@ -15,10 +15,9 @@ export async function withToken(write) {
   for (;;) {
     if (!token) token = await ask(wrong);
     if (!token) return undefined;
+    sessionStorage.setItem(KEY, token);
     try {
-      const answer = await write(token);
-      sessionStorage.setItem(KEY, token);
-      return answer;
+      return await write(token);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "unauthorized") throw error;
       sessionStorage.removeItem(KEY);
