@@ -12,7 +12,7 @@ from textkin.learn import DocumentClusters
 from textkin.learn._kmeans import n_distinct, unit_rows
 from textkin.models import LSI, Pooling
 from textkin.run import ProgressCallback
-from textkin.web import _answers as answers
+from textkin.web import _overview_answers as answers
 from textkin.web._jobs import Made, Wanted, encoded, part_of
 from textkin.web._layout import laid_out
 from textkin.web._problems import Problem
