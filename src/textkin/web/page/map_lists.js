@@ -20,7 +20,8 @@ export function shortList(map, members, verb, remove) {
     el("div", { class: "row spread" },
       el("h2", {}, `${whole(members.length)} ${verb}`),
       remove && button("Clear", remove, { kind: "quiet small" })),
-    el("ol", { class: "map-documents" }, members.slice(0, SHORT).map((i) => el("li", {}, documentLink(map, i)))),
+    el("ol", { class: "map-documents" }, members.slice(0, SHORT).map((i) =>
+      el("li", {}, documentLink(map, i), el("span", { class: "map-id mono" }, isolate(map.ids[i]))))),
     more > 0 && el("p", { class: "hint" }, `and ${whole(more)} more`),
     el("div", { class: "row" }, actions(map, members)),
   );

@@ -181,6 +181,7 @@ export class MapPanel {
     const name = (grouping) => (i) => grouping.groups[grouping.of[i]]?.name ?? "";
     const columns = [["Cluster", name(byCluster)]];
     if (byLabel) columns.unshift(["Label", name(byLabel)]);
+    columns.push(["Id", (i) => map.ids[i]]);
     replace(this.all, longList(map, members, columns, this.page, (page) => {
       this.page = page;
       this.#listAll();
