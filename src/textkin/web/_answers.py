@@ -10,27 +10,23 @@ __all__ = [
     "Added",
     "Aligned",
     "AlignedPiece",
+    "Answer",
     "Before",
     "BeforeHit",
     "Classified",
-    "Clusters",
-    "Computing",
     "Deleted",
     "DocumentList",
     "Explanation",
     "Failure",
     "FeedbackFound",
-    "Field_",
     "Flowing",
     "Found",
     "FoundHit",
     "Health",
     "LabelCount",
     "ListedDocument",
-    "MapOfDocuments",
+    "MetadataField",
     "Neighbour",
-    "OneCluster",
-    "OneTopic",
     "Part",
     "Partner",
     "QuerySeen",
@@ -38,13 +34,10 @@ __all__ = [
     "Rest",
     "Share",
     "SnippetPiece",
-    "Start",
     "Stats",
     "StoredDocument",
-    "Topics",
     "Updated",
     "Value",
-    "WeighedWord",
 ]
 
 Label: TypeAlias = str | bool | int | float | None
@@ -94,7 +87,7 @@ class Value(Answer):
     count: int
 
 
-class Field_(Answer):
+class MetadataField(Answer):
     """A field of the metadata."""
 
     name: str
@@ -124,7 +117,7 @@ class Stats(Answer):
     representations: list[RankingSeen] = Field(
         description="What `GET /api/map` and `GET /api/clusters` take."
     )
-    fields: list[Field_]
+    fields: list[MetadataField]
     labels: list[LabelCount]
     limits: dict[str, float]
     notes: list[str]
@@ -354,83 +347,4 @@ class Deleted(Answer):
     """What was deleted."""
 
     deleted: int
-    state: str
-
-
-class Computing(Answer):
-    """That an answer is being computed; ask again in a moment."""
-
-    status: Literal["computing"]
-    done: int
-    total: int
-    state: str
-
-
-class MapOfDocuments(Answer):
-    """Documents in the plane, as columns."""
-
-    by: str
-    state: str
-    ids: list[str]
-    x: list[float]
-    y: list[float]
-    label: list[int] = Field(description="Into `labels`; -1 for none.")
-    labels: list[str]
-    cluster: list[int] = Field(description="-1 for a document with nothing to compare.")
-    titles: list[str]
-    total: int = Field(description="Documents of the index; more than `ids` where it is a sample.")
-    notes: list[str]
-
-
-class WeighedWord(Answer):
-    """A word, and what it weighs."""
-
-    word: str
-    weight: float
-
-
-class Start(Answer):
-    """A document, and how it begins."""
-
-    id: str
-    start: str
-    share: float | None = None
-
-
-class OneCluster(Answer):
-    """Documents that are near to each other."""
-
-    number: int
-    size: int
-    words: list[WeighedWord]
-    central: Start
-    x: float
-    y: float
-
-
-class Clusters(Answer):
-    """Groups of documents, the largest first; the same as on the map."""
-
-    by: str
-    clusters: list[OneCluster]
-    total: int
-    notes: list[str]
-    state: str
-
-
-class OneTopic(Answer):
-    """A topic: words, and the documents that have most of it."""
-
-    number: int
-    weight: float
-    words: list[WeighedWord]
-    documents: list[Start]
-
-
-class Topics(Answer):
-    """Topics, the heaviest first."""
-
-    topics: list[OneTopic]
-    total: int
-    notes: list[str]
     state: str

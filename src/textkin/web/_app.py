@@ -9,6 +9,7 @@ from fastapi import Depends, FastAPI, Header, Query, Request, Response
 import textkin
 from textkin.index import Index
 from textkin.web import _answers as answers
+from textkin.web import _overview_answers as overviews
 from textkin.web import _requests as requests
 from textkin.web._described import describe
 from textkin.web._documents import (
@@ -51,7 +52,7 @@ _WRITING: Responses = {
     403: {"model": answers.Failure, "description": "This server only reads."},
 }
 _COMPUTING: Responses = {
-    202: {"model": answers.Computing, "description": "Being computed; ask again."}
+    202: {"model": overviews.Computing, "description": "Being computed; ask again."}
 }
 
 DocumentId = Annotated[
@@ -99,7 +100,7 @@ class Server:
         """Give what was computed, or say how far that is."""
         found = self.jobs.ask(await self.do(request, wanted))
         if isinstance(found, Progress):
-            told = answers.Computing(
+            told = overviews.Computing(
                 status="computing", done=found.done, total=found.total, state=found.state
             )
             return Response(told.model_dump_json(), 202, media_type="application/json")
@@ -210,7 +211,7 @@ def _add_overview(app: FastAPI, server: Server) -> None:
     computed = _FAILURES | _COMPUTING
 
     @app.get(
-        "/api/map", tags=["overview"], response_model=answers.MapOfDocuments, responses=computed
+        "/api/map", tags=["overview"], response_model=overviews.MapOfDocuments, responses=computed
     )
     async def get_map(
         request: Request, by: Representation = "tfidf", clusters: Clusters = 8
@@ -221,7 +222,7 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         )
 
     @app.get(
-        "/api/clusters", tags=["overview"], response_model=answers.Clusters, responses=computed
+        "/api/clusters", tags=["overview"], response_model=overviews.Clusters, responses=computed
     )
     async def get_clusters(
         request: Request, by: Representation = "tfidf", n: Clusters = 8
@@ -229,7 +230,7 @@ def _add_overview(app: FastAPI, server: Server) -> None:
         """Put documents into groups, the same as on the map, and say what each is about."""
         return await server.job(request, "clusters", lambda store: overview(store, by, n, "n"))
 
-    @app.get("/api/topics", tags=["overview"], response_model=answers.Topics, responses=computed)
+    @app.get("/api/topics", tags=["overview"], response_model=overviews.Topics, responses=computed)
     async def get_topics(
         request: Request, n: Annotated[int, Query(ge=1, description="How many topics.")] = 10
     ) -> Response:

@@ -89,9 +89,9 @@ class _Facts:
         ]
 
     @property
-    def fields(self) -> list[answers.Field_]:
+    def fields(self) -> list[answers.MetadataField]:
         return [
-            answers.Field_(
+            answers.MetadataField(
                 name=name,
                 count=count,
                 values=[

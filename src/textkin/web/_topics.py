@@ -5,7 +5,7 @@ import numpy as np
 from textkin.index.ranking._view import View
 from textkin.models import LDA
 from textkin.run import ProgressCallback
-from textkin.web import _answers as answers
+from textkin.web import _overview_answers as answers
 from textkin.web._jobs import Made, Wanted, encoded, part_of
 from textkin.web._problems import Problem
 from textkin.web._sample import Sample, sample_of
