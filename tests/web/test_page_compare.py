@@ -15,7 +15,7 @@ B = "The President greets the press in Chicago"
 
 
 def texts(page):
-    return page.get_by_label("First text"), page.get_by_label("Second text")
+    return [page.get_by_role("textbox", name=f"{which} text") for which in ("First", "Second")]
 
 
 def score(page):

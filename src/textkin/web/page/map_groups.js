@@ -41,7 +41,7 @@ export function clusterName(number, clusters, words = 3) {
 /** Names on the map for the groups in colour. */
 export function labelsOf(points, groups, picked) {
   return groups.slice(0, COLOURS).map((group, at) => {
-    const [x, y] = points.middle(group.members);
+    const [x, y] = points.densest(group.members);
     return { text: short(group.name), x, y, muted: picked.size > 0 && !picked.has(at) };
   });
 }

@@ -1,6 +1,7 @@
 // The points of a map: where they lie, and which of them is near a place. Nothing is drawn here.
 
 const IN_A_CELL = 3; // about so many points in a cell of the grid
+const COARSE = 20; // cells along an axis where the densest place of a group is sought
 
 export class Points {
   /** x and y: numbers of equal length, in any range; a point is known by its position in them. */
@@ -100,10 +101,23 @@ export class Points {
     return best;
   }
 
-  /** The middle of some points: the medians of both coordinates, which strays do not move. */
-  middle(members) {
-    const median = (values) => members.map((i) => values[i]).sort((a, b) => a - b)[members.length >> 1];
-    return [median(this.x), median(this.y)];
+  /** Where some points lie densest: the mean of those in the fullest three by three cells. */
+  densest(members) {
+    const { left, top, right, bottom } = this.box;
+    const part = (value, low, high) => clamp(Math.floor(((value - low) / (high - low)) * COARSE), 0, COARSE - 1);
+    const places = members.map((i) => [part(this.x[i], left, right), part(this.y[i], top, bottom)]);
+    const around = new Uint32Array(COARSE * COARSE);
+    for (const [column, row] of places) {
+      for (let r = Math.max(0, row - 1); r <= Math.min(COARSE - 1, row + 1); r++) {
+        for (let c = Math.max(0, column - 1); c <= Math.min(COARSE - 1, column + 1); c++) around[r * COARSE + c]++;
+      }
+    }
+    const best = around.indexOf(around.reduce((most, count) => Math.max(most, count), 0));
+    const [fullestColumn, fullestRow] = [best % COARSE, Math.floor(best / COARSE)];
+    const inside = members.filter((_, at) =>
+      Math.abs(places[at][0] - fullestColumn) <= 1 && Math.abs(places[at][1] - fullestRow) <= 1);
+    const mean = (values) => inside.reduce((sum, i) => sum + values[i], 0) / inside.length;
+    return [mean(this.x), mean(this.y)];
   }
 }
 

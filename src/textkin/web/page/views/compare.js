@@ -81,8 +81,9 @@ export function render(container, params, { signal }) {
       return [failed(answer.error), last];
     }
     last = explanation(answer, ["a", "b"].map((name) => state[name].id ?? NAMES[name]));
-    const facts = compareFacts(answer);
-    if (facts) last.querySelector(".explanation-line").after(facts);
+    // While one types, the texts matter more than the drawing, which may be long.
+    const above = [compareFacts(answer), last.querySelector(".aligned")].filter(Boolean);
+    last.querySelector(".explanation-line").after(...above);
     return last;
   }
 
