@@ -268,7 +268,7 @@ def test_many_documents_go_in_pieces_and_go_on_after_a_failure(writable, open_pa
     give_token(page)
     page.wait_for_selector(".state.wrong:has-text('does not answer')")
     page.wait_for_selector("text=200 documents of before were added; 250 are left.")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector("text=250 documents added.")
     assert sent == [200, 200, 200, 50]
     assert len(stored(writable.index)) == 456

@@ -396,7 +396,7 @@ def test_a_server_that_fails_can_be_asked_again(site, open_page):
         search(page, f"rocket {name}")
         page.wait_for_selector(f".state.wrong[role=alert]:has-text('{said[name]}')")
         page.unroute("**/api/search")
-        page.click("text=Try again")
+        page.click("button:text-is('Try again')")
         page.wait_for_selector(".hit")
 
 
@@ -407,7 +407,7 @@ def test_a_server_that_is_gone(site, open_page):
     search(page, "rocket")
     page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
     page.unroute("**/api/**")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
@@ -417,7 +417,7 @@ def test_a_server_that_is_gone_from_the_start(site, open_page):
     page.goto(f"{site}/?q=rocket")
     page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
     page.unroute("**/api/**")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
@@ -439,7 +439,7 @@ def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, ope
     page.wait_for_selector(".state:has-text('Stopped')")
     assert page.locator(".results[aria-busy]").count() == 0
     page.unroute("**/api/search")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
