@@ -39,6 +39,16 @@ def test_no_page_names_an_outside_host(client):
         assert "https://" not in text
 
 
+def test_an_installation_without_the_page_says_so_and_answers(index, tmp_path, monkeypatch):
+    monkeypatch.setattr("textkin.web._pages._PAGE", tmp_path)
+    with client_of(index) as client:
+        for path in ("/", "/map?by=tfidf", "/compare"):
+            answer = client.get(path)
+            assert answer.status_code == 404
+            assert "has no page" in answer.text
+        assert client.get("/api/health").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("host", "status"),
     [

@@ -112,7 +112,7 @@ def test_a_pasted_text_is_added_with_the_token_and_found(writable, open_page):
     page.fill("textarea[name=paste]", "A zebra crosses the road")
     page.fill("input[name=id]", "notes/zebra")
     page.fill("input[name=label]", "animals")
-    page.click("text=Look it over")
+    page.click("text=Preview")
     page.click("text=Add 1 document")
     give_token(page, "not the right one")
     page.wait_for_selector("dialog >> text=does not know this token")
@@ -130,7 +130,7 @@ def test_a_pasted_text_is_added_with_the_token_and_found(writable, open_page):
     assert TOKEN not in page.url
     page.goto(f"{writable.address}/add")
     page.fill("textarea[name=paste]", "Another one")
-    page.click("text=Look it over")
+    page.click("text=Preview")
     page.click("text=Add 1 document")
     page.wait_for_selector("text=1 document added.")
     assert len(stored(writable.index)) == 8
@@ -212,10 +212,10 @@ def test_paragraphs_and_lines_become_documents(writable, open_page):
     page.fill("textarea[name=paste]", "one\ntwo\n\nthree\n")
     for choice, count in (("lines", 3), ("paragraphs", 2), ("one", 1)):
         page.select_option("select[name=as]", choice)
-        page.click("text=Look it over")
+        page.click("text=Preview")
         page.wait_for_selector(f"h2:has-text('{count} document')")
     page.fill("textarea[name=paste]", "  \n ")
-    page.click("text=Look it over")
+    page.click("text=Preview")
     page.wait_for_selector("text=There is no text yet.")
 
 
@@ -268,7 +268,7 @@ def test_many_documents_go_in_pieces_and_go_on_after_a_failure(writable, open_pa
     give_token(page)
     page.wait_for_selector(".state.wrong:has-text('does not answer')")
     page.wait_for_selector("text=200 documents of before were added; 250 are left.")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector("text=250 documents added.")
     assert sent == [200, 200, 200, 50]
     assert len(stored(writable.index)) == 456
@@ -371,7 +371,7 @@ def test_adding_by_keyboard_alone(writable, open_page):
     page.keyboard.type("typed with care")
     for _ in range(10):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "Look it over":
+        if page.evaluate("document.activeElement.textContent") == "Preview":
             break
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Add 1 document")

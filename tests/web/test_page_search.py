@@ -233,6 +233,28 @@ def test_why_by_transport_draws_the_flow(site, open_page):
     assert heads == ["From", "To", "Mass", "Cost", "Adds", "Share"]
 
 
+def test_words_of_both_texts_show_their_partners(site, open_page):
+    page = open_page(f"{site}/?q=the+rocket+start&by=wmd&why=space/6")
+    page.wait_for_selector(".aligned")
+    texts = page.locator(".aligned-text")
+    assert texts.nth(0).evaluate("text => text.textContent") == "the rocket start"
+    assert texts.nth(1).evaluate("text => text.textContent").startswith("Engineers tested")
+    rocket = texts.nth(0).locator(".w", has_text="rocket")
+    # All of the document's rocket comes from the query's, at no cost; that one has more to give.
+    assert "still" in texts.nth(1).locator(".w", has_text="rocket").get_attribute("class")
+    assert re.search(r"level-\d", rocket.get_attribute("class"))
+    rocket.hover()
+    page.wait_for_selector(".aligned-side[data-side=b] .lit:text-is('rocket')")
+    assert "rocket" in page.inner_text(".aligned-line")
+    texts.nth(0).locator(".w[tabindex='0']").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "start"
+    assert re.match(r"start ↔ .*% × [0-9.]+ = [0-9.]+", page.inner_text(".aligned-line"))
+    assert page.locator(".aligned-side[data-side=b] .lit").count() > 0
+    assert page.locator(".aligned .w[tabindex='0']").count() == 2  # one stop of the tab key a text
+
+
 def test_similar_documents(site, open_page):
     page = open_page(f"{site}/?q=telescope")
     page.wait_for_selector(".hit")
@@ -374,7 +396,7 @@ def test_a_server_that_fails_can_be_asked_again(site, open_page):
         search(page, f"rocket {name}")
         page.wait_for_selector(f".state.wrong[role=alert]:has-text('{said[name]}')")
         page.unroute("**/api/search")
-        page.click("text=Try again")
+        page.click("button:text-is('Try again')")
         page.wait_for_selector(".hit")
 
 
@@ -385,7 +407,7 @@ def test_a_server_that_is_gone(site, open_page):
     search(page, "rocket")
     page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
     page.unroute("**/api/**")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
@@ -395,7 +417,7 @@ def test_a_server_that_is_gone_from_the_start(site, open_page):
     page.goto(f"{site}/?q=rocket")
     page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
     page.unroute("**/api/**")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
@@ -417,7 +439,7 @@ def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, ope
     page.wait_for_selector(".state:has-text('Stopped')")
     assert page.locator(".results[aria-busy]").count() == 0
     page.unroute("**/api/search")
-    page.click("text=Try again")
+    page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
@@ -517,6 +539,34 @@ def test_phone_width(site, open_page, path, scheme):
     page.wait_for_selector(".hit, .listed-one")
     page.wait_for_selector("[aria-busy]", state="detached")
     assert wide(page) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(site, open_page, scheme):
+    """The ratio that WCAG 2 asks of text (AA): 4.5."""
+    page = open_page(site, color_scheme=scheme)
+    read = "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
+    pairs = [
+        (ink, ground)
+        for ink in ("ink", "muted", "accent", "warm")
+        for ground in ("ground", "surface", "sunken")
+    ]
+    pairs += [("faint", "surface"), ("accent-ink", "accent"), ("ink", "mark"), ("ink", "warm-soft")]
+    pairs += [("ink", "accent-soft"), ("accent", "accent-soft"), ("surface", "warm")]
+    for ink, ground in pairs:
+        bright, dim = sorted(
+            (luminance(page.evaluate(read, f"--{name}")) for name in (ink, ground)), reverse=True
+        )
+        assert (bright + 0.05) / (dim + 0.05) >= 4.5, f"{ink} on {ground}"
+
+
+def luminance(colour):
+    """The relative luminance of ``#rrggbb``, as WCAG 2 defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_colours_are_those_of_the_drawings(site, open_page):

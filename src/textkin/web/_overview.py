@@ -26,6 +26,7 @@ _DIMENSIONS = 50
 _WORDS = 12
 _LABELS = 200  # that the map tells apart
 _SEED = 0
+_MANY = 2_000
 _STEPS = 100
 
 
@@ -94,9 +95,9 @@ def _represented(view: View, sample: Sample, by: str) -> Float64Array:
     if not n or not bags.nnz:
         return np.zeros((n, 2))
     if by == "tfidf":
-        tfidf = TfIdf("sklearn", sublinear=True)
-        weighed = tfidf.fit_transform(bags)
-        lsi = LSI(min(_DIMENSIONS, *weighed.shape), random_state=_SEED)
+        weighed = TfIdf("sklearn", sublinear=True).fit_transform(_shared(bags))
+        # Fewer steps than for retrieval: the map needs neighbours, not digits.
+        lsi = LSI(min(_DIMENSIONS, *weighed.shape), n_iter=2, random_state=_SEED)
         return np.asarray(lsi.fit_transform(weighed), np.float64)
     if by == "vectors":
         matrix = view.vectors().align(sample.words)
@@ -104,6 +105,13 @@ def _represented(view: View, sample: Sample, by: str) -> Float64Array:
         return np.asarray(pooling.fit_transform(bags), np.float64)
     ranker: Any = ModelRanking(by).on(view)
     return np.asarray(ranker.vectors.matrix[sample.rows], np.float64)
+
+
+def _shared(bags: Bags) -> Bags:
+    """Leave out words of a single document, which bring no two near, where there are many."""
+    if bags.shape[0] < _MANY:
+        return bags
+    return bags[:, np.flatnonzero(np.bincount(bags.indices, minlength=bags.shape[1]) > 1)]
 
 
 class _Overview:

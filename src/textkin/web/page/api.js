@@ -71,7 +71,7 @@ async function request(method, path, body, { signal, token, whole = false } = {}
     if (patience.aborted) {
       throw new ApiError("slow", `No answer within ${PATIENCE / 1000} seconds.`);
     }
-    throw new ApiError("offline", "The server does not answer. Is textkin serve still running?");
+    throw new ApiError("offline", "It was stopped, or the connection broke. Start textkin serve again.");
   }
   const content = parsed(text);
   if (!response.ok) throw failure(response, content);

@@ -5,7 +5,7 @@ const main = document.getElementById("api");
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return made;
 }
 
@@ -23,12 +23,24 @@ function typeOf(spec, schema) {
 }
 
 function bounds(schema) {
-  const names = { minimum: "at least", maximum: "at most", minLength: "at least so many characters:",
-    maxLength: "at most so many characters:", maxItems: "at most so many:", minItems: "at least so many:" };
+  const said = {
+    minimum: (n) => `at least ${n}`,
+    maximum: (n) => `at most ${n}`,
+    minLength: (n) => `${n} character or more`,
+    maxLength: (n) => `up to ${n} characters`,
+    minItems: (n) => `${n} or more`,
+    maxItems: (n) => `up to ${n} of them`,
+  };
   const told = [schema, ...(schema.anyOf || [])].flatMap((one) =>
-    Object.entries(names).filter(([key]) => key in one).map(([key, said]) => `${said} ${one[key].toLocaleString("en")}`));
-  if ("default" in schema && schema.default !== null) told.push(`${JSON.stringify(schema.default)} unless given`);
+    Object.entries(said).filter(([key]) => one[key]).map(([key, say]) => say(one[key].toLocaleString("en"))));
+  const given = JSON.stringify(schema.default ?? null);
+  if (!["null", "[]", "{}", '""'].includes(given)) told.push(`${given} unless given`);
   return told.join("; ");
+}
+
+// What stands between backticks is code.
+function prose(text) {
+  return text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
 }
 
 function fieldTable(spec, rows) {
@@ -37,7 +49,8 @@ function fieldTable(spec, rows) {
     element("tr", {},
       element("th", { scope: "row" }, element("code", {}, name), required ? " *" : ""),
       element("td", {}, typeOf(spec, schema)),
-      element("td", { class: "soft" }, [schema.description, bounds(schema)].filter(Boolean).join(" · ")),
+      element("td", { class: "soft" },
+        ...prose([schema.description, bounds(schema)].filter(Boolean).join(" · "))),
       control ? element("td", {}, control) : null))));
 }
 
@@ -94,8 +107,9 @@ function route(spec, path, method, described) {
     element("div", { class: "inside" },
       fieldTable(spec, parameters.map((one, at) =>
         [one.name, { description: one.description, ...one.schema }, one.required, controls[at][1]])),
-      schema ? fieldTable(spec, Object.entries(schema.properties || {}).map(([name, one]) =>
-        [name, one, required.has(name)])) : null,
+      schema ? fieldTable(spec, Object.entries(schema.properties || {})
+        .map(([name, one]) => [name, one, required.has(name)])
+        .sort((one, other) => other[2] - one[2])) : null,
       body, token, button, output,
       element("p", { class: "soft" }, "Answers"),
       fieldTable(spec, statuses)));

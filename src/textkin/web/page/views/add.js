@@ -38,7 +38,7 @@ function adder(stats, signal) {
     el("p", { class: "hint" }, ".txt: a document each. .jsonl and .csv: a document for every record; the fields text, id and label are taken as such, all others become metadata. Files are read in the browser."));
   const paste = el("textarea", { class: "textarea", rows: "6", dir: "auto", name: "paste", placeholder: "Paste or write a text" });
   const label = el("input", { class: "input", name: "label", dir: "auto", autocomplete: "off" });
-  const name = el("input", { class: "input", name: "id", dir: "auto", autocomplete: "off", placeholder: "a number, unless you name it" });
+  const name = el("input", { class: "input", name: "id", dir: "auto", autocomplete: "off", placeholder: "optional" });
   const as = el("select", { class: "select", name: "as", on: { change: () => { name.disabled = as.value !== "one"; } } },
     el("option", { value: "one" }, "One document"),
     el("option", { value: "paragraphs" }, "A document for each paragraph"),
@@ -52,7 +52,7 @@ function adder(stats, signal) {
           el("label", { class: "field" }, el("span", { class: "label" }, "It is"), as),
           el("label", { class: "field" }, el("span", { class: "label" }, "Id"), name),
           el("label", { class: "field" }, el("span", { class: "label" }, "Label"), label)),
-        el("div", { class: "row" }, el("button", { class: "button", type: "submit" }, "Look it over")))),
+        el("div", { class: "row" }, el("button", { class: "button", type: "submit" }, "Preview")))),
     staged,
   ];
 
