@@ -263,12 +263,13 @@ def test_readers_see_one_state_while_a_writer_adds(client, writer, index):
     assert len(index) == len(RECORDS) + 40
 
 
-def test_two_writers_at_once_wait_for_each_other(client, writer, index):
+@pytest.mark.parametrize("named", [True, False])
+def test_writers_at_once_wait_for_each_other(client, writer, index, named):
     statuses = []
 
     def write(name):
         for n in range(5):
-            body = {"documents": [{"id": f"{name}{n}", "text": "x"}]}
+            body = {"documents": [{"id": f"{name}{n}" if named else None, "text": "x"}]}
             statuses.append(client.post("/api/documents", json=body, headers=writer).status_code)
 
     threads = [threading.Thread(target=write, args=(name,)) for name in "abc"]

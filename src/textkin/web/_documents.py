@@ -9,6 +9,7 @@ from textkin.exceptions import AddError
 from textkin.explain import shortened
 from textkin.index._searching import _scope
 from textkin.index.ranking._view import View
+from textkin.text import Document
 from textkin.web import _answers as answers
 from textkin.web._problems import Problem
 from textkin.web._requests import Adding, NewDocument, Replacing
@@ -19,6 +20,7 @@ __all__ = ["add", "check_writer", "delete", "list_documents", "replace_document"
 
 _START = 200  # columns of the beginning of a text
 _LOOKED_AT = 2000  # characters of it
+_TRIES = 10  # to find a number as an id that nobody else takes
 
 
 def start(text: str, columns: int = _START) -> str:
@@ -102,24 +104,29 @@ def add(store: Store, asked: Adding) -> answers.Added:
         )
     for document in asked.documents:
         _check_text(store, document.text, "documents")
-    ids = _ids(store.view(), asked.documents)
-    records = [
-        _document(id, document.text, document.label, document.metadata)
-        for id, document in zip(ids, asked.documents, strict=True)
-    ]
-    try:
-        changes = store.index.add(records)
-    except AddError as error:
-        if error.id is not None and _is_there(store, error.id):
-            raise Problem("conflict", _taken(error.id), "documents") from error
-        raise
-    return answers.Added(added=changes.added, ids=ids, state=state_of(store.view()))
+    given = {document.id for document in asked.documents}
+    for _ in range(_TRIES):
+        ids = _ids(store.view(), asked.documents)
+        records = [
+            Document(id, document.text, document.label, document.metadata)
+            for id, document in zip(ids, asked.documents, strict=True)
+        ]
+        try:
+            changes = store.index.add(records)
+        except AddError as error:
+            if error.id is None or not _is_there(store, error.id):
+                raise
+            if error.id in given:
+                raise Problem("conflict", _taken(error.id), "documents") from error
+            continue  # another request has taken the number meanwhile
+        return answers.Added(added=changes.added, ids=ids, state=state_of(store.view()))
+    raise Problem("busy", "Too many add documents at once; give them ids, or try again.")
 
 
 def replace_document(store: Store, id: str, asked: Replacing) -> answers.Updated:
     """Add a document, or replace the one with its id."""
     _check_text(store, asked.text, "text")
-    changes = store.index.update([_document(id, asked.text, asked.label, asked.metadata)])
+    changes = store.index.update([Document(id, asked.text, asked.label, asked.metadata)])
     return answers.Updated(
         updated=changes.updated,
         added=changes.added,
@@ -135,12 +142,6 @@ def delete(store: Store, id: str) -> answers.Deleted:
     if not changes.deleted:  # by another request meanwhile
         raise Problem("not_found", "No document has this id any more.", "id")
     return answers.Deleted(deleted=changes.deleted, state=state_of(store.view()))
-
-
-def _document(id: str, text: str, label: Any, metadata: dict[str, Any]) -> Any:  # noqa: ANN401
-    from textkin.text import Document
-
-    return Document(id, text, label, metadata)
 
 
 def _ids(view: View, documents: list[NewDocument]) -> list[str]:

@@ -20,7 +20,6 @@ _VIEWS = (
     "/topics",
     "/document",
     "/add",
-    "/search",
 )
 _ABSENT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>textkin</title>"
