@@ -1,0 +1,110 @@
+// Requests to the server: answers as values, everything else as one kind of error.
+
+const PATIENCE = 45_000; // the server gives up before; this is for one that does not answer at all
+
+/** What went wrong, in words for people; `code` as the server names it, or offline, slow, broken. */
+export class ApiError extends Error {
+  constructor(code, message, { status = 0, field = null, retryAfter = null } = {}) {
+    super(message);
+    this.name = "ApiError";
+    this.code = code;
+    this.status = status;
+    this.field = field;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Whether a request was given up by the page itself (another one took its place). */
+export function aborted(error) {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+export function get(path, params = {}, options = {}) {
+  const asked = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    if (value !== null && value !== undefined && value !== "") asked.set(key, value);
+  }
+  const query = asked.toString();
+  return request("GET", query ? `${path}?${query}` : path, null, options);
+}
+
+export function post(path, body, options = {}) {
+  return request("POST", path, body, options);
+}
+
+export function put(path, params, body, options = {}) {
+  return request("PUT", `${path}?${new URLSearchParams(params)}`, body, options);
+}
+
+export function remove(path, params, options = {}) {
+  return request("DELETE", `${path}?${new URLSearchParams(params)}`, null, options);
+}
+
+/** Ask again while the answer is 202; `progress` is told of each such answer. */
+export async function poll(path, params, { signal, progress = () => {}, pause = 400 } = {}) {
+  for (;;) {
+    const answer = await get(path, params, { signal, whole: true });
+    if (answer.status !== 202) return answer.content;
+    progress(answer.content);
+    await sleep(pause, signal);
+    pause = Math.min(2000, pause * 1.3);
+  }
+}
+
+async function request(method, path, body, { signal, token, whole = false } = {}) {
+  const patience = AbortSignal.timeout(PATIENCE);
+  const headers = { Accept: "application/json" };
+  if (body !== null) headers["Content-Type"] = "application/json";
+  if (token) headers.Authorization = `Bearer ${token}`;
+  let response;
+  let text;
+  try {
+    response = await fetch(`/api${path}`, {
+      method,
+      headers,
+      body: body === null ? undefined : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw new DOMException("given up", "AbortError");
+    if (patience.aborted) {
+      throw new ApiError("slow", `No answer within ${PATIENCE / 1000} seconds.`);
+    }
+    throw new ApiError("offline", "It was stopped, or the connection broke. Start textkin serve again.");
+  }
+  const content = parsed(text);
+  if (!response.ok) throw failure(response, content);
+  if (content === undefined) {
+    throw new ApiError("broken", "The answer is not JSON; something between page and server changed it.");
+  }
+  return whole ? { status: response.status, content } : content;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(response, content) {
+  const error = content?.error;
+  const after = Number(response.headers.get("Retry-After"));
+  return new ApiError(
+    error?.code ?? "broken",
+    error?.message ?? `The server answered ${response.status} ${response.statusText}`.trim() + ".",
+    { status: response.status, field: error?.field ?? null, retryAfter: after || null },
+  );
+}
+
+function sleep(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("given up", "AbortError"));
+    }, { once: true });
+  });
+}

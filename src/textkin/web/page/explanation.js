@@ -1,0 +1,89 @@
+// Why a score is what it is: the drawing, the aligned texts, and the parts as a table.
+
+import { alignedTexts } from "./aligned.js";
+import { drawing, el } from "./dom.js";
+import { counted, percent, score } from "./format.js";
+
+/**
+ * Show an explanation of the API. `titles` are the names of the two sides (query and document).
+ */
+export function explanation(found, titles) {
+  const picture = found.svg ? drawing(found.svg) : null;
+  return el(
+    "div",
+    { class: "explanation" },
+    summary(found),
+    picture && el("figure", { class: "explanation-picture scrolls", tabindex: "0" }, picture),
+    found.aligned && alignedTexts(found.aligned, titles),
+    found.parts.length > 0 && el(
+      "details",
+      { class: "fold", open: !picture },
+      el("summary", {}, "The parts as a table"),
+      el("div", { class: "scrolls" }, partsTable(found)),
+    ),
+    found.notes.map((text) => el("p", { class: "notice" }, text)),
+  );
+}
+
+function summary(found) {
+  const total = `${score(found.score)} is the ${found.score_name}, the sum of its parts.`;
+  return el(
+    "p",
+    { class: "explanation-line" },
+    total,
+    found.verified === true && el("span", {
+      class: "chip proof",
+      title: "Checked without the solver: the flow is feasible, and its potentials prove that none is cheaper.",
+    }, "✓ proved the cheapest"),
+    found.verified === false && el("span", { class: "chip" }, "not proved"),
+  );
+}
+
+/** The parts of an explanation as a table, the rest summed in its last line. */
+export function partsTable(found) {
+  const flow = found.kind === "flow";
+  const heads = flow ? ["From", "To", "Mass", "Cost", "Adds"] : ["Part", "Adds"];
+  const rows = flow
+    ? found.parts.map((part) => [
+      word(part.source), word(part.target), figure(percent(part.mass)),
+      figure(score(part.cost)), figure(score(part.contribution)), shareCell(part.share),
+    ])
+    : nested(found.parts, 0);
+  const rest = found.rest && found.rest.count > 0 ? [
+    el("td", { colspan: heads.length - 1, class: "muted" }, counted(found.rest.count, "more part")),
+    figure(score(found.rest.value)), el("td", {}),
+  ] : null;
+  return el(
+    "table",
+    { class: "table parts" },
+    el("thead", {}, el("tr", {},
+      heads.map((head, at) => el("th", { scope: "col", class: at >= (flow ? 2 : 1) ? "figure" : null }, head)),
+      el("th", { scope: "col" }, "Share"))),
+    el("tbody", {}, rows.map((cells) => el("tr", {}, cells)), rest && el("tr", {}, rest)),
+  );
+}
+
+function nested(parts, depth) {
+  return parts.flatMap((part) => {
+    const name = el("th", { scope: "row", class: `part depth-${Math.min(depth, 3)}` },
+      el("bdi", {}, part.name),
+      part.note && el("span", { class: "muted part-note" }, part.note));
+    const row = [name, figure(score(part.value)), depth === 0 ? shareCell(part.share) : el("td", {})];
+    return [row, ...nested(part.parts ?? [], depth + 1)];
+  });
+}
+
+function word(text) {
+  return el("td", {}, el("bdi", {}, text));
+}
+
+function figure(text) {
+  return el("td", { class: "figure" }, text);
+}
+
+function shareCell(share) {
+  if (share === null || share === undefined) return el("td", {});
+  const bar = el("span", { class: share < 0 ? "bar below" : "bar", "aria-hidden": "true" });
+  bar.style.inlineSize = `${Math.min(1, Math.abs(share)) * 5}rem`;
+  return el("td", { class: "share" }, el("span", { class: "share-inside" }, bar, percent(share)));
+}

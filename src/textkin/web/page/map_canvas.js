@@ -1,0 +1,281 @@
+// A map of many points on a canvas: two layers, the points as pixels and above them a few marks.
+// A frame of the points is one pass over typed arrays; hovering redraws the marks alone.
+
+import { Camera } from "./map_camera.js";
+import { listen } from "./map_gestures.js";
+import { placeLabels } from "./map_labels.js";
+import { bounds } from "./map_points.js";
+import { SHAPES, packed, press, stampsOf } from "./map_stamps.js";
+
+export const COLOURS = 8;
+
+const MOST_PIXELS_A_PIXEL = 2; // sharper screens get this many: four times the work shows nothing
+const REACH = 14; // how near to a point the pointer must be, in pixels
+const AWAY = 0;
+const PLAIN = 1;
+const FOUND = 2;
+const CHOSEN = 3;
+
+export class MapCanvas {
+  /**
+   * host: an element that has a size. on: {hover(i or -1), choose([i], add), focus(i), moved()}.
+   */
+  constructor(host, on) {
+    this.host = host;
+    this.on = on;
+    this.back = host.appendChild(document.createElement("canvas"));
+    this.front = host.appendChild(document.createElement("canvas"));
+    this.back.className = "map-points";
+    this.front.className = "map-marks";
+    this.back.setAttribute("aria-hidden", "true");
+    this.probe = host.appendChild(document.createElement("span"));
+    this.probe.hidden = true;
+    this.points = null;
+    this.labels = [];
+    this.hovered = -1;
+    this.focused = -1;
+    this.box = null;
+    this.size = new ResizeObserver(() => this.#resize());
+    this.theme = matchMedia("(prefers-color-scheme: dark)");
+    this.themed = () => this.refreshColours();
+    this.theme.addEventListener("change", this.themed);
+    listen(this.front, this);
+  }
+
+  /** Show points in groups: `group` has a group for each, -1 for none, `looks` a {colour, shape} a group. */
+  show(points, group, looks, labels) {
+    const first = this.points !== points;
+    this.points = points;
+    this.group = group;
+    this.looks = looks;
+    this.labels = labels;
+    if (first) {
+      this.shown = new Uint8Array(points.count).fill(1);
+      this.found = null;
+      this.chosen = new Set();
+      this.hovered = this.focused = -1;
+      this.camera = new Camera(points.box, () => {
+        this.redraw();
+        this.on.moved();
+      });
+      this.size.observe(this.host);
+      this.#resize();
+    }
+    this.#rank();
+    this.refreshColours();
+  }
+
+  /** Leave the others in the background: a 1 for each point that is shown. */
+  filter(shown) {
+    this.shown = shown;
+    this.#rank();
+    if (this.hovered >= 0 && !this.active[this.hovered]) this.hover(-1);
+    this.redraw();
+  }
+
+  /** Bring some points forward; null: none are sought. */
+  highlight(found) {
+    this.found = found;
+    this.#rank();
+    this.redraw();
+  }
+
+  choose(points) {
+    this.chosen = new Set(points);
+    this.#rank();
+    this.redraw();
+  }
+
+  hover(i) {
+    if (i === this.hovered) return;
+    this.hovered = i;
+    this.on.hover(i);
+    this.redrawMarks();
+  }
+
+  /** Go to a point by keys; it is brought into view. */
+  focus(i) {
+    this.focused = i;
+    const [x, y] = [this.points.x[i], this.points.y[i]];
+    const [px, py] = this.camera.toScreen(x, y);
+    const { width, height } = this.camera;
+    if (px < REACH || py < REACH || px > width - REACH || py > height - REACH) {
+      this.camera.glide(x, y, this.camera.zoom);
+    }
+    this.on.focus(i);
+    this.redrawMarks();
+  }
+
+  /** Go to where some points lie. */
+  visit(members) {
+    if (members.length) this.camera.glide(...this.camera.around(bounds(this.points.x, this.points.y, members)));
+  }
+
+  reset() {
+    const { left, right, top, bottom } = this.points.box;
+    this.camera.glide((left + right) / 2, (top + bottom) / 2, 1);
+  }
+
+  /** The point at a place of the screen, or -1. */
+  at(px, py) {
+    const { camera } = this;
+    const [x, y] = camera.toMap(px, py);
+    return this.points.nearest(x, y, REACH / camera.scaleX, REACH / camera.scaleY, this.active);
+  }
+
+  /** The points between two places of the screen. */
+  between(px0, py0, px1, py1) {
+    const [from, to] = [this.camera.toMap(px0, py0), this.camera.toMap(px1, py1)];
+    return this.points.inside(...from, ...to, this.active);
+  }
+
+  drawBox(box) {
+    this.box = box;
+    this.redrawMarks();
+  }
+
+  radius() {
+    const alone = Math.min(5.5, Math.max(1.8, 13 * this.points.count ** -0.2));
+    return Math.min(8, alone * this.camera.zoom ** 0.3);
+  }
+
+  remove() {
+    this.size.disconnect();
+    this.theme.removeEventListener("change", this.themed);
+    this.camera?.stop();
+    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.markFrame);
+  }
+
+  refreshColours() {
+    const read = (name) => {
+      this.probe.style.color = `var(--${name})`;
+      return getComputedStyle(this.probe).color;
+    };
+    this.probe.hidden = false;
+    this.colours = { ground: read("map-ground"), ink: read("map-ink"), paper: read("map-halo") };
+    this.colours.groups = Array.from({ length: COLOURS }, (_, at) => read(`group-${at}`));
+    this.colours.rest = read("map-rest");
+    this.colours.away = read("map-away");
+    this.probe.hidden = true;
+    this.ground = packed(this.colours.ground);
+    this.inks = [...this.colours.groups, this.colours.rest].map(packed);
+    this.redraw();
+  }
+
+  // Those in the background first, then plain ones, and what was found or chosen above all.
+  #rank() {
+    const { points, group, looks, shown, found, chosen } = this;
+    const ranks = new Uint8Array(points.count);
+    const levels = new Uint32Array(6);
+    for (let i = 0; i < points.count; i++) {
+      const plain = found && !found[i] ? AWAY : found ? FOUND : PLAIN;
+      ranks[i] = chosen.has(i) ? CHOSEN : shown[i] ? plain : AWAY;
+    }
+    // Within plain ones grey lies below colour.
+    const level = (i) => {
+      if (ranks[i] !== PLAIN) return ranks[i] > PLAIN ? ranks[i] + 1 : ranks[i];
+      return lookOf(looks, group[i]).colour < COLOURS ? PLAIN + 1 : PLAIN;
+    };
+    for (let i = 0; i < points.count; i++) levels[level(i) + 1]++;
+    for (let at = 1; at < levels.length; at++) levels[at] += levels[at - 1];
+    // What can be pointed at: shown, and among those that are sought.
+    this.active = shown.map((is, i) => (is && (!found || found[i]) ? 1 : 0));
+    this.order = new Uint32Array(points.count);
+    for (let i = 0; i < points.count; i++) this.order[levels[level(i)]++] = i;
+    this.ranks = ranks;
+  }
+
+  #resize() {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (!this.points || !width || !height) return;
+    this.sharp = Math.min(devicePixelRatio || 1, MOST_PIXELS_A_PIXEL);
+    for (const canvas of [this.back, this.front]) {
+      canvas.width = Math.round(width * this.sharp);
+      canvas.height = Math.round(height * this.sharp);
+    }
+    const context = this.back.getContext("2d", { alpha: false });
+    this.image = context.createImageData(this.back.width, this.back.height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.camera.resize(width, height);
+    this.redraw();
+  }
+
+  redraw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  redrawMarks() {
+    cancelAnimationFrame(this.markFrame);
+    this.markFrame = requestAnimationFrame(() => this.#drawMarks());
+  }
+
+  /** Draw both layers now. */
+  draw() {
+    if (!this.pixels) return;
+    const { pixels, points, camera, order, ranks, group, looks, inks, sharp } = this;
+    const { width, height } = this.back;
+    pixels.fill(this.ground);
+    const [left, top] = camera.toScreen(0, 0);
+    const [x0, y0] = [left * sharp, top * sharp];
+    const [ax, ay] = [camera.scaleX * sharp, -camera.scaleY * sharp];
+    const radius = this.radius() * sharp;
+    const stamps = [AWAY, PLAIN, FOUND, CHOSEN].map((rank) =>
+      SHAPES.map((_, shape) => stampsOf(shape, rank === AWAY ? radius * 0.8 : rank === PLAIN ? radius : radius * 1.35)),
+    );
+    const rings = SHAPES.map((_, shape) => stampsOf(shape, radius * 1.35 + 1.6 * sharp));
+    const ink = packed(this.colours.ink);
+    const away = packed(this.colours.away);
+    const margin = 20 * sharp;
+    const alpha = points.count > 2000 ? 190 : 225;
+    for (let at = 0; at < order.length; at++) {
+      const i = order[at];
+      const px = x0 + points.x[i] * ax;
+      const py = y0 + points.y[i] * ay;
+      if (px < -margin || py < -margin || px > width + margin || py > height + margin) continue;
+      const rank = ranks[i];
+      const look = lookOf(looks, group[i]);
+      if (rank === CHOSEN) press(pixels, width, height, rings[look.shape], px, py, ink, 256);
+      const colour = rank === AWAY ? away : inks[look.colour];
+      press(pixels, width, height, stamps[rank][look.shape], px, py, colour, rank > PLAIN ? 256 : alpha);
+    }
+    this.back.getContext("2d").putImageData(this.image, 0, 0);
+    this.#drawMarks();
+  }
+
+  #drawMarks() {
+    if (!this.pixels) return;
+    const { camera, points, sharp } = this;
+    const context = this.front.getContext("2d");
+    context.setTransform(sharp, 0, 0, sharp, 0, 0);
+    context.clearRect(0, 0, camera.width, camera.height);
+    placeLabels(context, camera, this.labels, this.colours, getComputedStyle(this.host).fontFamily);
+    const around = (i, wide) => {
+      const [px, py] = camera.toScreen(points.x[i], points.y[i]);
+      for (const [line, colour] of [[wide + 2, this.colours.paper], [wide, this.colours.ink]]) {
+        context.beginPath();
+        context.arc(px, py, this.radius() + 4, 0, 2 * Math.PI);
+        context.lineWidth = line;
+        context.strokeStyle = colour;
+        context.stroke();
+      }
+    };
+    if (this.focused >= 0 && document.activeElement === this.front) around(this.focused, 2.5);
+    if (this.hovered >= 0) around(this.hovered, 1.5);
+    if (this.box) {
+      const [x0, y0, x1, y1] = this.box;
+      context.setLineDash([5, 4]);
+      context.lineWidth = 1.5;
+      context.strokeStyle = this.colours.ink;
+      context.strokeRect(x0, y0, x1 - x0, y1 - y0);
+      context.setLineDash([]);
+    }
+  }
+}
+
+const NONE = { colour: COLOURS, shape: 0 };
+
+function lookOf(looks, group) {
+  return group < 0 ? NONE : looks[group];
+}

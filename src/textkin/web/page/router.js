@@ -1,0 +1,141 @@
+// Which view an address means, links without loading the page again, and the back button.
+
+import { announce, el, link, replace } from "./dom.js";
+import { failed, panel } from "./states.js";
+
+const VIEWS = {
+  "/": () => import("./views/search.js"),
+  "/compare": () => import("./views/compare.js"),
+  "/map": () => import("./views/map.js"),
+  "/neighbours": () => import("./views/neighbours.js"),
+  "/clusters": () => import("./views/clusters.js"),
+  "/topics": () => import("./views/topics.js"),
+  "/document": () => import("./views/document.js"),
+  "/add": () => import("./views/add.js"),
+};
+
+/*
+ * A view is a module with `render(container, params, { signal })`: params is a URLSearchParams, the
+ * signal is aborted when the view is left. It may return a function `update(params)`, called when
+ * the address changes within the view; without one it is rendered again. `title(params)` names it.
+ */
+let current = { path: null, module: null, update: null, leave: null };
+let arrivals = 0;
+
+/** Go to an address of the page: a new entry of the history, or in the place of the present one. */
+export function go(address, { replace: inPlace = false } = {}) {
+  const target = new URL(address, location.href);
+  if (!inPlace) keepScroll();
+  history[inPlace ? "replaceState" : "pushState"]({}, "", target);
+  return arrive({ moved: !inPlace });
+}
+
+/** Note a state in the address without asking for anything. */
+export function note(address) {
+  history.replaceState(history.state, "", address);
+}
+
+/** An address from a path and parameters; those that are empty are left out. */
+export function address(path, params = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    if (value !== null && value !== undefined && value !== "" && value !== false) query.set(key, value);
+  }
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+export function start() {
+  history.scrollRestoration = "manual";
+  addEventListener("popstate", () => arrive({ moved: false, back: true }));
+  addEventListener("click", followLink);
+  return arrive({ moved: false });
+}
+
+function followLink(event) {
+  const anchor = event.target.closest?.("a[href]");
+  if (!anchor || event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (anchor.target || anchor.hasAttribute("download")) return;
+  const target = new URL(anchor.href);
+  if (target.origin !== location.origin || !(target.pathname in VIEWS)) return;
+  if (target.hash && target.pathname === location.pathname && target.search === location.search) {
+    if (target.hash === "#main") {
+      event.preventDefault();
+      document.getElementById("main").focus();
+    }
+    return;
+  }
+  event.preventDefault();
+  go(target.href);
+}
+
+function keepScroll() {
+  history.replaceState({ ...history.state, scroll: scrollY }, "");
+}
+
+async function arrive({ moved, back = false }) {
+  const path = location.pathname;
+  const params = new URLSearchParams(location.search);
+  arrivals += 1;
+  const arrival = arrivals;
+  const main = document.getElementById("main");
+  markCurrent(path);
+  if (path === current.path && current.update) {
+    setTitle(current.module, params);
+    await current.update(params);
+    if (back && arrival === arrivals) scrollTo(0, history.state?.scroll ?? 0);
+    return;
+  }
+  current.leave?.abort();
+  current = { path: null, module: null, update: null, leave: new AbortController() };
+  const leave = current.leave;
+  if (!(path in VIEWS)) {
+    document.title = "Not found · textkin";
+    replace(main, panel("No such page", "The address leads nowhere in this collection.", [
+      link("Search", "/", { class: "button primary" }),
+    ]));
+    return;
+  }
+  try {
+    const module = await VIEWS[path]();
+    if (arrival !== arrivals) return;
+    const container = el("div", { class: `view view-${path.slice(1) || "search"}` });
+    replace(main, container);
+    setTitle(module, params);
+    if (moved) {
+      scrollTo(0, 0);
+      main.focus({ preventScroll: true });
+      announce(document.title);
+    }
+    const update = module.render(container, params, { signal: leave.signal });
+    current = { path, module, update: typeof update === "function" ? update : null, leave };
+    if (back) await restoreScroll(main, arrival);
+  } catch (error) {
+    if (arrival !== arrivals) return;
+    replace(main, failed(error, () => arrive({ moved: false })));
+  }
+}
+
+// The place where one was, once what is loaded makes the page high enough for it.
+async function restoreScroll(main, arrival) {
+  const wanted = history.state?.scroll ?? 0;
+  const deadline = performance.now() + 2000;
+  while (wanted > 0 && performance.now() < deadline && arrival === arrivals) {
+    scrollTo(0, wanted);
+    if (Math.abs(scrollY - wanted) < 2 && !main.querySelector("[aria-busy]")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function setTitle(module, params) {
+  const title = typeof module.title === "function" ? module.title(params) : module.title;
+  document.title = title ? `${title} · textkin` : "textkin";
+}
+
+function markCurrent(path) {
+  for (const anchor of document.querySelectorAll(".views a")) {
+    if (new URL(anchor.href).pathname === path) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+}

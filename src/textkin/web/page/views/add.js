@@ -1,0 +1,223 @@
+// Adding documents: files that are dropped or chosen, or a text that is pasted.
+
+import { ApiError, aborted } from "../api.js";
+import { send } from "../batches.js";
+import { collection, forget } from "../collection.js";
+import { announce, button, el, isolate, link, replace } from "../dom.js";
+import { documentsOf, pasted, readFile, usual } from "../files.js";
+import { counted, shortened, value, whole } from "../format.js";
+import { address } from "../router.js";
+import { failed, fill, panel } from "../states.js";
+import { withToken } from "../token.js";
+
+export const title = "Add documents";
+
+const PREVIEW = 5;
+const PROBLEMS = 6;
+
+export function render(container, params, { signal }) {
+  fill(container, () => collection({ signal }), (stats) => (stats.writable ? adder(stats, signal) : readOnly()), { signal, fresh: true });
+}
+
+function readOnly() {
+  return [el("h1", {}, "Add documents"), panel("This collection is read-only",
+    "The server was started without a token, so nothing can be written. To add documents here, start it with one (textkin serve INDEX --token-file FILE); on the command line, textkin index add does the same.",
+    [link("Search", "/", { class: "button primary" })])];
+}
+
+function adder(stats, signal) {
+  let sources = [];
+  const staged = el("div", { class: "stack", "aria-live": "polite" });
+  const input = el("input", {
+    type: "file", class: "unseen", multiple: true, accept: ".txt,.md,.jsonl,.ndjson,.csv,.tsv", id: "add-files",
+    on: { change: () => { take([...input.files]); input.value = ""; } },
+  });
+  const zone = el("div", { class: "drop", on: { dragover: over, dragleave: out, drop: dropped } },
+    el("p", { class: "drop-line" }, "Drop files here, or ",
+      el("label", { class: "button", for: "add-files" }, "Choose files"), input),
+    el("p", { class: "hint" }, ".txt: a document each. .jsonl and .csv: a document for every record; the fields text, id and label are taken as such, all others become metadata. Files are read in the browser."));
+  const paste = el("textarea", { class: "textarea", rows: "6", dir: "auto", name: "paste", placeholder: "Paste or write a text" });
+  const label = el("input", { class: "input", name: "label", dir: "auto", autocomplete: "off" });
+  const name = el("input", { class: "input", name: "id", dir: "auto", autocomplete: "off", placeholder: "optional" });
+  const as = el("select", { class: "select", name: "as", on: { change: () => { name.disabled = as.value !== "one"; } } },
+    el("option", { value: "one" }, "One document"),
+    el("option", { value: "paragraphs" }, "A document for each paragraph"),
+    el("option", { value: "lines" }, "A document for each line"));
+  return [
+    el("h1", {}, "Add documents"),
+    el("div", { class: "add" }, zone,
+      el("form", { class: "panel paste stack", on: { submit: (event) => { event.preventDefault(); takeText(); } } },
+        el("label", { class: "field" }, el("span", { class: "label" }, "Or paste a text"), paste),
+        el("div", { class: "paste-fields" },
+          el("label", { class: "field" }, el("span", { class: "label" }, "It is"), as),
+          el("label", { class: "field" }, el("span", { class: "label" }, "Id"), name),
+          el("label", { class: "field" }, el("span", { class: "label" }, "Label"), label)),
+        el("div", { class: "row" }, el("button", { class: "button", type: "submit" }, "Preview")))),
+    staged,
+  ];
+
+  // ---------------------------------------------------------------- what comes in
+
+  function over(event) {
+    event.preventDefault();
+    zone.classList.add("over");
+  }
+
+  function out() {
+    zone.classList.remove("over");
+  }
+
+  function dropped(event) {
+    event.preventDefault();
+    out();
+    take([...event.dataTransfer.files]);
+  }
+
+  async function take(files) {
+    const read = await Promise.allSettled(files.map(readFile));
+    sources = read.filter((one) => one.status === "fulfilled").map(({ value: source }) => withFields(source));
+    stage(read.filter((one) => one.status === "rejected").map((one) => one.reason.message));
+  }
+
+  function takeText() {
+    const source = pasted(paste.value, as.value);
+    if (source.rows.length === 0) {
+      replace(staged, el("p", { class: "notice wrong" }, "There is no text yet."));
+      paste.focus();
+      return;
+    }
+    sources = [{ ...withFields(source), id: as.value === "one" ? name.value.trim() : "", label: label.value.trim() }];
+    stage([]);
+  }
+
+  function withFields(source) {
+    const fields = { text: usual(source, "text"), id: usual(source, "id"), label: usual(source, "label") };
+    return { ...source, fields };
+  }
+
+  // ---------------------------------------------------------------- looking it over
+
+  function stage(unread) {
+    const documents = [];
+    const problems = [...unread];
+    for (const source of sources) {
+      const found = documentsOf(source, source.fields);
+      for (const document of found.documents) documents.push(named(document, source));
+      problems.push(...found.problems);
+    }
+    problems.push(...tooLong(documents, stats.limits.text ?? Infinity));
+    const doubled = twice(documents);
+    if (doubled) problems.push(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
+    replace(staged, el("section", { class: "staged panel stack", "aria-label": "Documents to be added" },
+      el("h2", {}, documents.length > 0 ? `${counted(documents.length, "document")} to add` : "Nothing to add"),
+      sources.filter((source) => source.columns.length > 0).map(columns),
+      problems.length > 0 && problemList(problems),
+      documents.length > 0 && preview(documents),
+      el("div", { class: "row" },
+        documents.length > 0 && button(`Add ${counted(documents.length, "document")}`, () => add(documents), { kind: "primary" }),
+        button("Clear", clear, { kind: "quiet" }))));
+    staged.scrollIntoView({ block: "nearest" });
+  }
+
+  function named(document, source) {
+    const made = { ...document };
+    if (source.id) made.id = source.id;
+    if (source.label) made.label = source.label;
+    return made;
+  }
+
+  function columns(source) {
+    return el("div", { class: "paste-fields" }, ["text", "id", "label"].map((what) => {
+      const select = el("select", { class: "select", on: { change: () => { source.fields[what] = select.value; stage([]); } } },
+        el("option", { value: "" }, what === "text" ? "choose the text" : "none"),
+        source.columns.map((column) => el("option", { value: column, selected: source.fields[what] === column }, column)));
+      return el("label", { class: "field" }, el("span", { class: "label" }, `${what} of `, isolate(shortened(source.name, 40))), select);
+    }));
+  }
+
+  function clear() {
+    sources = [];
+    replace(staged);
+  }
+
+  // ---------------------------------------------------------------- sending
+
+  async function add(documents, replaceThem = false) {
+    const bar = el("progress", { class: "progress", max: documents.length, value: 0, "aria-label": "Documents added" });
+    const line = el("p", { class: "small muted" }, "Adding…");
+    let done = 0;
+    replace(staged, el("section", { class: "panel staged stack" }, el("h2", {}, `Adding ${counted(documents.length, "document")}`), bar, line));
+    try {
+      const ids = await withToken((token) => send(documents, stats.limits, {
+        token, replace: replaceThem, signal,
+        progress: (count) => {
+          done = count;
+          bar.value = count;
+          line.textContent = `${whole(count)} of ${whole(documents.length)}`;
+        },
+      }));
+      if (ids === undefined) stage([]);
+      else added(ids);
+    } catch (error) {
+      if (aborted(error)) return;
+      if (!(error instanceof ApiError)) throw error;
+      refused(error, documents.slice(done), done);
+    } finally {
+      if (done > 0) forget();
+    }
+  }
+
+  function added(ids) {
+    sources = [];
+    paste.value = "";
+    name.value = "";
+    const text = `${counted(ids.length, "document")} added.`;
+    announce(text);
+    replace(staged, panel(text, "They are found from now on.", [
+      ids.length === 1
+        ? link("Look at it", address("/document", { id: ids[0] }), { class: "button primary" })
+        : link("See the first", address("/document", { id: ids[0] }), { class: "button primary" }),
+      link("Search", "/", { class: "button" })]));
+  }
+
+  function refused(error, left, done) {
+    const actions = [button("Try again", () => add(left), { kind: "primary" })];
+    if (error.code === "conflict" && left.every((document) => document.id)) {
+      actions.push(button("Replace those that are there", () => add(left, true), { kind: "danger" }));
+    }
+    actions.push(button("Clear", clear, { kind: "quiet" }));
+    const so_far = done > 0 && el("p", { class: "notice" }, `${counted(done, "document")} of before ${done === 1 ? "was" : "were"} added; ${counted(left.length, "is", "are")} left.`);
+    replace(staged, so_far, failed(error, null, actions));
+  }
+}
+
+function tooLong(documents, limit) {
+  return documents.filter((document) => document.text.length > limit)
+    .map((document) => `${shortened(document.id ?? "The text", 60)} has ${counted(document.text.length, "character")}; the server takes at most ${whole(limit)}.`);
+}
+
+function twice(documents) {
+  const seen = new Set();
+  for (const { id } of documents) {
+    if (id !== undefined && seen.has(id)) return id;
+    seen.add(id);
+  }
+  return null;
+}
+
+function problemList(problems) {
+  return el("div", { class: "notice wrong" },
+    el("p", {}, problems.length === 1 ? "One thing cannot be taken:" : `${whole(problems.length)} things cannot be taken:`),
+    el("ul", { class: "problems" }, problems.slice(0, PROBLEMS).map((text) => el("li", {}, isolate(shortened(text, 240)))),
+      problems.length > PROBLEMS && el("li", {}, `and ${whole(problems.length - PROBLEMS)} more`)));
+}
+
+function preview(documents) {
+  return el("div", { class: "scrolls" }, el("table", { class: "table" },
+    el("thead", {}, el("tr", {}, ["Id", "Label", "Text"].map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, documents.slice(0, PREVIEW).map((document) => el("tr", {},
+      el("td", {}, document.id ? isolate(shortened(document.id, 40)) : el("span", { class: "muted" }, "a number")),
+      el("td", {}, document.label === null || document.label === undefined ? el("span", { class: "muted" }, "–") : isolate(shortened(value(document.label), 30))),
+      el("td", { dir: "auto" }, shortened(document.text, 120)))),
+    documents.length > PREVIEW && el("tr", {}, el("td", { colspan: 3, class: "muted" }, `and ${whole(documents.length - PREVIEW)} more`)))));
+}

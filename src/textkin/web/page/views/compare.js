@@ -1,0 +1,189 @@
+// Two texts side by side, compared as one types.
+
+import { ApiError, get, post } from "../api.js";
+import { rankingSelect } from "../choices.js";
+import { collection } from "../collection.js";
+import { EXAMPLES } from "../compare_examples.js";
+import { compareFacts } from "../compare_facts.js";
+import { readTexts, turnPage, writeTexts } from "../compare_texts.js";
+import { documentPicker } from "../document_picker.js";
+import { button, debounced, el, link, replace } from "../dom.js";
+import { explanation } from "../explanation.js";
+import { renew } from "../overview_controls.js";
+import { address, go, note } from "../router.js";
+import { failed, fill, panel } from "../states.js";
+
+export const title = "Compare";
+
+const MEASURE = "wmd";
+const PAUSE = 220; // milliseconds without a key before texts are compared
+const NAMES = { a: "First text", b: "Second text" };
+
+export function render(container, params, { signal }) {
+  const sides = { a: new Side("a", edited, leave), b: new Side("b", edited, leave) };
+  const measure = el("div", { class: "compare-measure" });
+  const result = el("div", { class: "compare-result working", "aria-live": "off" });
+  let state = null;
+  let last = null; // the last good answer, as shown
+  let stats = null;
+
+  replace(
+    container,
+    el("h1", { class: "unseen" }, "Compare two texts"),
+    el("div", { class: "compare-sides" }, sides.a.element, sides.b.element),
+    el("div", { class: "compare-bar" }, measure, button("Swap", swap, { title: "Exchange the two texts" })),
+    result,
+  );
+
+  function leave(name, part) {
+    turnPage();
+    go(writeTexts({ ...state, [name]: part }, MEASURE));
+  }
+
+  function swap() {
+    turnPage();
+    go(writeTexts({ ...state, a: state.b, b: state.a }, MEASURE));
+  }
+
+  // What is typed replaces the address: one entry of the history for a pair, not one for each letter.
+  const later = debounced(compare, PAUSE);
+  function edited(name, text) {
+    state = { ...state, missing: false, [name]: { id: null, text } };
+    note(writeTexts(state, MEASURE));
+    sides[name].label(state[name]);
+    later();
+  }
+
+  function compare() {
+    if (signal.aborted) return null;
+    const empty = ["a", "b"].filter((name) => state[name].id === null && !state[name].text.trim());
+    if (empty.length > 0) {
+      last = null;
+      return fill(result, async () => null, () => beginning(empty), { signal });
+    }
+    const asked = Object.fromEntries(["a", "b"].map((name) => [name, state[name].id === null ? state[name].text : { id: state[name].id }]));
+    const by = state.by;
+    const load = async (stop) => {
+      try {
+        return await post("/compare", { ...asked, by, limit: 20 }, { signal: stop });
+      } catch (error) {
+        // Half a word may have nothing to compare: what was good stays below what is wrong.
+        if (error instanceof ApiError && error.status >= 400 && error.status < 500) return { error };
+        throw error;
+      }
+    };
+    return fill(result, load, shown, { signal, lines: 6 });
+  }
+
+  function shown(answer) {
+    if (answer.error) {
+      last?.setAttribute("data-stale", "");
+      return [failed(answer.error), last];
+    }
+    last = explanation(answer, ["a", "b"].map((name) => state[name].id ?? NAMES[name]));
+    // While one types, the texts matter more than the drawing, which may be long.
+    const above = [compareFacts(answer), last.querySelector(".aligned")].filter(Boolean);
+    last.querySelector(".explanation-line").after(...above);
+    return last;
+  }
+
+  function beginning(empty) {
+    if (state.missing) {
+      return panel("The texts are not here", "They were too long for an address and are kept only in the tab in which they were written.", [
+        link("Start anew", "/compare", { class: "button primary" }),
+      ]);
+    }
+    if (empty.length === 1) return el("p", { class: "hint" }, `Write or paste the ${empty[0] === "a" ? "first" : "second"} text too.`);
+    return examples();
+  }
+
+  function chooseMeasure() {
+    const chosen = stats.measures.find((one) => one.name === state.by);
+    renew(
+      measure,
+      rankingSelect(stats.measures, state.by, (by) => {
+        go(writeTexts({ ...state, by }, MEASURE));
+      }, { "aria-label": "Measure" }),
+      el("p", { class: "hint" }, chosen?.description ?? ""),
+    );
+  }
+
+  const update = async (next) => {
+    later.cancel();
+    state = readTexts(next, MEASURE);
+    for (const [name, side] of Object.entries(sides)) side.show(state[name], signal);
+    const compared = compare();
+    try {
+      stats = await collection({ signal });
+      chooseMeasure();
+    } catch (error) {
+      if (!signal.aborted) replace(measure, el("p", { class: "hint" }, error.message));
+    }
+    return compared;
+  };
+  update(params);
+  return update;
+}
+
+function examples() {
+  return el(
+    "section",
+    { class: "compare-examples" },
+    el("h2", {}, "Write or paste two texts, or begin with a pair"),
+    el("ul", { class: "example-list" }, EXAMPLES.map((one) => el("li", {}, link(
+      [el("strong", {}, one.title), el("span", { class: "muted" }, ` ${one.note}`),
+        el("span", { class: "example-text" }, one.a), el("span", { class: "example-text" }, one.b)],
+      address("/compare", { a: one.a, b: one.b }),
+      { class: "example" },
+    )))),
+  );
+}
+
+/** One of the two texts: written here, or a document of the collection until it is changed. */
+class Side {
+  constructor(name, edited, leave) {
+    this.name = name;
+    this.leave = leave;
+    this.origin = el("span", { class: "compare-origin" });
+    this.area = el("textarea", {
+      class: "textarea compare-text", rows: 5, dir: "auto", spellcheck: "false", "aria-label": NAMES[name],
+      on: { input: () => edited(name, this.area.value) },
+    });
+    this.picker = el("details", { class: "compare-picker", on: { toggle: () => this.#open() } },
+      el("summary", {}, "From the collection"));
+    this.element = el("section", { class: "compare-side" },
+      el("div", { class: "row spread" }, el("h2", {}, NAMES[name]), this.origin),
+      this.area,
+      this.picker);
+  }
+
+  label(part) {
+    this.part = part; // a document that is still loading must not cover what was typed
+    const { id } = part;
+    replace(this.origin, id !== null && link(el("bdi", { class: "mono" }, id), address("/document", { id })));
+  }
+
+  async show(part, signal) {
+    this.signal = signal;
+    this.picker.open = false;
+    this.label(part);
+    if (part.id === null) {
+      if (this.area.value !== part.text) this.area.value = part.text;
+      return;
+    }
+    this.area.value = "";
+    this.area.placeholder = "Loading …";
+    try {
+      const { text } = await get("/document", { id: part.id }, { signal });
+      if (this.part === part) this.area.value = text;
+    } catch {
+      // The comparison says what is wrong with the document.
+    }
+    this.area.placeholder = "";
+  }
+
+  #open() {
+    if (!this.picker.open || this.picker.querySelector(".picker")) return;
+    this.picker.append(documentPicker((id) => this.leave(this.name, { id, text: null }), { signal: this.signal }));
+  }
+}

@@ -1,0 +1,125 @@
+// One document: its text, what is known of it, and where to go from it.
+
+import { get, post, put, remove } from "../api.js";
+import { collection, forget } from "../collection.js";
+import { announce, button, el, isolate, link, replace } from "../dom.js";
+import { word } from "../filters.js";
+import { counted, shortened, value, whole } from "../format.js";
+import { address, go } from "../router.js";
+import { failed, fill, panel } from "../states.js";
+import { confirmed, withToken } from "../token.js";
+import { editor } from "./editor.js";
+
+const NEAR_BY = "tfidf";
+
+export function title(params) {
+  return shortened(params.get("id") ?? "Document", 50);
+}
+
+export function render(container, params, { signal }) {
+  const id = params.get("id");
+  if (!id) {
+    container.append(panel("Which document?", "The address names none.", [link("Search", "/", { class: "button primary" })]));
+    return;
+  }
+  load();
+
+  function load() {
+    return fill(
+      container,
+      async (stop) => {
+        const [stats, document] = await Promise.all([collection({ signal: stop }), get("/document", { id }, { signal: stop })]);
+        return { stats, document };
+      },
+      ({ stats, document }) => shown(stats, document),
+      { signal, fresh: true },
+    );
+  }
+
+  function shown(stats, document) {
+    const messages = el("div", { "aria-live": "polite" });
+    const head = typeof document.metadata.title === "string" ? document.metadata.title : id;
+    return [
+      el("article", { class: "document" },
+        el("header", { class: "document-head" },
+          el("h1", {}, isolate(shortened(head, 300))),
+          el("p", { class: "row hint" },
+            head !== id && isolate(shortened(id, 300), { class: "mono" }),
+            document.label !== null && link(el("span", {}, "label ", isolate(value(document.label))), address("/", { where: `label = ${word(document.label)}` }), { class: "chip" }),
+            el("span", {}, counted(document.words, "word")),
+            el("span", {}, counted([...document.text].length, "character"))),
+          el("div", { class: "row document-actions" },
+            link("Similar documents", address("/", { like: id }), { class: "button primary" }),
+            link("Neighbours by two measures", address("/neighbours", { id }), { class: "button" }),
+            link("Compare with a text", address("/compare", { a_id: id }), { class: "button" }),
+            stats.writable && el("span", { class: "row document-write" },
+              button("Edit", () => edit(stats, document), { kind: "quiet" }),
+              button("Delete", () => erase(messages), { kind: "quiet danger-quiet" }))),
+          messages),
+        el("div", { class: "document-body" },
+          document.text.trim()
+            ? el("div", { class: "document-text", dir: "auto" }, document.text)
+            : el("p", { class: "muted" }, "This document has no text."),
+          el("div", { class: "document-side" }, facts(document.metadata), near()))),
+    ];
+  }
+
+  // The nearest documents; the text is there before them, and stays if they cannot be found.
+  function near() {
+    const list = el("div", { class: "working" });
+    fill(list, (stop) => post("/similar", { id, by: NEAR_BY, k: 6 }, { signal: stop }),
+      (found) => (found.hits.length === 0
+        ? el("p", { class: "hint" }, "No other document shares a word with it.")
+        : el("ol", {}, found.hits.map((hit) => el("li", { class: "near-one" },
+          link(isolate(shortened(hit.metadata.title ?? hit.id, 60)), address("/document", { id: hit.id })),
+          el("p", { dir: "auto" }, shortened(hit.snippet.map((piece) => piece.text).join(""), 110)))))),
+      { signal, lines: 6 });
+    return el("section", { "aria-label": "Near it" }, el("h2", {}, "Near it, by TF-IDF"), list);
+  }
+
+  function edit(stats, document) {
+    const form = editor(stats, document, {
+      save: async (content) => {
+        const answer = await withToken((token) => put("/document", { id }, content, { token }));
+        if (answer) {
+          forget();
+          await load();
+          announce("Saved.");
+        }
+      },
+      cancel: () => replace(container, shown(stats, document)),
+    });
+    replace(container, form);
+    form.querySelector("textarea").focus();
+  }
+
+  async function erase(messages) {
+    const sure = await confirmed("Delete this document?", `${shortened(id, 80)} is taken out of the collection for good.`, "Delete");
+    if (!sure) return;
+    try {
+      const answer = await withToken((token) => remove("/document", { id }, { token }));
+      if (!answer) return;
+      forget();
+      await go("/");
+      announce("Deleted.");
+    } catch (error) {
+      replace(messages, failed(error));
+    }
+  }
+}
+
+function facts(metadata) {
+  const entries = Object.entries(metadata);
+  if (entries.length === 0) return null;
+  return el("section", { class: "document-facts", "aria-label": "Metadata" },
+    el("h2", {}, "Metadata"),
+    el("dl", {}, entries.map(([name, content]) => [
+      el("dt", {}, isolate(name)),
+      el("dd", { dir: "auto" }, typeof content === "number" ? plain(content) : value(content)),
+    ])));
+}
+
+// Years are no amounts: only large numbers get separators.
+function plain(number) {
+  return Number.isInteger(number) && Math.abs(number) >= 100000 ? whole(number) : String(number);
+}

@@ -1,0 +1,76 @@
+"""Fixtures of tests of the page; a module takes them by ``pytest_plugins`` with its name."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web.browser import PATIENCE, TOKEN, Seen, Writable, chromium, serving, small_index
+from web.small_collection import DOCUMENTS
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = chromium()
+    if path is None:
+        pytest.skip("no Chromium is installed (apt install chromium, or set TEXTKIN_CHROMIUM)")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that only reads, over `DOCUMENTS`."""
+    with (
+        small_index(tmp_path_factory.mktemp("site"), DOCUMENTS) as index,
+        serving(index, title="Small things") as address,
+    ):
+        yield address
+
+
+@pytest.fixture
+def writable(tmp_path: Path) -> Iterator[Writable]:
+    with small_index(tmp_path, DOCUMENTS[:6]) as index, serving(index, token=TOKEN) as address:
+        yield Writable(address, index)
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens an address in a fresh page; ``expected`` errors are no failures.
+
+    At the end of the test no page may have had a script error, a breach of its
+    Content-Security-Policy or a request to another host.
+    """
+    contexts, seen = [], []
+
+    def opened(address: str, *, expected: tuple[str, ...] = (), **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 850}, **options})
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        watched = Seen(expected=expected)
+        page.on("pageerror", lambda error: watched.errors.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                watched.errors.append(message.text) if message.type == "error" else None
+            ),
+        )
+        page.on("request", lambda request: watched.requests.append(request.url))
+        contexts.append(context)
+        seen.append((address, watched))
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    for address, watched in seen:
+        host = "/".join(address.split("/")[:3])
+        assert watched.unexpected() == []
+        assert [url for url in watched.requests if not url.startswith((host, "data:"))] == []

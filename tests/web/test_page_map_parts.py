@@ -1,0 +1,101 @@
+"""The parts of the map's drawing, in a real browser, against slow and obvious versions."""
+
+import pytest
+
+pytest_plugins = ["web.page_fixtures"]
+
+NEAREST = """async () => {
+    const { Points } = await import("/static/map_points.js");
+    let seed = 7;
+    const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+    const x = Array.from({ length: 700 }, () => random() ** 2);
+    const y = Array.from({ length: 700 }, () => 3 * random());
+    const points = new Points(x, y);
+    const allowed = Uint8Array.from(x, () => (random() < 0.7 ? 1 : 0));
+    const far = (i, px, py, rx, ry) =>
+        ((points.x[i] - px) / rx) ** 2 + ((points.y[i] - py) / ry) ** 2;
+    const wrong = [];
+    for (let turn = 0; turn < 300; turn++) {
+        const [px, py] = [random() * 1.2 - 0.1, random() * 3.4 - 0.2];
+        const [rx, ry] = [0.01 + 0.2 * random(), 0.01 + 0.5 * random()];
+        const ways = x.map((_, i) => (allowed[i] ? far(i, px, py, rx, ry) : Infinity));
+        const least = Math.min(...ways);
+        const found = points.nearest(px, py, rx, ry, allowed);
+        if (least <= 1 ? ways[found] !== least : found !== -1) wrong.push(["nearest", turn]);
+        const [qx, qy] = [random(), 3 * random()];
+        const [left, right] = [Math.min(px, qx), Math.max(px, qx)];
+        const [top, bottom] = [Math.min(py, qy), Math.max(py, qy)];
+        const inside = x.map((_, i) => i).filter((i) => allowed[i]
+            && points.x[i] >= left && points.x[i] <= right
+            && points.y[i] >= top && points.y[i] <= bottom);
+        const got = points.inside(px, py, qx, qy, allowed);
+        if (String(inside) !== String(got)) wrong.push(["inside", turn]);
+    }
+    return wrong;
+}"""
+
+BLENDED = """async () => {
+    const { SHAPES, packed, press, stampsOf } = await import("/static/map_stamps.js");
+    const ground = [250, 240, 230];
+    const colour = [0, 114, 178];
+    const pixels = new Uint32Array(40 * 40).fill(packed(`rgb(${ground})`));
+    let most = 0;
+    const before = pixels.slice();
+    for (let shape = 0; shape < SHAPES.length; shape++) {
+        pixels.set(before);
+        const stamps = stampsOf(shape, 4);
+        press(pixels, 40, 40, stamps, 20, 20, packed(`rgb(${colour})`), 200);
+        const { reach, size, cover } = stamps[0];
+        for (let at = 0; at < size * size; at++) {
+            const to = (20 - reach + Math.floor(at / size)) * 40 + 20 - reach + (at % size);
+            const part = (cover[at] / 255) * (200 / 256);
+            ground.forEach((value, channel) => {
+                const wanted = value + (colour[channel] - value) * part;
+                most = Math.max(most, Math.abs(((pixels[to] >>> (8 * channel)) & 255) - wanted));
+            });
+        }
+    }
+    for (const [x, y] of [[0, 0], [39.9, 39.9], [-3, 20], [20, 43], [-100, 5], [5, 1e6]]) {
+        press(pixels, 40, 40, stampsOf(0, 4), x, y, packed("#000000"), 256); // cut off at edges
+    }
+    return most;
+}"""
+
+DENSEST = """async ([x, y]) => {
+    const { Points } = await import("/static/map_points.js");
+    return new Points(x, y).densest(x.map((_, i) => i));
+}"""
+
+
+@pytest.fixture
+def page(open_page, site):
+    return open_page(f"{site}/compare")
+
+
+def test_the_grid_finds_what_looking_at_every_point_finds(page):
+    assert page.evaluate(NEAREST) == []
+
+
+def test_two_channels_at_once_are_blended_as_one_by_one(page):
+    assert page.evaluate(BLENDED) <= 3
+
+
+def test_a_name_stands_among_most_of_its_points(page):
+    """The mean of two heaps lies between them, where nothing is."""
+    near, far = [0.1, 0.11, 0.12, 0.1, 0.09], [0.9, 0.91]
+    x, y = page.evaluate(DENSEST, [near + far, near + far])
+    assert x == pytest.approx(sum(near) / len(near), abs=1e-6)
+    assert y == pytest.approx(x, abs=1e-6)
+
+
+@pytest.mark.parametrize("x", [[], [0.3], [0.3, 0.3]], ids=["none", "one", "two in one place"])
+def test_a_map_of_few_points_has_a_size(page, x):
+    box = page.evaluate(
+        """async (x) => {
+            const { Points } = await import("/static/map_points.js");
+            return new Points(x, x).box;
+        }""",
+        x,
+    )
+    assert box["right"] - box["left"] == 1
+    assert box["bottom"] - box["top"] == 1
