@@ -55,7 +55,7 @@ def test_a_document_with_what_is_known_of_it(site, open_page):
     page.wait_for_selector(".document")
     page.click(".document-head a.chip")
     page.wait_for_selector(".chip.on:has-text('space')")
-    assert page.locator(".listed-one").count() == 8
+    until(page, "document.querySelectorAll('.listed-one').length === 8")
 
 
 def test_a_document_that_is_not_there(site, open_page):

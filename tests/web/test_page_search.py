@@ -71,6 +71,21 @@ def test_links_lead_to_a_state_and_back_leads_back(site, open_page):
     assert ids(page) == nearest
 
 
+def test_going_back_finds_the_place_where_one_was(site, open_page):
+    page = open_page(f"{site}/?q=the", viewport={"width": 900, "height": 400})
+    page.wait_for_selector(".hit")
+    last = page.locator(".hit-title a").last
+    last.scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    assert place > 100
+    last.click()
+    page.wait_for_selector(".document")
+    assert page.evaluate("scrollY") == 0
+    page.go_back()
+    page.wait_for_selector(".hit")
+    until(page, f"Math.abs(scrollY - {place}) < 3")
+
+
 def test_the_ranking_can_be_chosen_and_is_described(site, open_page):
     page = open_page(f"{site}/?q=rocket")
     page.focus("select[name=by]")

@@ -58,3 +58,9 @@ export function shortened(text, limit) {
 export function value(content) {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
+
+/** What a document is called: the title in its metadata, where it has one, else its id. */
+export function nameOf(id, metadata) {
+  const title = metadata.title;
+  return typeof title === "string" && title.trim() ? title : id;
+}

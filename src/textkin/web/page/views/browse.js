@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { write } from "../asking.js";
 import { collection } from "../collection.js";
 import { el, isolate, link } from "../dom.js";
-import { counted, shortened, value, whole } from "../format.js";
+import { counted, nameOf, shortened, value, whole } from "../format.js";
 import { address } from "../router.js";
 import { fill, panel } from "../states.js";
 
@@ -48,10 +48,9 @@ function shown(stats, list, asked) {
 }
 
 function listed(one) {
-  const headline = typeof one.metadata.title === "string" && one.metadata.title.trim() ? one.metadata.title : one.id;
   return el("li", { class: "listed-one" },
     el("div", { class: "listed-head" },
-      link(isolate(shortened(headline, 100)), address("/document", { id: one.id })),
+      link(isolate(shortened(nameOf(one.id, one.metadata), 100)), address("/document", { id: one.id })),
       one.label !== null && el("span", { class: "chip hit-label" }, isolate(shortened(value(one.label), 40))),
       link("Similar", address("/", { like: one.id }), { class: "listed-similar" })),
     el("p", { class: "listed-start", dir: "auto" }, one.start || el("span", { class: "muted" }, "No text.")));

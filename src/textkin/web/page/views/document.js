@@ -4,7 +4,7 @@ import { get, post, put, remove } from "../api.js";
 import { collection, forget } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { word } from "../filters.js";
-import { counted, shortened, value, whole } from "../format.js";
+import { counted, nameOf, shortened, value, whole } from "../format.js";
 import { address, go } from "../router.js";
 import { failed, fill, panel } from "../states.js";
 import { confirmed, withToken } from "../token.js";
@@ -38,7 +38,7 @@ export function render(container, params, { signal }) {
 
   function shown(stats, document) {
     const messages = el("div", { "aria-live": "polite" });
-    const head = typeof document.metadata.title === "string" ? document.metadata.title : id;
+    const head = nameOf(id, document.metadata);
     return [
       el("article", { class: "document" },
         el("header", { class: "document-head" },
@@ -71,7 +71,7 @@ export function render(container, params, { signal }) {
       (found) => (found.hits.length === 0
         ? el("p", { class: "hint" }, "No other document shares a word with it.")
         : el("ol", {}, found.hits.map((hit) => el("li", { class: "near-one" },
-          link(isolate(shortened(hit.metadata.title ?? hit.id, 60)), address("/document", { id: hit.id })),
+          link(isolate(shortened(nameOf(hit.id, hit.metadata), 60)), address("/document", { id: hit.id })),
           el("p", { dir: "auto" }, shortened(hit.snippet.map((piece) => piece.text).join(""), 110)))))),
       { signal, lines: 6 });
     return el("section", { "aria-label": "Near it" }, el("h2", {}, "Near it, by TF-IDF"), list);

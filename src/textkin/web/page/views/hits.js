@@ -4,7 +4,7 @@ import { post } from "../api.js";
 import { markOf, subject } from "../asking.js";
 import { calm, el, freshId, isolate, link } from "../dom.js";
 import { explanation } from "../explanation.js";
-import { counted, score, seconds, shortened, value, whole } from "../format.js";
+import { counted, nameOf, score, seconds, shortened, value, whole } from "../format.js";
 import { address } from "../router.js";
 import { fill } from "../states.js";
 
@@ -24,7 +24,7 @@ export function hitList(asked, found, by, act) {
 
 function hitItem(asked, found, hit, scale, act) {
   const name = hit.id;
-  const headline = typeof hit.metadata.title === "string" && hit.metadata.title.trim() ? hit.metadata.title : null;
+  const headline = nameOf(name, hit.metadata);
   const heading = freshId("hit");
   const why = el("div", { class: "hit-why", id: freshId("why"), hidden: true });
   const item = el(
@@ -33,9 +33,9 @@ function hitItem(asked, found, hit, scale, act) {
     el("div", { class: "hit-rank" }, el("span", {}, whole(hit.rank)), asked.rounds.length > 0 && moved(hit)),
     el("div", { class: "hit-main" },
       el("h3", { class: "hit-title", id: heading },
-        link(isolate(shortened(headline ?? name, 120)), address("/document", { id: name })),
+        link(isolate(shortened(headline, 120)), address("/document", { id: name })),
         hit.label !== null && el("span", { class: "chip hit-label" }, isolate(shortened(value(hit.label), 40)))),
-      headline && el("p", { class: "hint hit-id" }, isolate(shortened(name, 120))),
+      headline !== name && el("p", { class: "hint hit-id" }, isolate(shortened(name, 120))),
       el("p", { class: "snippet", dir: "auto" }, snippet(hit.snippet)),
       el("div", { class: "hit-foot" }, actions(asked, hit, why, act), facts(hit))),
     el("div", { class: "hit-side" },
