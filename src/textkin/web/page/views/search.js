@@ -78,6 +78,13 @@ export function render(container, params, { signal }) {
 
   // ---------------------------------------------------------------- the form
 
+  // A text that was typed but not sent yet is asked for with the first ranking or filter chosen.
+  function adjust(part, options) {
+    const q = box.value.trim();
+    const typed = q !== "" && q !== asked.q.trim();
+    return change(typed ? { q, like: null, rounds: [], marks: NO_MARKS, ...part } : part, options);
+  }
+
   function submit() {
     const q = box.value.trim();
     if (q === asked.q && !asked.like && asked.rounds.length === 0) return update(new URLSearchParams(location.search));
@@ -111,10 +118,10 @@ export function render(container, params, { signal }) {
       return; // the results say what is wrong
     }
     const chosen = ranking(stats, asked.by);
-    const select = rankingSelect(stats.rankings, asked.by, (by) => change({ by, threshold: null }),
+    const select = rankingSelect(stats.rankings, asked.by, (by) => adjust({ by, threshold: null }),
       { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by", data: { key: "by" } });
     const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    const filters = filterBar(stats, asked, chosen, change);
+    const filters = filterBar(stats, asked, chosen, adjust);
     replace(
       tools,
       el("div", { class: "ranking-row" }, el("label", { class: "ranking" },
@@ -143,6 +150,7 @@ export function render(container, params, { signal }) {
       }),
       found.notes.map((text) => el("p", { class: "notice" }, text)),
       hitList(asked, found, by, {
+        signal,
         mark: (id, sign) => mark(id, sign),
         why: (id, open) => {
           asked = { ...asked, why: open ? id : asked.why === id ? null : asked.why };
