@@ -12,7 +12,9 @@ import { renew } from "../overview_controls.js";
 import { address, go } from "../router.js";
 import { fill, panel } from "../states.js";
 
-export const title = "Neighbours";
+export function title(params) {
+  return params.get("id") ? `Neighbours of ${shortened(params.get("id"), 40)}` : "Neighbours";
+}
 
 const K = 10;
 const DEFAULTS = { left: "bm25", right: "wmd" };
@@ -26,7 +28,7 @@ export function render(container, params, { signal }) {
     view?.remove();
     view = null;
     return fill(container, (stop) => load(asked, stop), ([stats, document]) => {
-      if (!document) return choose(signal);
+      if (!document) return choose(stats, signal);
       view = new Neighbours(stats, document, asked, signal);
       queueMicrotask(() => view?.update(asked)); // lines are drawn where the lists lie in the page
       return view.element;
@@ -58,7 +60,11 @@ async function load({ id }, signal) {
   return [stats, id === null ? null : await get("/document", { id }, { signal })];
 }
 
-function choose(signal) {
+function choose(stats, signal) {
+  if (stats.documents === 0) {
+    return panel("No documents yet", "There are none that could be near each other.",
+      stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
+  }
   return el(
     "section",
     { class: "stack" },
@@ -100,7 +106,7 @@ class Neighbours {
       { class: "stack" },
       el("header", { class: "neighbour-of" },
         el("p", { class: "hint" }, "Neighbours of"),
-        el("h1", {}, link(isolate(document.id), address("/document", { id: document.id }))),
+        el("h1", {}, link(isolate(nameOf(document)), address("/document", { id: document.id }))),
         el("p", { class: "neighbour-text", dir: "auto" }, shortened(document.text, 260))),
       this.same,
       this.grid,
