@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from web.browser import TOKEN, until
+from web.browser import TOKEN, until, wide
 from web.page_waiting import asked, eventually
 
 pytest_plugins = ["web.page_fixtures"]
@@ -202,3 +202,54 @@ def test_a_file_that_misses_the_frame_is_taken(open_page, writable):
     )
     assert taken
     page.wait_for_selector("text=1 document to add")
+
+
+# ---------------------------------------------------------------------- what changes meanwhile
+
+
+def test_numbers_follow_when_somebody_else_adds_documents(open_page, writable):
+    page = open_page(writable.address)
+    page.wait_for_selector("#collection:has-text('6 documents')")
+    writable.index.add([{"id": "new", "text": "rocket", "label": "fresh"}])
+    page.fill(".search-box", "rocket")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hit[data-id=new]")
+    page.wait_for_selector("#collection:has-text('7 documents')")
+    page.click("button:text-is('Filter')")
+    page.wait_for_selector(".filters .chip:has-text('fresh')")
+
+
+def test_a_page_beyond_the_last_leads_to_the_first(open_page, site):
+    page = open_page(f"{site}/?page=99")
+    page.wait_for_selector("text=No more documents")
+    page.get_by_role("link", name="First page").click()
+    page.wait_for_selector(".listed-one")
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=fish&by=wmd", "/compare", "/map", "/neighbours"])
+def test_the_narrowest_window_needs_no_sideways_scrolling(open_page, site, path):
+    page = open_page(f"{site}{path}", viewport={"width": 320, "height": 600})
+    page.wait_for_selector("select, .picker-entry")
+    assert wide(page) <= 0
+
+
+def test_what_has_the_focus_is_not_below_the_bar_of_feedback(open_page, site):
+    page = open_page(f"{site}/?q=the+rocket", viewport={"width": 1100, "height": 500})
+    page.locator(".mark.fits").first.click()
+    last = page.locator(".hit .mark.fits-not").last
+    page.keyboard.press("Tab")
+    for _ in range(80):
+        inside = page.evaluate(
+            """() => {
+              const bar = document.querySelector(".refine").getBoundingClientRect();
+              const { top, bottom, height } = document.activeElement.getBoundingClientRect();
+              const within = document.activeElement.closest(".hits");
+              return !within || height === 0 || bottom <= bar.top || top >= bar.bottom;
+            }"""
+        )
+        assert inside
+        if last.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail("the last mark was never reached")

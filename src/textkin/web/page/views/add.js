@@ -117,7 +117,7 @@ function adder(stats, signal) {
     }
     problems.push(...tooLong(documents, stats.limits.text ?? Infinity));
     const doubled = twice(documents);
-    if (doubled) problems.push(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
+    if (doubled) problems.unshift(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
     replace(staged, el("section", { class: "staged panel stack", "aria-label": "Documents to be added" },
       el("h2", {}, documents.length > 0 ? `${counted(documents.length, "document")} to add` : "Nothing to add"),
       sources.filter((source) => source.columns.length > 0).map(columns),

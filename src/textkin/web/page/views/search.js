@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../asking.js";
 import { rankingSelect } from "../choices.js";
-import { collection, ranking } from "../collection.js";
+import { collection, outdated, ranking } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { counted, shortened } from "../format.js";
 import { go, note } from "../router.js";
@@ -51,7 +51,8 @@ export function render(container, params, { signal }) {
     drawTools();
     const kept = before.q === asked.q && before.like === asked.like ? places(results) : null;
     if (empty(asked)) {
-      await browse(results, asked, { signal });
+      const listed = await browse(results, asked, { signal });
+      if (listed && outdated(listed.list.state)) drawTools();
       return;
     }
     const [route, body] = request(asked);
@@ -65,6 +66,7 @@ export function render(container, params, { signal }) {
       { signal },
     );
     if (!found) return;
+    if (outdated(found.answer.state)) drawTools(); // its filters and the number of documents
     const refined = asked.rounds.length !== before.rounds.length;
     if (kept && refined) slide(results, kept);
     if (asked.page !== before.page) scrollTo(0, 0);
