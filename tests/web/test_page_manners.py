@@ -253,3 +253,39 @@ def test_what_has_the_focus_is_not_below_the_bar_of_feedback(open_page, site):
         page.keyboard.press("Tab")
     else:
         pytest.fail("the last mark was never reached")
+
+
+def test_colours_of_the_system_still_tell_what_is_current_and_pressed(open_page, site):
+    page = open_page(f"{site}/?q=rocket", forced_colors="active")
+    page.locator(".mark.fits").first.click()
+    look = """selector => {
+      const style = getComputedStyle(document.querySelector(selector));
+      return style.backgroundColor + style.borderBlockEndColor;
+    }"""
+    for on, off in (
+        (".views a[aria-current]", ".views a:not([aria-current])"),
+        (".mark.fits[aria-pressed=true]", ".mark.fits[aria-pressed=false]"),
+    ):
+        assert page.evaluate(look, on) != page.evaluate(look, off)
+
+
+def test_boxes_to_write_in_have_edges_that_are_seen(open_page, site):
+    for scheme in ("light", "dark"):
+        page = open_page(f"{site}/add?", color_scheme=scheme)
+        ratio = page.evaluate(
+            """() => {
+              const light = (name) => {
+                const style = getComputedStyle(document.documentElement);
+                const hex = style.getPropertyValue(name).trim();
+                const part = (at) => {
+                  const value = parseInt(hex.slice(at, at + 2), 16) / 255;
+                  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+                };
+                return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) + 0.05;
+              };
+              const edge = light("--edge");
+              return ["--ground", "--surface"].map((name) =>
+                Math.max(edge, light(name)) / Math.min(edge, light(name)));
+            }"""
+        )
+        assert min(ratio) >= 3

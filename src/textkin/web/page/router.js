@@ -101,6 +101,7 @@ async function arrive({ moved, back = false }) {
   current = { path: null, module: null, update: null, leave: new AbortController() };
   const leave = current.leave;
   if (!(path in VIEWS)) {
+    settling = false;
     document.title = "Not found · textkin";
     replace(main, panel("No such page", "The address leads nowhere in this collection.", [
       link("Search", "/", { class: "button primary" }),

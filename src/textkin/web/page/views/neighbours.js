@@ -4,7 +4,7 @@ import { get, post } from "../api.js";
 import { rankingSelect } from "../choices.js";
 import { collection } from "../collection.js";
 import { documentPicker, line, nameOf } from "../document_picker.js";
-import { announce, el, isolate, link, replace, shape } from "../dom.js";
+import { announce, el, freshId, isolate, link, replace, shape } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { score, shortened } from "../format.js";
 import { drawLines } from "../neighbour_lines.js";
@@ -147,12 +147,13 @@ class Neighbours {
     if (hits.length === 0) return panel("No neighbours", notes?.[0] ?? "No other document is near by this measure.");
     return [
       el("ol", { class: "neighbours" }, hits.map((hit) => {
+        const name = freshId("neighbour");
         const row = el(
           "li",
           { class: "neighbour", data: { key: hit.id } },
           el("span", { class: "neighbour-rank" }, hit.rank),
           el("div", { class: "neighbour-body" },
-            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name" }),
+            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name", id: name }),
             el("p", { class: "neighbour-start", dir: "auto" }, line(hit)),
             el("div", { class: "neighbour-facts" },
               el("span", { class: "number" }, score(hit.score)),
@@ -160,7 +161,7 @@ class Neighbours {
               el("span", { class: "neighbour-mark" }),
               el("button", {
                 type: "button", class: "button quiet small neighbour-ask", "aria-expanded": "false",
-                on: { click: () => this.#ask(hit.id, side) },
+                "aria-describedby": name, on: { click: () => this.#ask(hit.id, side) },
               }, "Why"))),
         );
         this.rows[side].set(hit.id, row);
