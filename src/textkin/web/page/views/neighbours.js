@@ -137,7 +137,10 @@ class Neighbours {
     this.#connect();
     await fill(this.lists[side], (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }), (found) => {
       this.answers[side] = { by, hits: found.hits };
-      queueMicrotask(() => this.#connect());
+      queueMicrotask(() => {
+        this.#connect();
+        this.#expanded(); // the explanation may have come before the list
+      });
       return this.#list(side, found);
     }, { signal: this.signal });
   }
