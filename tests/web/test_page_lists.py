@@ -122,7 +122,7 @@ def test_hostile_documents_have_neighbours_too(open_page, site, document):
     page = neighbours(
         open_page, site, document["id"], options={"viewport": {"width": 360, "height": 740}}
     )
-    assert page.locator("h1").inner_text() == document["id"]
+    assert page.locator("h1").inner_text() == document.get("title", document["id"])
     assert page.evaluate("window.broken") is None
     assert not page.locator(".neighbour-room").is_visible()  # lists lie one below the other
     assert wide(page) <= 0

@@ -258,6 +258,40 @@ def test_a_box_chooses_what_is_inside(fixed_map):
     page.get_by_role("heading", name="2 chosen").wait_for(state="detached")
 
 
+def test_a_large_choice_is_in_the_address(fixed_map):
+    side = 8
+    many = {
+        **FIXED,
+        "ids": [f"document {n}" for n in range(side * side)],
+        "titles": [f"Title {n}" for n in range(side * side)],
+        "x": [n % side / (side - 1) for n in range(side * side)],
+        "y": [n // side / (side - 1) for n in range(side * side)],
+        "label": [0] * (side * side),
+        "labels": ["bottom"],
+        "cluster": [0] * (side * side),
+        "total": side * side,
+    }
+    page = fixed_map(answers=(many, CLUSTERS))
+    page.keyboard.down("Shift")
+    page.mouse.move(*place(page, -0.02, 1.02))
+    page.mouse.down()
+    page.mouse.move(*place(page, 1.02, 0.4), steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.get_by_role("heading", name="40 chosen").wait_for()
+    titles = page.locator(".map-documents").inner_text()
+    assert "id" not in asked(page)
+    page.reload()
+    page.get_by_role("heading", name="40 chosen").wait_for()
+    assert page.locator(".map-documents").inner_text() == titles
+    address = page.url
+    shown(page, "bottom").click()
+    eventually(page, lambda: "show" in asked(page))
+    page.get_by_role("heading", name="40 chosen").wait_for()
+    page.goto(address.replace("chosen=fixed", "chosen=former"))
+    page.get_by_text("an earlier state of this collection").wait_for()
+
+
 def test_groups_have_colours_and_the_legend_shows_one_alone(fixed_map):
     page = fixed_map()
     bottom, top = place(page, 0, 0), place(page, 0, 1)

@@ -22,7 +22,7 @@ def demo_index() -> Iterator[Index]:
     """
     documents: dict[str, Document] = {}
     for found in standard_library_docstrings():
-        metadata = {"words": len(found.text.split()), "level": found.name.count(".")}
+        metadata = {"level": found.name.count(".")}
         label = found.name.split(".", 1)[0]
         documents.setdefault(found.name, Document(found.name, found.text, label, metadata))
     if not documents:

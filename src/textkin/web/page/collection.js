@@ -13,16 +13,29 @@ export function collection({ signal } = {}) {
     asked.catch(() => { asked = null; });
   }
   if (!signal) return asked;
-  return Promise.race([asked, new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(new DOMException("given up", "AbortError")));
-  })]);
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new DOMException("given up", "AbortError"));
+    signal.addEventListener("abort", stop, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 export function forget() {
   asked = null;
 }
 
+let present = null;
+
+/** Told the state of an answer: whether the collection has changed since it was asked about. */
+export function outdated(state) {
+  if (present === null || state === present) return false;
+  present = null; // until the new numbers are there
+  forget();
+  return true;
+}
+
 function shown(stats) {
+  present = stats.state;
   const place = document.getElementById("collection");
   place.textContent = `${stats.title} · ${counted(stats.documents, "document")}`;
   place.title = place.textContent;

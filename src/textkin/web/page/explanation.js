@@ -13,7 +13,7 @@ export function explanation(found, titles) {
     "div",
     { class: "explanation" },
     summary(found),
-    picture && el("figure", { class: "explanation-picture scrolls", tabindex: "0" }, picture),
+    picture && el("figure", { class: "explanation-picture scrolls", tabindex: "0", "aria-label": "Drawing" }, picture),
     found.aligned && alignedTexts(found.aligned, titles),
     found.parts.length > 0 && el(
       "details",

@@ -3,6 +3,8 @@
 import { COLOURS } from "./map_canvas.js";
 import { SHAPES } from "./map_stamps.js";
 
+const FEW = 6; // points that a name would cover
+
 /**
  * map: an answer of /api/map; clusters: those of /api/clusters, or null; kind: "label" or "cluster".
  * Returns {of, groups}: of[i] is a position in groups or -1, groups are the largest first,
@@ -42,7 +44,7 @@ export function clusterName(number, clusters, words = 3) {
 export function labelsOf(points, groups, picked) {
   return groups.slice(0, COLOURS).map((group, at) => {
     const [x, y] = points.densest(group.members);
-    return { text: short(group.name), x, y, muted: picked.size > 0 && !picked.has(at) };
+    return { text: short(group.name), x, y, muted: picked.size > 0 && !picked.has(at), few: group.members.length < FEW };
   });
 }
 

@@ -4,7 +4,10 @@ const SIZE = 13;
 const HIGH = 18;
 const TRIES = [0, -1, 1, -2, 2, -3, 3]; // lines above or below the place that a label would have
 
-/** labels: [{text, x, y, muted}], the important ones first; those that find no room are left out. */
+/**
+ * labels: [{text, x, y, muted, few}], the important ones first; those that find no room are left
+ * out. A label of few points stands beside them, or it would cover them all.
+ */
 export function placeLabels(context, camera, labels, colours, family) {
   const taken = [];
   context.font = `600 ${SIZE}px ${family}`;
@@ -17,7 +20,7 @@ export function placeLabels(context, camera, labels, colours, family) {
     const [px, py] = camera.toScreen(label.x, label.y);
     if (px < 0 || py < 0 || px > camera.width || py > camera.height) continue;
     const left = Math.min(Math.max(4, px - wide / 2), camera.width - wide - 4);
-    const line = TRIES.find((lines) => {
+    const line = (label.few ? TRIES.slice(1) : TRIES).find((lines) => {
       const top = py + lines * HIGH - HIGH / 2;
       const free = top >= 2 && top + HIGH <= camera.height - 2;
       return free && !taken.some((box) => overlap(box, { left, top, right: left + wide, bottom: top + HIGH }));

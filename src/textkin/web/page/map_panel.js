@@ -4,11 +4,13 @@ import { aborted, post } from "./api.js";
 import { announce, button, el, isolate, replace } from "./dom.js";
 import { counted, whole } from "./format.js";
 import { MapCanvas } from "./map_canvas.js";
+import { packed, unpacked } from "./map_chosen.js";
 import { zoomIn, zoomOut } from "./map_gestures.js";
 import { groupsOf, labelsOf } from "./map_groups.js";
 import { legend, shortens, sign } from "./map_legend.js";
 import { longList, shortList } from "./map_lists.js";
 import { Points } from "./map_points.js";
+import { MOST_IDS } from "./map_state.js";
 import { renew } from "./overview_controls.js";
 import { failed } from "./states.js";
 
@@ -75,6 +77,7 @@ export class MapPanel {
       el("p", { class: "hint" },
         "Drag to move, wheel or pinch to zoom, Shift and drag to choose a box.",
         (this.map.notes ?? []).map((note) => ` ${note}`)),
+      el("p", { class: "hint map-keys", "aria-hidden": "true" }, KEYS),
       this.details,
     );
   }
@@ -97,10 +100,13 @@ export class MapPanel {
     this.picked = new Set(groups.flatMap((group, at) => (wanted.has(String(group.key)) ? [at] : [])));
     this.canvas.show(this.points, of, groups, labelsOf(this.points, groups, this.picked));
     this.canvas.filter(Uint8Array.from(of, (at) => (this.picked.size === 0 || this.picked.has(at) ? 1 : 0)));
-    this.canvas.choose(state.ids.flatMap((id) => this.places.get(id) ?? []));
+    const many = state.many !== null && state.ids.length === 0 ? unpacked(this.map, state.many) : undefined;
+    this.canvas.choose(many ?? state.ids.flatMap((id) => this.places.get(id) ?? []));
     this.page = 0;
     this.#legend();
     this.#list();
+    if (state.many !== null) this.#note(); // what is chosen may lie elsewhere on this map
+    if (many === null) replace(this.listPlace, el("p", { class: "notice" }, "The address chose documents of an earlier state of this collection. Choose them again."));
     return this.#seek(state.q);
   }
 
@@ -153,7 +159,13 @@ export class MapPanel {
     announce(`${counted(chosen.size, "document")} chosen`);
     this.canvas.choose(chosen);
     this.#list();
-    this.chose([...chosen].map((i) => this.map.ids[i]));
+    this.#note();
+  }
+
+  #note() {
+    const { chosen } = this.canvas;
+    const many = chosen.size > MOST_IDS ? packed(this.map, [...chosen]) : null;
+    this.chose([...chosen].map((i) => this.map.ids[i]), many);
   }
 
   #list() {

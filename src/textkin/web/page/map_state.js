@@ -2,12 +2,13 @@
 
 import { wholeNumber } from "./overview_controls.js";
 
-const MOST_IDS = 30; // more would make an address that some programs cut
+export const MOST_IDS = 30; // of more the address has bits, which say less to those who read it
 
 export const CLUSTERS = 8;
 
-/** The state of an address; more chosen documents than it can name stay as they were before. */
+/** The state of an address; chosen documents that it has as bits (`many`) may be known from before. */
 export function readState(params, before = null) {
+  const many = params.get("chosen");
   const at = (params.get("at") ?? "").split(",").map(Number);
   return {
     by: params.get("by") || "tfidf",
@@ -15,7 +16,8 @@ export function readState(params, before = null) {
     colour: params.get("colour"),
     show: params.getAll("show"),
     q: params.get("q") ?? "",
-    ids: before && before.ids.length > MOST_IDS && !params.has("id") ? before.ids : params.getAll("id"),
+    ids: many !== null && many === before?.many ? before.ids : params.getAll("id"),
+    many,
     at: at.length === 3 && at.every(Number.isFinite) ? at : null,
   };
 }
@@ -27,7 +29,8 @@ export function writeState(state) {
   if (state.colour) params.set("colour", state.colour);
   for (const key of state.show) params.append("show", key);
   if (state.q) params.set("q", state.q);
-  if (state.ids.length <= MOST_IDS) for (const id of state.ids) params.append("id", id);
+  if (state.many) params.set("chosen", state.many);
+  else if (state.ids.length <= MOST_IDS) for (const id of state.ids) params.append("id", id);
   if (state.at) params.set("at", state.at.map((value) => Number(value.toPrecision(5))).join(","));
   const text = params.toString();
   return text ? `/map?${text}` : "/map";

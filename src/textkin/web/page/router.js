@@ -1,6 +1,7 @@
 // Which view an address means, links without loading the page again, and the back button.
 
-import { announce, el, link, replace } from "./dom.js";
+import { ApiError } from "./api.js";
+import { announce, debounced, el, link, replace } from "./dom.js";
 import { failed, panel } from "./states.js";
 
 const VIEWS = {
@@ -21,6 +22,7 @@ const VIEWS = {
  */
 let current = { path: null, module: null, update: null, leave: null };
 let arrivals = 0;
+let settling = false; // whether the place of an entry is still to be found again
 
 /** Go to an address of the page: a new entry of the history, or in the place of the present one. */
 export function go(address, { replace: inPlace = false } = {}) {
@@ -49,7 +51,10 @@ export function start() {
   history.scrollRestoration = "manual";
   addEventListener("popstate", () => arrive({ moved: false, back: true }));
   addEventListener("click", followLink);
-  return arrive({ moved: false });
+  // Each entry of the history knows its place, for the way forward and for loading it again.
+  addEventListener("scroll", debounced(keepScroll, 150), { passive: true });
+  addEventListener("pagehide", keepScroll);
+  return arrive({ moved: false, back: (history.state?.scroll ?? 0) > 0 });
 }
 
 function followLink(event) {
@@ -71,6 +76,7 @@ function followLink(event) {
 }
 
 function keepScroll() {
+  if (settling) return; // a page that is still too short says nothing of where one was
   history.replaceState({ ...history.state, scroll: scrollY }, "");
 }
 
@@ -79,18 +85,23 @@ async function arrive({ moved, back = false }) {
   const params = new URLSearchParams(location.search);
   arrivals += 1;
   const arrival = arrivals;
+  const place = back ? history.state?.scroll ?? 0 : 0;
+  settling = back;
   const main = document.getElementById("main");
   markCurrent(path);
   if (path === current.path && current.update) {
     setTitle(current.module, params);
     await current.update(params);
-    if (back && arrival === arrivals) scrollTo(0, history.state?.scroll ?? 0);
+    if (arrival !== arrivals) return;
+    if (back) scrollTo(0, place);
+    settling = false;
     return;
   }
   current.leave?.abort();
   current = { path: null, module: null, update: null, leave: new AbortController() };
   const leave = current.leave;
   if (!(path in VIEWS)) {
+    settling = false;
     document.title = "Not found · textkin";
     replace(main, panel("No such page", "The address leads nowhere in this collection.", [
       link("Search", "/", { class: "button primary" }),
@@ -98,28 +109,46 @@ async function arrive({ moved, back = false }) {
     return;
   }
   try {
-    const module = await VIEWS[path]();
+    const module = await loaded(path);
     if (arrival !== arrivals) return;
+    if (!module) {
+      replace(main, failed(new ApiError("offline", GONE), () => location.reload()));
+      return;
+    }
     const container = el("div", { class: `view view-${path.slice(1) || "search"}` });
     replace(main, container);
     setTitle(module, params);
-    if (moved) {
-      scrollTo(0, 0);
+    if (moved) scrollTo(0, 0);
+    if (moved || back) {
       main.focus({ preventScroll: true });
       announce(document.title);
     }
     const update = module.render(container, params, { signal: leave.signal });
     current = { path, module, update: typeof update === "function" ? update : null, leave };
-    if (back) await restoreScroll(main, arrival);
+    if (back) await restoreScroll(main, place, arrival);
   } catch (error) {
     if (arrival !== arrivals) return;
     replace(main, failed(error, () => arrive({ moved: false })));
+  } finally {
+    if (arrival === arrivals) settling = false;
+  }
+}
+
+const GONE = "It was stopped, or the connection broke, before this part of the page was loaded. Start textkin serve again.";
+
+// A browser remembers that a module could not be had; only loading the page again asks for it again.
+async function loaded(path) {
+  try {
+    return await VIEWS[path]();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(error);
+    return null;
   }
 }
 
 // The place where one was, once what is loaded makes the page high enough for it.
-async function restoreScroll(main, arrival) {
-  const wanted = history.state?.scroll ?? 0;
+async function restoreScroll(main, wanted, arrival) {
   const deadline = performance.now() + 2000;
   while (wanted > 0 && performance.now() < deadline && arrival === arrivals) {
     scrollTo(0, wanted);

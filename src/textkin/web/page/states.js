@@ -1,7 +1,7 @@
 // The states that every view has: waiting, nothing there, something wrong.
 
 import { ApiError, aborted } from "./api.js";
-import { announce, button, el, replace } from "./dom.js";
+import { announce, button, el, link, replace } from "./dom.js";
 
 const LOADING_AFTER = 150; // sooner, a flash of grey would only disturb
 const SLOW_AFTER = 4000;
@@ -34,6 +34,7 @@ const HEADLINES = {
   bad_request: "This cannot be asked",
   invalid: "This cannot be asked",
   too_large: "Too large",
+  wordless: "Nothing to compare",
   unauthorized: "The token is not right",
   read_only: "This collection is read-only",
   conflict: "There already",
@@ -47,7 +48,8 @@ export function failed(error, retry = null, actions = []) {
   if (!known) console.error(error);
   const title = known ? (HEADLINES[error.code] ?? "Something went wrong") : "This part of the page failed";
   const message = known ? error.message : error.message || String(error);
-  const all = retry ? [button("Try again", retry, { kind: "primary" }), ...actions] : actions;
+  const gone = known && error.code === "not_found"; // what is not there is not there the next time either
+  const all = gone && actions.length === 0 ? [link("Search", "/", { class: "button primary" })] : retry ? [button("Try again", retry, { kind: "primary" }), ...actions] : actions;
   const frame = panel(title, message, all, "wrong");
   frame.setAttribute("role", "alert");
   return frame;

@@ -62,7 +62,10 @@ export async function confirmed(title, text, action) {
 function result(dialog) {
   return new Promise((resolve) => {
     const before = document.activeElement;
+    const leave = () => dialog.close(""); // the page behind it is another one
+    addEventListener("popstate", leave);
     dialog.addEventListener("close", () => {
+      removeEventListener("popstate", leave);
       dialog.remove();
       if (before?.isConnected) before.focus();
       resolve(dialog.returnValue);

@@ -27,12 +27,13 @@ function readOnly() {
 
 function adder(stats, signal) {
   let sources = [];
+  let taken = 0;
   const staged = el("div", { class: "stack", "aria-live": "polite" });
   const input = el("input", {
     type: "file", class: "unseen", multiple: true, accept: ".txt,.md,.jsonl,.ndjson,.csv,.tsv", id: "add-files",
     on: { change: () => { take([...input.files]); input.value = ""; } },
   });
-  const zone = el("div", { class: "drop", on: { dragover: over, dragleave: out, drop: dropped } },
+  const zone = el("div", { class: "drop" },
     el("p", { class: "drop-line" }, "Drop files here, or ",
       el("label", { class: "button", for: "add-files" }, "Choose files"), input),
     el("p", { class: "hint" }, ".txt: a document each. .jsonl and .csv: a document for every record; the fields text, id and label are taken as such, all others become metadata. Files are read in the browser."));
@@ -43,6 +44,10 @@ function adder(stats, signal) {
     el("option", { value: "one" }, "One document"),
     el("option", { value: "paragraphs" }, "A document for each paragraph"),
     el("option", { value: "lines" }, "A document for each line"));
+  // A file that misses the frame is taken all the same; the browser would leave the page for it.
+  for (const [event, listener] of [["dragover", over], ["dragleave", out], ["drop", dropped]]) {
+    addEventListener(event, listener, { signal });
+  }
   return [
     el("h1", {}, "Add documents"),
     el("div", { class: "add" }, zone,
@@ -59,6 +64,7 @@ function adder(stats, signal) {
   // ---------------------------------------------------------------- what comes in
 
   function over(event) {
+    if (!event.dataTransfer?.types.includes("Files")) return; // a text goes where it is dropped
     event.preventDefault();
     zone.classList.add("over");
   }
@@ -68,13 +74,17 @@ function adder(stats, signal) {
   }
 
   function dropped(event) {
-    event.preventDefault();
     out();
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
     take([...event.dataTransfer.files]);
   }
 
   async function take(files) {
+    taken += 1;
+    const turn = taken;
     const read = await Promise.allSettled(files.map(readFile));
+    if (turn !== taken) return; // others were dropped while these were read
     sources = read.filter((one) => one.status === "fulfilled").map(({ value: source }) => withFields(source));
     stage(read.filter((one) => one.status === "rejected").map((one) => one.reason.message));
   }
@@ -107,7 +117,7 @@ function adder(stats, signal) {
     }
     problems.push(...tooLong(documents, stats.limits.text ?? Infinity));
     const doubled = twice(documents);
-    if (doubled) problems.push(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
+    if (doubled) problems.unshift(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
     replace(staged, el("section", { class: "staged panel stack", "aria-label": "Documents to be added" },
       el("h2", {}, documents.length > 0 ? `${counted(documents.length, "document")} to add` : "Nothing to add"),
       sources.filter((source) => source.columns.length > 0).map(columns),
@@ -161,7 +171,7 @@ function adder(stats, signal) {
     } catch (error) {
       if (aborted(error)) return;
       if (!(error instanceof ApiError)) throw error;
-      refused(error, documents.slice(done), done);
+      refused(error, documents.slice(done), done, replaceThem);
     } finally {
       if (done > 0) forget();
     }
@@ -180,8 +190,8 @@ function adder(stats, signal) {
       link("Search", "/", { class: "button" })]));
   }
 
-  function refused(error, left, done) {
-    const actions = [button("Try again", () => add(left), { kind: "primary" })];
+  function refused(error, left, done, replaceThem) {
+    const actions = [button("Try again", () => add(left, replaceThem), { kind: "primary" })];
     if (error.code === "conflict" && left.every((document) => document.id)) {
       actions.push(button("Replace those that are there", () => add(left, true), { kind: "danger" }));
     }

@@ -31,6 +31,9 @@ function shown(stats, list, asked) {
     stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
   }
   const notes = list.notes.map((text) => el("p", { class: "notice" }, text));
+  if (list.documents.length === 0 && asked.page > 1) {
+    return [notes, panel("No more documents", "", [link("First page", write({ ...asked, page: 1 }), { class: "button primary" })])];
+  }
   if (list.documents.length === 0) {
     return [notes, panel("No document fits the filter", "", [
       link("Without the filter", write({ ...asked, where: "", page: 1 }), { class: "button primary" })])];

@@ -4,11 +4,13 @@ import { ApiError, get, post } from "../api.js";
 import { rankingSelect } from "../choices.js";
 import { collection } from "../collection.js";
 import { EXAMPLES } from "../compare_examples.js";
+import { plainly } from "../compare_errors.js";
 import { compareFacts } from "../compare_facts.js";
 import { readTexts, turnPage, writeTexts } from "../compare_texts.js";
 import { documentPicker } from "../document_picker.js";
-import { button, debounced, el, link, replace } from "../dom.js";
+import { announce, button, debounced, el, link, replace } from "../dom.js";
 import { explanation } from "../explanation.js";
+import { score } from "../format.js";
 import { renew } from "../overview_controls.js";
 import { address, go, note } from "../router.js";
 import { failed, fill, panel } from "../states.js";
@@ -20,7 +22,7 @@ const PAUSE = 220; // milliseconds without a key before texts are compared
 const NAMES = { a: "First text", b: "Second text" };
 
 export function render(container, params, { signal }) {
-  const sides = { a: new Side("a", edited, leave), b: new Side("b", edited, leave) };
+  const sides = { a: new Side("a", { edited, settled: remember, leave }), b: new Side("b", { edited, settled: remember, leave }) };
   const measure = el("div", { class: "compare-measure" });
   const result = el("div", { class: "compare-result working", "aria-live": "off" });
   let state = null;
@@ -36,26 +38,35 @@ export function render(container, params, { signal }) {
   );
 
   function leave(name, part) {
+    remember();
     turnPage();
     go(writeTexts({ ...state, [name]: part }, MEASURE));
+    sides[name].area.focus(); // the list that was chosen from closes
   }
 
   function swap() {
+    remember();
     turnPage();
     go(writeTexts({ ...state, a: state.b, b: state.a }, MEASURE));
   }
 
   // What is typed replaces the address: one entry of the history for a pair, not one for each letter.
-  const later = debounced(compare, PAUSE);
+  // It does so when one pauses: browsers refuse addresses that change with every key.
+  const later = debounced(() => {
+    if (signal.aborted) return;
+    remember();
+    compare();
+  }, PAUSE);
+  function remember() {
+    note(writeTexts(state, MEASURE));
+  }
   function edited(name, text) {
     state = { ...state, missing: false, [name]: { id: null, text } };
-    note(writeTexts(state, MEASURE));
     sides[name].label(state[name]);
     later();
   }
 
-  function compare() {
-    if (signal.aborted) return null;
+  async function compare() {
     const empty = ["a", "b"].filter((name) => state[name].id === null && !state[name].text.trim());
     if (empty.length > 0) {
       last = null;
@@ -72,13 +83,14 @@ export function render(container, params, { signal }) {
         throw error;
       }
     };
-    return fill(result, load, shown, { signal, lines: 6 });
+    const answer = await fill(result, load, shown, { signal, lines: 6 });
+    if (answer && !answer.error) announce(`${answer.score_name}: ${score(answer.score)}`);
   }
 
   function shown(answer) {
     if (answer.error) {
       last?.setAttribute("data-stale", "");
-      return [failed(answer.error), last];
+      return [failed(plainly(answer.error)), last];
     }
     last = explanation(answer, ["a", "b"].map((name) => state[name].id ?? NAMES[name]));
     // While one types, the texts matter more than the drawing, which may be long.
@@ -102,6 +114,7 @@ export function render(container, params, { signal }) {
     renew(
       measure,
       rankingSelect(stats.measures, state.by, (by) => {
+        remember();
         go(writeTexts({ ...state, by }, MEASURE));
       }, { "aria-label": "Measure" }),
       el("p", { class: "hint" }, chosen?.description ?? ""),
@@ -141,13 +154,13 @@ function examples() {
 
 /** One of the two texts: written here, or a document of the collection until it is changed. */
 class Side {
-  constructor(name, edited, leave) {
+  constructor(name, { edited, settled, leave }) {
     this.name = name;
     this.leave = leave;
     this.origin = el("span", { class: "compare-origin" });
     this.area = el("textarea", {
       class: "textarea compare-text", rows: 5, dir: "auto", spellcheck: "false", "aria-label": NAMES[name],
-      on: { input: () => edited(name, this.area.value) },
+      on: { input: () => edited(name, this.area.value), change: settled },
     });
     this.picker = el("details", { class: "compare-picker", on: { toggle: () => this.#open() } },
       el("summary", {}, "From the collection"));

@@ -53,7 +53,7 @@ export function render(container, params, { signal }) {
             link("Neighbours by two measures", address("/neighbours", { id }), { class: "button" }),
             link("Compare with a text", address("/compare", { a_id: id }), { class: "button" }),
             stats.writable && el("span", { class: "row document-write" },
-              button("Edit", () => edit(stats, document), { kind: "quiet" }),
+              button("Edit", () => edit(stats, document), { kind: "quiet document-edit" }),
               button("Delete", () => erase(messages), { kind: "quiet danger-quiet" }))),
           messages),
         el("div", { class: "document-body" },
@@ -84,13 +84,22 @@ export function render(container, params, { signal }) {
         if (answer) {
           forget();
           await load();
+          toEdit();
           announce("Saved.");
         }
       },
-      cancel: () => replace(container, shown(stats, document)),
+      cancel: () => {
+        replace(container, shown(stats, document));
+        toEdit();
+      },
     });
     replace(container, form);
     form.querySelector("textarea").focus();
+  }
+
+  // The form is gone, and with it the focus: it goes back to where the form was opened.
+  function toEdit() {
+    container.querySelector(".document-edit")?.focus({ preventScroll: true });
   }
 
   async function erase(messages) {

@@ -37,7 +37,7 @@ function hitItem(asked, found, hit, scale, act) {
         hit.label !== null && el("span", { class: "chip hit-label" }, isolate(shortened(value(hit.label), 40)))),
       headline !== name && el("p", { class: "hint hit-id" }, isolate(shortened(name, 120))),
       el("p", { class: "snippet", dir: "auto" }, snippet(hit.snippet)),
-      el("div", { class: "hit-foot" }, actions(asked, hit, why, act), facts(hit))),
+      el("div", { class: "hit-foot" }, actions(asked, hit, why, heading, act), facts(hit))),
     el("div", { class: "hit-side" },
       el("span", { class: "hit-score" }, el("span", { class: "unseen" }, found.ascending ? "Distance " : "Score "), score(hit.score)),
       scoreBar(hit.score, scale, found.ascending),
@@ -61,10 +61,10 @@ function facts(hit) {
   return el("p", { class: "hit-facts" }, el("span", {}, counted(hit.length, "word")), shown);
 }
 
-function actions(asked, hit, why, act) {
+function actions(asked, hit, why, heading, act) {
   const opener = el("button", {
     type: "button", class: "text-button", "aria-expanded": "false", "aria-controls": why.id,
-    on: { click: toggle },
+    "aria-describedby": heading, on: { click: toggle },
   }, "Why");
   let asking = false;
 
@@ -82,14 +82,15 @@ function actions(asked, hit, why, act) {
     if (asked.where.trim()) body.where = asked.where;
     const title = asked.like ? asked.like : `“${shortened(asked.q, 60)}”`;
     const answer = await fill(why, (signal) => post("/explain", body, { signal }),
-      (answer) => explanation(answer, [title, hit.id]), { lines: 6 });
+      (answer) => explanation(answer, [title, hit.id]), { signal: act.signal, lines: 6 });
     asking = answer !== null;
   }
 
+  const of = { "aria-describedby": heading }; // ten links of one name are told apart by their hits
   return el("div", { class: "hit-actions" }, opener,
-    link("Similar", address("/", { like: hit.id, by: asked.by === "bm25" ? "" : asked.by })),
-    link("Neighbours", address("/neighbours", { id: hit.id })),
-    !asked.like && link("Compare", address("/compare", { a: shortened(asked.q, 1000), b_id: hit.id })));
+    link("Similar", address("/", { like: hit.id, by: asked.by === "bm25" ? "" : asked.by }), of),
+    link("Neighbours", address("/neighbours", { id: hit.id }), of),
+    !asked.like && link("Compare", address("/compare", { a: shortened(asked.q, 1000), b_id: hit.id }), of));
 }
 
 // ---------------------------------------------------------------- how near

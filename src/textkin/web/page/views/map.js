@@ -22,7 +22,7 @@ export function render(container, params, { signal }) {
   const noteView = debounced((at) => {
     if (!signal.aborted) note(writeState((state = { ...state, at })));
   }, 250);
-  const chose = (ids) => note(writeState((state = { ...state, ids })));
+  const chose = (ids, many) => note(writeState((state = { ...state, ids, many })));
   const change = (part) => {
     const target = writeState({ ...state, ...part });
     if (target !== location.pathname + location.search) go(target);
@@ -75,7 +75,7 @@ function toolbar(stats, state, change) {
     "form",
     { class: "map-seek", role: "search", on: { submit: (event) => {
       event.preventDefault();
-      change({ q: seek.value.trim(), ids: [] });
+      change({ q: seek.value.trim(), ids: [], many: null });
     } } },
     seek,
     button("Find", null, { type: "submit" }),

@@ -4,7 +4,7 @@ import { get, post } from "../api.js";
 import { rankingSelect } from "../choices.js";
 import { collection } from "../collection.js";
 import { documentPicker, line, nameOf } from "../document_picker.js";
-import { announce, el, isolate, link, replace, shape } from "../dom.js";
+import { announce, el, freshId, isolate, link, replace, shape } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { score, shortened } from "../format.js";
 import { drawLines } from "../neighbour_lines.js";
@@ -12,7 +12,9 @@ import { renew } from "../overview_controls.js";
 import { address, go } from "../router.js";
 import { fill, panel } from "../states.js";
 
-export const title = "Neighbours";
+export function title(params) {
+  return params.get("id") ? `Neighbours of ${shortened(params.get("id"), 40)}` : "Neighbours";
+}
 
 const K = 10;
 const DEFAULTS = { left: "bm25", right: "wmd" };
@@ -26,7 +28,7 @@ export function render(container, params, { signal }) {
     view?.remove();
     view = null;
     return fill(container, (stop) => load(asked, stop), ([stats, document]) => {
-      if (!document) return choose(signal);
+      if (!document) return choose(stats, signal);
       view = new Neighbours(stats, document, asked, signal);
       queueMicrotask(() => view?.update(asked)); // lines are drawn where the lists lie in the page
       return view.element;
@@ -58,7 +60,11 @@ async function load({ id }, signal) {
   return [stats, id === null ? null : await get("/document", { id }, { signal })];
 }
 
-function choose(signal) {
+function choose(stats, signal) {
+  if (stats.documents === 0) {
+    return panel("No documents yet", "There are none that could be near each other.",
+      stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
+  }
   return el(
     "section",
     { class: "stack" },
@@ -100,7 +106,7 @@ class Neighbours {
       { class: "stack" },
       el("header", { class: "neighbour-of" },
         el("p", { class: "hint" }, "Neighbours of"),
-        el("h1", {}, link(isolate(document.id), address("/document", { id: document.id }))),
+        el("h1", {}, link(isolate(nameOf(document)), address("/document", { id: document.id }))),
         el("p", { class: "neighbour-text", dir: "auto" }, shortened(document.text, 260))),
       this.same,
       this.grid,
@@ -131,7 +137,10 @@ class Neighbours {
     this.#connect();
     await fill(this.lists[side], (stop) => post("/similar", { id: this.document.id, by, k: K }, { signal: stop }), (found) => {
       this.answers[side] = { by, hits: found.hits };
-      queueMicrotask(() => this.#connect());
+      queueMicrotask(() => {
+        this.#connect();
+        this.#expanded(); // the explanation may have come before the list
+      });
       return this.#list(side, found);
     }, { signal: this.signal });
   }
@@ -141,12 +150,13 @@ class Neighbours {
     if (hits.length === 0) return panel("No neighbours", notes?.[0] ?? "No other document is near by this measure.");
     return [
       el("ol", { class: "neighbours" }, hits.map((hit) => {
+        const name = freshId("neighbour");
         const row = el(
           "li",
           { class: "neighbour", data: { key: hit.id } },
           el("span", { class: "neighbour-rank" }, hit.rank),
           el("div", { class: "neighbour-body" },
-            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name" }),
+            link(isolate(nameOf(hit)), address("/document", { id: hit.id }), { class: "neighbour-name", id: name }),
             el("p", { class: "neighbour-start", dir: "auto" }, line(hit)),
             el("div", { class: "neighbour-facts" },
               el("span", { class: "number" }, score(hit.score)),
@@ -154,7 +164,7 @@ class Neighbours {
               el("span", { class: "neighbour-mark" }),
               el("button", {
                 type: "button", class: "button quiet small neighbour-ask", "aria-expanded": "false",
-                on: { click: () => this.#ask(hit.id, side) },
+                "aria-describedby": name, on: { click: () => this.#ask(hit.id, side) },
               }, "Why"))),
         );
         this.rows[side].set(hit.id, row);

@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../asking.js";
 import { rankingSelect } from "../choices.js";
-import { collection, ranking } from "../collection.js";
+import { collection, outdated, ranking } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { counted, shortened } from "../format.js";
 import { go, note } from "../router.js";
@@ -51,7 +51,8 @@ export function render(container, params, { signal }) {
     drawTools();
     const kept = before.q === asked.q && before.like === asked.like ? places(results) : null;
     if (empty(asked)) {
-      await browse(results, asked, { signal });
+      const listed = await browse(results, asked, { signal });
+      if (listed && outdated(listed.list.state)) drawTools();
       return;
     }
     const [route, body] = request(asked);
@@ -65,6 +66,7 @@ export function render(container, params, { signal }) {
       { signal },
     );
     if (!found) return;
+    if (outdated(found.answer.state)) drawTools(); // its filters and the number of documents
     const refined = asked.rounds.length !== before.rounds.length;
     if (kept && refined) slide(results, kept);
     if (asked.page !== before.page) scrollTo(0, 0);
@@ -77,6 +79,13 @@ export function render(container, params, { signal }) {
   }
 
   // ---------------------------------------------------------------- the form
+
+  // A text that was typed but not sent yet is asked for with the first ranking or filter chosen.
+  function adjust(part, options) {
+    const q = box.value.trim();
+    const typed = q !== "" && q !== asked.q.trim();
+    return change(typed ? { q, like: null, rounds: [], marks: NO_MARKS, ...part } : part, options);
+  }
 
   function submit() {
     const q = box.value.trim();
@@ -111,10 +120,10 @@ export function render(container, params, { signal }) {
       return; // the results say what is wrong
     }
     const chosen = ranking(stats, asked.by);
-    const select = rankingSelect(stats.rankings, asked.by, (by) => change({ by, threshold: null }),
+    const select = rankingSelect(stats.rankings, asked.by, (by) => adjust({ by, threshold: null }),
       { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by", data: { key: "by" } });
     const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    const filters = filterBar(stats, asked, chosen, change);
+    const filters = filterBar(stats, asked, chosen, adjust);
     replace(
       tools,
       el("div", { class: "ranking-row" }, el("label", { class: "ranking" },
@@ -143,6 +152,7 @@ export function render(container, params, { signal }) {
       }),
       found.notes.map((text) => el("p", { class: "notice" }, text)),
       hitList(asked, found, by, {
+        signal,
         mark: (id, sign) => mark(id, sign),
         why: (id, open) => {
           asked = { ...asked, why: open ? id : asked.why === id ? null : asked.why };
