@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 
+from textkin.cli import main
 from textkin.web._settings import Limits
 from web.served import client_of, error_of
 
@@ -152,3 +153,16 @@ def test_a_field_may_be_called_as_a_word_of_filters(client, writer, field):
     assert client.post("/api/documents", json=sent, headers=writer).status_code == 200
     asked = {"text": "cats purr", "by": "bm25", "field": field}
     assert client.post("/api/classify", json=asked).json()["label"] == "yes"
+
+
+@pytest.mark.parametrize("host", ["LOCALHOST", "127.0.0.2", "127.1"])
+def test_other_spellings_of_this_machine_are_guarded_as_well(index, host, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(
+        "textkin.web._serving.serve",
+        lambda _index, settings, _made, **_options: bool(asked.append(settings)) or True,
+    )
+    assert main(["serve", str(index.path), "--port", "0", "--host", host]) == 0
+    [settings] = asked
+    assert settings.hosts == ("localhost", "127.0.0.1", "::1", host.lower())
+    assert "everybody who reaches" not in capsys.readouterr().err
