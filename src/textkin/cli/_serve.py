@@ -1,5 +1,6 @@
 """``textkin serve``: an HTTP API and a page to explore an index."""
 
+import ipaddress
 import logging
 import os
 import sys
@@ -78,22 +79,24 @@ def serve(
         from textkin.web._serving import serve as serve_index
         from textkin.web._settings import LOOPBACK, Limits
 
-    loopback = host in LOOPBACK
-    settings = Settings(
-        title=title or ("The Python standard library" if demo else ""),
-        token=_token(token_file),
-        hosts=LOOPBACK if loopback else None,
-        limits=Limits(
-            seconds=max_seconds,
-            searches=max_searches,
-            body=max_body,
-            text=max_text,
-            query=max_query,
-            k=max_k,
-            map=max_map,
-        ),
+    limits = Limits(
+        seconds=max_seconds,
+        searches=max_searches,
+        body=max_body,
+        text=max_text,
+        query=max_query,
+        k=max_k,
+        map=max_map,
     )
+    token = _token(token_file)
     with listening(host, port) as made:
+        loopback = _is_loopback(made.getsockname()[0])
+        settings = Settings(
+            title=title or ("The Python standard library" if demo else ""),
+            token=token,
+            hosts=(*LOOPBACK, host.lower()) if loopback else None,
+            limits=limits,
+        )
         address = _address(host, made.getsockname()[1])
         with _opened(index) as opened:
             _tell(opened, settings, address, loopback=loopback)
@@ -153,6 +156,11 @@ def _tell(opened: "Index", settings: "Settings", address: str, *, loopback: bool
             "everybody who reaches this machine can read all documents, and the connection is not "
             "encrypted. Put a server with TLS and a password before it, or leave --host out."
         )
+
+
+def _is_loopback(address: str) -> bool:
+    """Return whether only this machine reaches an address, however --host has called it."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def _address(host: str, port: int) -> str:

@@ -192,7 +192,7 @@ def _add_reading(app: FastAPI, server: Server) -> None:
         where: Annotated[
             str,
             Query(
-                max_length=10_000,
+                json_schema_extra={"x-limit": "where"},
                 description="A filter, such as `year >= 2010`.",
                 examples=["label = shutil"],
             ),

@@ -1,7 +1,6 @@
 """Documents of the index: listed, shown, added, replaced, deleted."""
 
 import hmac
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from textkin.index._searching import _scope
 from textkin.index.ranking._view import View
 from textkin.text import Document
 from textkin.web import _answers as answers
+from textkin.web._checking import checked_filter
 from textkin.web._problems import Problem
 from textkin.web._requests import Adding, NewDocument, Replacing
 from textkin.web._searching import row_named
@@ -28,13 +28,14 @@ def start(text: str, columns: int = _START) -> str:
     return shortened(text[:_LOOKED_AT], columns)
 
 
-def list_documents(store: Store, offset: int, limit: int, where: Any) -> answers.DocumentList:  # noqa: ANN401
+def list_documents(store: Store, offset: int, limit: int, where: str) -> answers.DocumentList:
     """List documents in the order in which they were added."""
     limits = store.limits
     if limit > limits.k:
         raise Problem("invalid", f"limit must be at most {limits.k}; got {limit}.", "limit")
+    checked = checked_filter(limits, where or None)
     view = store.view()
-    scope = _scope(view, where or None)
+    scope = _scope(view, checked)
     rows = np.flatnonzero(view.live if scope.rows is None else view.live & scope.rows)
     notes = list(scope.notes)
     if scope.unknown_fields:

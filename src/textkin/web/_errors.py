@@ -40,6 +40,9 @@ def _of_validation(error: RequestValidationError) -> Problem:
         return Problem("bad_request", "The body must be JSON, and is not.")
     if first["type"] == "missing" and first["loc"] == ("body",):
         return Problem("bad_request", "The body is missing: it must be a JSON object.")
+    if first["type"] == "model_attributes_type" and first["loc"] == ("body",):
+        said = "The body must be a JSON object, sent with 'Content-Type: application/json'."
+        return Problem("bad_request" if isinstance(first["input"], bytes) else "invalid", said)
     field = ".".join(map(str, first["loc"][1:])) or None  # without "body" or "query"
     said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     got = "" if first["type"] in _SELF_TOLD else f"; got {_described(first.get('input'))}"
@@ -70,4 +73,6 @@ def _of_http(error: HTTPException) -> Problem:
     if error.status_code == 405:
         said = "This address does not take this method; /docs lists what there is."
         return Problem("bad_request", said, status=405)
+    if error.status_code == 400:  # bytes that are no text, numbers or lists without end
+        return Problem("bad_request", "The body must be JSON in UTF-8, and cannot be read as such.")
     return Problem("bad_request", str(error.detail), status=error.status_code)

@@ -9,10 +9,11 @@ from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._view import View
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
+from textkin.web._checking import check_pseudo, check_rounds, check_text, checked_filter
 from textkin.web._comparing import Side, aligned, compared
 from textkin.web._problems import Problem
 from textkin.web._requests import Comparing, Explaining, StoredText
-from textkin.web._searching import Question, check_text, row_named
+from textkin.web._searching import Question, row_named
 from textkin.web._store import Store, state_of
 
 __all__ = ["compare", "explain"]
@@ -30,15 +31,19 @@ _SCORE_NAMES = {
 
 def explain(store: Store, asked: Explaining) -> answers.Explanation:
     """Say why a document has its score for a query, found or not."""
+    limits = store.limits
+    check_text(limits, asked.query)
+    check_rounds(limits, asked.rounds)
+    check_pseudo(limits, asked.pseudo)
+    where = checked_filter(limits, asked.where)
     view = store.view()
-    check_text(store, asked.query, "query")
     question = Question(
         store,
         view,
         text=asked.query,
         id=asked.id,
         by=asked.by,
-        where=asked.where,
+        where=where,
         rounds=asked.rounds,
     )
     row = row_named(view, asked.document, "document")
@@ -71,7 +76,7 @@ def compare(store: Store, asked: Comparing) -> answers.Explanation:
 
 def _side(store: Store, view: View, given: str | StoredText, name: str) -> Side:
     if isinstance(given, str):
-        check_text(store, given, name)
+        check_text(store.limits, given, name)
         return Side(name, given)
     row = row_named(view, given.id, name)
     return Side(name, _text(view, row), row)

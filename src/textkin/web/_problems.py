@@ -66,7 +66,8 @@ class Problem(Exception):
 
     def as_dict(self) -> dict[str, dict[str, str | None]]:
         """Return what a client gets."""
-        return {"error": {"code": self.code, "message": self.message, "field": self.field}}
+        field = None if self.field is None else _whole(self.field)
+        return {"error": {"code": self.code, "message": _whole(self.message), "field": field}}
 
     def headers(self) -> dict[str, str]:
         """Return what HTTP wants beside it."""
@@ -91,6 +92,11 @@ def problem_of(error: Exception) -> Problem:
         return Problem("invalid", str(error), _field(str(error)))
     _log.error("internal error: %s", _where(error))
     return Problem("internal", "Something went wrong in the server; its log says where.")
+
+
+def _whole(text: str) -> str:
+    """Return a text that can be sent: messages quote what came, such as half a surrogate pair."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _field(message: str) -> str | None:

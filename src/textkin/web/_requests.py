@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    FiniteFloat,
+    model_validator,
+)
 
 __all__ = [
     "Adding",
@@ -27,12 +35,35 @@ def Limited(limit: str, **schema: Any) -> Any:  # noqa: ANN401 (stands where Fie
 
 
 class Body(BaseModel):
-    """A body of a request: what is misspelt, or of another type, is refused."""
+    """A body of a request: what is misspelt, or of another type, is refused.
+
+    By its first fault: a body of 2 MB can have a million of them, and the list would take a
+    gigabyte and most of a minute.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_unknown_field(cls, given: Any) -> Any:  # noqa: ANN401 (JSON)
+        known = cls.model_fields
+        if not isinstance(given, dict) or len(given) <= len(known):
+            return given
+        unknown = next(name for name in given if name not in known)
+        return {name: given[name] for name in (*known, unknown) if name in given}
 
-Text: TypeAlias = Annotated[str, Limited("query")]
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        said = f"character {error.start} is half of a surrogate pair, which is no text"
+        raise ValueError(said) from None
+    return text
+
+
+Text: TypeAlias = Annotated[str, AfterValidator(_whole), Limited("query")]
+_MOST = 1_000_000_000  # of any number; limits are below
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=10_000)]
 By: TypeAlias = Annotated[
     str,
@@ -42,7 +73,7 @@ By: TypeAlias = Annotated[
     ),
 ]
 Where: TypeAlias = Annotated[
-    str | dict[str, Any] | None,
+    str | dict[Any, Any] | None,  # its own reader looks at the names
     Field(
         description='What documents must fulfil: a mapping such as `{"year": {">=": 2010}}`, or '
         "the same as text, such as `year >= 2010 and lang in (en, de)`."
@@ -54,24 +85,24 @@ Label: TypeAlias = str | bool | int | FiniteFloat | None
 class Round(Body):
     """A round of relevance feedback: which documents were right, and which were not."""
 
-    relevant: Annotated[list[Id], Limited("marks")] = []
-    nonrelevant: Annotated[list[Id], Limited("marks")] = []
+    relevant: Annotated[list[Id], FailFast(), Limited("marks")] = []
+    nonrelevant: Annotated[list[Id], FailFast(), Limited("marks")] = []
 
 
 class Asked(Body):
     """What all searches may say."""
 
     by: By = "bm25"
-    k: Annotated[int, Limited("k", ge=1, description="How many hits at most.")] = 10
+    k: Annotated[int, Limited("k", ge=1, le=_MOST, description="How many hits at most.")] = 10
     offset: Annotated[
-        int, Limited("offset", ge=0, description="How many better hits are passed over.")
+        int, Limited("offset", ge=0, le=_MOST, description="How many better hits are passed over.")
     ] = 0
     where: Where = None
     threshold: Annotated[
         FiniteFloat | None,
         Field(description="The score that hits have at least; of a distance, at most."),
     ] = None
-    rounds: Annotated[list[Round], Limited("rounds")] = []
+    rounds: Annotated[list[Round], FailFast(), Limited("rounds")] = []
 
 
 class Searching(Asked):
@@ -138,7 +169,12 @@ class Feedback(Asked, _TextOrId):
 
     pseudo: Annotated[
         int | None,
-        Limited("k", ge=1, description="Take so many of the best for relevant, after all rounds."),
+        Limited(
+            "k",
+            ge=1,
+            le=_MOST,
+            description="Take so many of the best for relevant, after all rounds.",
+        ),
     ] = None
 
 
@@ -157,8 +193,8 @@ class Explaining(_TextOrId):
     document: Id
     by: By = "bm25"
     where: Where = None
-    rounds: Annotated[list[Round], Limited("rounds")] = []
-    pseudo: Annotated[int | None, Limited("k", ge=1)] = None
+    rounds: Annotated[list[Round], FailFast(), Limited("rounds")] = []
+    pseudo: Annotated[int | None, Limited("k", ge=1, le=_MOST)] = None
     limit: Annotated[int, Field(ge=1, le=500, description="Parts to tell one by one.")] = 12
 
 
@@ -207,7 +243,7 @@ class Classifying(Body):
     text: Text | None = None
     id: Id | None = None
     by: By = "wmd"
-    k: Annotated[int, Limited("k", ge=1, description="How many neighbours vote.")] = 5
+    k: Annotated[int, Limited("k", ge=1, le=_MOST, description="How many neighbours vote.")] = 5
     field: Annotated[
         str, Field(min_length=1, max_length=200, description="The label, or a field of metadata.")
     ] = "label"
@@ -225,9 +261,9 @@ class NewDocument(Body):
     id: Annotated[
         Id | None, Field(description="New; a document that brings none gets a number.")
     ] = None
-    text: Annotated[str, Limited("text")]
+    text: Annotated[str, AfterValidator(_whole), Limited("text")]
     label: Label = None
-    metadata: dict[str, Any] = {}
+    metadata: dict[Any, Any] = {}  # its own reader looks at the names
 
 
 class Adding(Body):
@@ -250,7 +286,7 @@ class Adding(Body):
         }
     )
 
-    documents: Annotated[list[NewDocument], Limited("documents", min_length=1)]
+    documents: Annotated[list[NewDocument], FailFast(), Limited("documents", min_length=1)]
 
 
 class Replacing(Body):
@@ -262,6 +298,6 @@ class Replacing(Body):
         }
     )
 
-    text: Annotated[str, Limited("text")]
+    text: Annotated[str, AfterValidator(_whole), Limited("text")]
     label: Label = None
-    metadata: dict[str, Any] = {}
+    metadata: dict[Any, Any] = {}  # its own reader looks at the names

@@ -11,16 +11,24 @@ from textkin.index._records import is_text
 from textkin.index._searching import _scope
 from textkin.index.ranking._asking import Asking
 from textkin.index.ranking._feedback import Rocchio
+from textkin.index.ranking._filters import Condition, Filter
 from textkin.index.ranking._hits import Hits, find
 from textkin.index.ranking._snippets import Snippets
 from textkin.index.ranking._view import View
 from textkin.text import Document
 from textkin.web import _answers as answers
+from textkin.web._checking import (
+    check_page,
+    check_pseudo,
+    check_rounds,
+    check_text,
+    checked_filter,
+)
 from textkin.web._problems import Problem
 from textkin.web._requests import Asked, Classifying, Feedback, Round, Searching, Similar
 from textkin.web._store import Store, state_of
 
-__all__ = ["Question", "check_text", "classify", "feedback", "piece_list", "row_named", "search"]
+__all__ = ["Question", "classify", "feedback", "piece_list", "row_named", "search"]
 
 _SNIPPET = 240
 
@@ -38,7 +46,7 @@ class Question:
         What is looked for: a text, or documents like one.
     by : str
         The ranking.
-    where : mapping, str or None
+    where : Filter or None
         The filter.
     rounds : sequence of Round
         Feedback, one round after the other.
@@ -52,7 +60,7 @@ class Question:
         text: str | None,
         id: str | None,
         by: str,
-        where: Any = None,  # noqa: ANN401 (what a filter may be)
+        where: Filter | None = None,
         threshold: float | None = None,
         k: int = 1,
         offset: int = 0,
@@ -121,6 +129,7 @@ def search(store: Store, asked: Searching | Similar) -> answers.Found:
 
 def feedback(store: Store, asked: Feedback) -> answers.FeedbackFound:
     """Answer a search moved by feedback, with what it was before."""
+    check_pseudo(store.limits, asked.pseudo)
     question = _question(store, asked)
     before = question.hits_before()
     if asked.pseudo is not None:
@@ -141,15 +150,15 @@ def feedback(store: Store, asked: Feedback) -> answers.FeedbackFound:
 
 def classify(store: Store, asked: Classifying) -> answers.Classified:
     """Let the nearest documents that have a label vote."""
-    _check_page(store, asked.k, 0)
-    check_text(store, asked.text, "text")
+    check_page(store.limits, asked.k, 0)
+    check_text(store.limits, asked.text, "text")
     question = Question(
         store,
         store.view(),
         text=asked.text,
         id=asked.id,
         by=asked.by,
-        where={asked.field: {"exists": True}},
+        where=Condition(asked.field, "exists"),  # a field may be called "not"
         k=asked.k,
     )
     hits = question.hits()
@@ -200,25 +209,16 @@ def piece_list(snippets: Snippets, text: str, hits: Hits) -> list[answers.Snippe
 
 def _question(store: Store, asked: Asked) -> Question:
     text = getattr(asked, "query", None)
-    _check_page(store, asked.k, asked.offset)
-    check_text(store, text)
-    limits = store.limits
-    if len(asked.rounds) > limits.rounds:
-        raise Problem(
-            "too_large",
-            f"At most {limits.rounds} rounds of feedback; got {len(asked.rounds)}. Leave the "
-            "first ones out.",
-            "rounds",
-        )
-    if any(len(marks.relevant) + len(marks.nonrelevant) > limits.marks for marks in asked.rounds):
-        raise Problem("too_large", f"At most {limits.marks} marks in a round.", "rounds")
+    check_page(store.limits, asked.k, asked.offset)
+    check_text(store.limits, text)
+    check_rounds(store.limits, asked.rounds)
     return Question(
         store,
         store.view(),
         text=text,
         id=getattr(asked, "id", None),
         by=asked.by,
-        where=asked.where,
+        where=checked_filter(store.limits, asked.where),
         threshold=asked.threshold,
         k=asked.k,
         offset=asked.offset,
@@ -261,31 +261,6 @@ def _found(hits: Hits, asked: Asked) -> dict[str, Any]:
         "state": state_of(view),
         "seconds": float(hits.stats["seconds"]),
     }
-
-
-def _check_page(store: Store, k: int, offset: int) -> None:
-    limits = store.limits
-    if k > limits.k:
-        raise Problem(
-            "invalid", f"k must be at most {limits.k}; got {k}. Ask for pages by offset.", "k"
-        )
-    if offset > limits.offset:
-        raise Problem(
-            "invalid",
-            f"offset must be at most {limits.offset:,}; got {offset}. Ask more precisely, or "
-            "with a filter.",
-            "offset",
-        )
-
-
-def check_text(store: Store, text: str | None, field: str = "query") -> None:
-    if text is not None and len(text) > store.limits.query:
-        raise Problem(
-            "too_large",
-            f"A text to look for may have {store.limits.query:,} characters; got {len(text):,}. "
-            "Take a part of it.",
-            field,
-        )
 
 
 def _label(document: Document, field: str) -> Any:  # noqa: ANN401 (JSON)

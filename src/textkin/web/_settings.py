@@ -30,6 +30,8 @@ class Limits:
         Characters of a document that is added.
     query : int
         Characters of a query, and of either of two texts that are compared.
+    where : int
+        Characters of a filter.
     k : int
         Hits of a page, and neighbours that vote.
     offset : int
@@ -51,6 +53,7 @@ class Limits:
     body: int = 2_000_000
     text: int = 200_000
     query: int = 20_000
+    where: int = 20_000
     k: int = 200
     offset: int = 10_000
     documents: int = 1_000
