@@ -437,7 +437,7 @@ def test_pictures_and_pages_of_hits(run, here, by):
     shown = len(ids(said.out))
     page = (here / "hits.html").read_text()
     assert page.count("<details>") == page.count("<li>") == shown
-    assert page.count("textkin-aligned ") == (shown if by == "wmd" else 0)
+    assert page.count('class="textkin-aligned ') == (shown if by == "wmd" else 0)
     assert (here / "hits.svg").read_text().startswith("<svg")
     run("similar", "p.kin", "cats", "--html", "like.html")
     assert "Like cats" in (here / "like.html").read_text()
