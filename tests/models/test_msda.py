@@ -227,6 +227,22 @@ def test_numbers_of_every_size():
         MSDA().fit(np.where(np.arange(130)[:, None] == 3, np.nan, bags))
 
 
+def test_what_memory_held_before_does_not_matter(monkeypatch):
+    bags = some_bags()
+    expected = MSDA(n_layers=1).fit(bags).layers_[0]
+    empty = np.empty
+
+    def full(shape, dtype=float, **how):
+        made = empty(shape, dtype, **how)
+        if made.dtype.kind == "f":
+            made.fill(np.finfo(made.dtype).max)
+        return made
+
+    monkeypatch.setattr(np, "empty", full)
+    assert_array_equal(MSDA(n_layers=1).fit(bags).layers_[0], expected)
+    assert np.isfinite(MSDA(n_layers=1, ridge=0).fit(bags * 1e-150).layers_[0]).all()
+
+
 def test_singular_equations_are_told():
     twins = np.column_stack([THREE, THREE[:, 0]])
     with pytest.raises(ValueError, match=r"layer 1 are singular with noise=0 and ridge=0.*Raise"):

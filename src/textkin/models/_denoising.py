@@ -87,6 +87,7 @@ def solved(
     np.multiply(moments.inputs[np.ix_(used, used)], keep * keep, out=q[:size, :size])
     q[np.arange(size), np.arange(size)] = keep * squares[used] + ridge
     q[size, :size] = keep * moments.sums[used]
+    q[:size, size] = 0  # above the diagonal nothing is read, but it is scaled, whatever it holds
     q[size, size] = moments.n_documents
     # To ones on the diagonal: pivots then tell how near to singular it is, whatever the weights.
     scales = 1 / np.sqrt(q.diagonal())
