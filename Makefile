@@ -32,8 +32,9 @@ format: .venv/.lint
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.h')
 
-# On the installed copy, which holds the generated stub of the core.
-types: .venv/.core .venv/.lint
+# On the installed copy, which holds the generated stub of the core; with the libraries of the
+# extras, whose types it uses.
+types: .venv/.test .venv/.lint
 	$(BIN)/mypy -p textkin
 	$(BIN)/mypy src/textkin/__init__.py
 	$(BIN)/python -m mypy.stubtest textkin --mypy-config-file pyproject.toml --allowlist stubtest.txt
