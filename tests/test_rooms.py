@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "textkin"
 
 ROOMS = [
     "run",
+    "device",
     "explain",
     "text",
     "vectors",
