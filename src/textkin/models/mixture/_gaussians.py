@@ -48,10 +48,15 @@ class Scale:
                 shift += weights[block] / total @ values[block].astype(np.float64)
             for block in _blocks(len(values)):
                 variance += weights[block] / total @ (values[block] - shift) ** 2
+        return cls.of_moments(shift, variance)
+
+    @classmethod
+    def of_moments(cls, shift: Float64Array, variance: Float64Array) -> "Scale":
+        """Return the scale of columns that have these means and variances."""
         if not np.isfinite(variance).all():
             raise ValueError("X must have values whose squares have a finite sum; scale them down.")
         varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
-        variance[~varies] = variance[varies].mean() if varies.any() else 1.0
+        variance = np.where(varies, variance, variance[varies].mean() if varies.any() else 1.0)
         # A constant of 1e20 lies 1e4 from its mean, by rounding; that must not be many widths.
         return cls(shift, np.maximum(np.sqrt(variance), _ROUNDING * np.abs(shift)))
 
@@ -86,6 +91,10 @@ class GaussianFamily:
 
     def __init__(self, scale: Scale, variance_floor: float) -> None:
         self.scale, self.floor = scale, variance_floor
+
+    def rows_of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return rows as the components know them."""
+        return self.scale.to(values)
 
     def logits(self, model: Gaussians) -> Logits:
         return logits_of(model, self.scale)
