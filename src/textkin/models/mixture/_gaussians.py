@@ -10,7 +10,15 @@ from textkin._typing import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Rows, Sums
 from textkin.models.mixture._starts import reseeded_weights, shares
 
-__all__ = ["GaussianFamily", "Gaussians", "Scale", "as_rows", "logits_of"]
+__all__ = [
+    "GaussianFamily",
+    "Gaussians",
+    "Scale",
+    "as_rows",
+    "logits_of",
+    "sum_of_rows",
+    "sum_of_squares",
+]
 
 _AT_ONCE = 4096  # rows that are made double at a time
 _LEAST_DEVIATION = 1e-140  # of a column; with less it is constant
@@ -41,13 +49,10 @@ class Scale:
     @classmethod
     def of_rows(cls, values: NDArray[Any], weights: Float64Array) -> "Scale":
         """Return mean and standard deviation; a constant column takes the mean one of others."""
-        total = weights.sum()
-        shift, variance = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+        shares = weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):  # told below
-            for block in _blocks(len(values)):
-                shift += weights[block] / total @ values[block].astype(np.float64)
-            for block in _blocks(len(values)):
-                variance += weights[block] / total @ (values[block] - shift) ** 2
+            shift = sum_of_rows(values, shares)
+            variance = sum_of_squares(values, shares, shift)
         return cls.of_moments(shift, variance)
 
     @classmethod
@@ -143,6 +148,24 @@ def as_rows(values: NDArray[Any], weights: Float64Array) -> tuple[Scale, Rows]:
         values, weights = values[weights > 0], weights[weights > 0]
     scale = Scale.of_rows(values, weights)
     return scale, Rows(scale.to(values), weights)
+
+
+def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
+    """Return the sum of rows by their weights, in float64."""
+    total = np.zeros(values.shape[1])
+    for block in _blocks(len(values)):
+        total += weights[block] @ values[block].astype(np.float64)
+    return total
+
+
+def sum_of_squares(
+    values: NDArray[Any], weights: Float64Array, shift: Float64Array
+) -> Float64Array:
+    """Return the sum of squared distances from a point by their weights, column by column."""
+    total = np.zeros(values.shape[1])
+    for block in _blocks(len(values)):
+        total += weights[block] @ (values[block] - shift) ** 2
+    return total
 
 
 def _blocks(n_rows: int) -> list[slice]:
