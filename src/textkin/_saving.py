@@ -23,7 +23,7 @@ import textkin
 from textkin._folders import MANIFEST, Folder, is_count
 from textkin._validation import check_params
 
-__all__ = ["SavedEstimator", "load_estimator"]
+__all__ = ["SavedEstimator", "load_estimator", "whole_or_not_at_all"]
 
 _ARRAYS = "arrays.safetensors"
 _KINDS = "?", "i4", "i8", "u1", "f4", "f8"
@@ -49,7 +49,7 @@ class SavedEstimator:
         if cls.__module__.split(".")[0] == "textkin":
             SavedEstimator._saved_classes[cls.__name__] = cls
         if "fit" in vars(cls):
-            setattr(cls, "fit", _whole_or_not_at_all(vars(cls)["fit"]))  # noqa: B010
+            setattr(cls, "fit", whole_or_not_at_all(vars(cls)["fit"]))  # noqa: B010
 
     def save(self, path: str | Path) -> None:
         """Save the fitted estimator to a new folder.
@@ -371,7 +371,7 @@ def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_") and name.isidentifier()
 
 
-def _whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
+def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Let a fit that fails, or is interrupted, leave the estimator as it was before."""
 
     @wraps(fit)

@@ -1,6 +1,7 @@
 """Models: documents, most of them as bags, become vectors."""
 
 from textkin._saving import load_estimator
+from textkin.models.blocks import fit_blocks
 from textkin.models.counting_grid import CountingGrid
 from textkin.models.fisher_kernel import FisherKernel
 from textkin.models.fisher_vector import FisherVector
@@ -26,5 +27,6 @@ __all__ = [
     "ParagraphVector",
     "Pooling",
     "VonMisesFisherMixture",
+    "fit_blocks",
     "load_estimator",
 ]

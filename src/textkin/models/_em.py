@@ -4,6 +4,7 @@ The tables of the core have a row for each document or word and a column for eac
 64 bytes. Words hold expected counts, which `scale` makes probabilities of.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,19 +14,24 @@ from numpy.random import RandomState
 from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Bags, Float64Array
+from textkin._typing import Bags, BoolArray, Float64Array
 
 __all__ = [
+    "AnyMixture",
     "EmSettings",
+    "Extent",
     "Held",
     "Mixture",
     "MixtureFit",
+    "core_of",
+    "drawn_topics",
     "entries_of",
     "fit_held_out",
     "fit_mixture",
     "fold_in",
     "hold_out",
     "log_of",
+    "log_prior_of",
     "maximise",
     "scaled_rows",
     "table_of",
@@ -80,12 +86,93 @@ class MixtureFit:
         return max(self.held_out) if self.held_out else self.objectives[-1]
 
 
-class Mixture:
-    """A model in the middle of its fit.
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a fit has to know of all bags before it begins."""
+
+    n_documents: int
+    n_words: int
+    least: float  # of the weights
+    largest: float
+    total: float
+    single: bool  # whether they are in float32
+
+
+class AnyMixture(ABC):
+    """A model in the middle of its fit, wherever its documents lie.
 
     Weights and priors are scaled alike, by a power of two, so that the largest is about 1: steps
     are the same to the bit, and in range whatever the weights are. Likelihoods of the entries, and
     logarithms of the priors, are scaled too; `unit` makes them what they are of the bags.
+    """
+
+    words: Any  # a table of the core
+    scale: Float64Array
+    seen: BoolArray
+
+    def __init__(self, extent: Extent, settings: EmSettings) -> None:
+        n_topics = settings.n_components
+        small = (extent.n_documents + extent.n_words) * n_topics <= _SMALL
+        priors = np.array([settings.word_prior, settings.topic_prior])
+        _, exponent = np.frexp(max(extent.largest, *priors))
+        self.exponent = int(exponent)
+        word_prior, topic_prior = np.ldexp(priors, -exponent)
+        self.settings = replace(
+            settings, word_prior=float(word_prior), topic_prior=float(topic_prior)
+        )
+        self.unit = float(np.ldexp(1.0, exponent))
+        self.total = float(np.ldexp(extent.total, -exponent))
+        least = float(np.ldexp(extent.least, -exponent))
+        whole = self.total + self.settings.word_prior * extent.n_words
+        single = extent.single and not small and whole < _LARGEST_FLOAT * least
+        self.dtype: Any = np.float32 if single else np.float64
+        # Words are kept apart from 0 by the least weight: one that occurs has a topic.
+        self.least = max(1e-15 * least, _LEAST_DOUBLE)
+
+    @abstractmethod
+    def step(self) -> float:
+        """Take a step of EM; return the log-likelihood before it."""
+
+    @abstractmethod
+    def likelihood(self) -> float:
+        """Return the log-likelihood of what the model is fitted to."""
+
+    @abstractmethod
+    def log_topic_prior(self) -> float:
+        """Return what the prior of the topics of documents adds to it, less its constant."""
+
+    @abstractmethod
+    def topic_probabilities(self) -> Float64Array:
+        """Return P(z|d) of all documents."""
+
+    def draw_words(self, n_words: int, random: RandomState) -> None:
+        """Begin with words of Dirichlet(1), those that are in some document."""
+        n = self.settings.n_components
+        self.words = table_of(random.standard_exponential((n_words, n)), self.dtype)
+        self.words[~self.seen] = 0
+        self.scale = 1 / self.words[:, :n].sum(axis=0, dtype=np.float64)
+
+    def log_prior(self) -> float:
+        """Return what the priors add to the log-likelihood, less their constant."""
+        n, s = self.settings.n_components, self.settings
+        total = 0.0
+        if s.word_prior > 0:
+            total += s.word_prior * float(log_of(self.words[self.seen, :n] * self.scale).sum())
+        return total + self.log_topic_prior()
+
+    def word_probabilities(self) -> Float64Array:
+        n = self.settings.n_components
+        words = np.ascontiguousarray((self.words[:, :n] * self.scale).T)
+        if not np.isfinite(words).all():
+            raise ValueError(
+                "X must have weights that are closer together: from the smallest to the largest, "
+                "they leave the range of numbers."
+            )
+        return words
+
+
+class Mixture(AnyMixture):
+    """A model in the middle of its fit to bags that are here.
 
     Where topics are made of something else, the words of the core are what a step begins from and
     leaves as expected counts; see `GridMixture`.
@@ -94,43 +181,23 @@ class Mixture:
     def __init__(self, bags: Bags, settings: EmSettings, random: RandomState) -> None:
         n_documents, n_words = bags.shape
         n_topics = settings.n_components
-        small = (n_documents + n_words) * n_topics <= _SMALL
-        priors = np.array([settings.word_prior, settings.topic_prior])
-        _, exponent = np.frexp(max(float(bags.data.max()), *priors))
-        counts = np.ldexp(bags.data.astype(np.float64), -exponent)
-        word_prior, topic_prior = np.ldexp(priors, -exponent)
-        self.settings = replace(
-            settings, word_prior=float(word_prior), topic_prior=float(topic_prior)
+        extent = Extent(
+            n_documents,
+            n_words,
+            float(bags.data.min()),
+            float(bags.data.max()),
+            float(bags.data.sum(dtype=np.float64)),
+            bags.dtype == np.float32,
         )
+        super().__init__(extent, settings)
         self.added_to_words = self.settings.word_prior  # by the core
-        self.unit = float(np.ldexp(1.0, exponent))
-        self.total = float(counts.sum())
-        least = float(counts.min())
-        whole = self.total + self.settings.word_prior * n_words
-        single = bags.dtype == np.float32 and not small and whole < _LARGEST_FLOAT * least
-        self.dtype: Any = np.float32 if single else np.float64
-        # Words are kept apart from 0 by the least weight: one that occurs has a topic.
-        self.least = max(1e-15 * least, _LEAST_DOUBLE)
-        indptr, indices, _ = entries_of(bags, self.dtype)
-        self.entries = indptr, indices, counts.astype(self.dtype)
+        self.entries, by_word, self.core = core_of(bags, self.exponent, self.dtype)
         self.empty = np.diff(bags.indptr) == 0
-        by_word = sparse.csr_array(
-            (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
-        ).tocsc()
-        kind = _core.Mixture if single else _core.FineMixture
-        self.core: Any = kind(
-            *self.entries,
-            by_word.indptr.astype(np.int64),
-            by_word.indices.astype(np.int32),
-            by_word.data,
-        )
         # Dirichlet(1) of both; all topics alike would be a fixed point.
-        self.topics = table_of(_dirichlet(random, n_documents, n_topics), self.dtype)
+        self.topics = table_of(drawn_topics(random, n_documents, n_topics), self.dtype)
         self.topics[self.empty, :n_topics] = 1 / n_topics
-        self.words = table_of(random.standard_exponential((n_words, n_topics)), self.dtype)
-        self.seen = np.diff(by_word.indptr) > 0
-        self.words[~self.seen] = 0
-        self.scale = 1 / self.words[:, :n_topics].sum(axis=0, dtype=np.float64)
+        self.seen = np.diff(by_word) > 0
+        self.draw_words(n_words, random)
         self.spare = np.zeros_like(self.topics)
 
     def step(self, power: float = 1.0) -> float:
@@ -161,35 +228,17 @@ class Mixture:
         scale[: self.scale.size] = self.scale
         return _core.log_likelihood(*entries, self.topics, self.words, scale, self.settings.jobs)
 
-    def log_prior(self) -> float:
-        """Return what the priors add to the log-likelihood, less their constant."""
-        n, s = self.settings.n_components, self.settings
-        total = 0.0
-        if s.word_prior > 0:
-            total += s.word_prior * float(log_of(self.words[self.seen, :n] * self.scale).sum())
-        return total + self.log_topic_prior()
+    def likelihood(self) -> float:
+        return self.log_likelihood(self.entries)[0]
 
     def log_topic_prior(self) -> float:
-        n, s = self.settings.n_components, self.settings
-        if s.topic_prior == 0:
-            return 0.0
-        return s.topic_prior * float(log_of(self.topics[:, :n].astype(np.float64)).sum())
+        return log_prior_of(self.topics, self.settings)
 
     def state(self) -> tuple[Any, Any, Any]:
         return self.topics.copy(), self.words.copy(), self.scale.copy()
 
     def go_back(self, state: tuple[Any, Any, Any]) -> None:
         self.topics, self.words, self.scale = (array.copy() for array in state)
-
-    def word_probabilities(self) -> Float64Array:
-        n = self.settings.n_components
-        words = np.ascontiguousarray((self.words[:, :n] * self.scale).T)
-        if not np.isfinite(words).all():
-            raise ValueError(
-                "X must have weights that are closer together: from the smallest to the largest, "
-                "they leave the range of numbers."
-            )
-        return words
 
     def topic_probabilities(self) -> Float64Array:
         return np.array(self.topics[:, : self.settings.n_components], dtype=np.float64)
@@ -202,7 +251,7 @@ def fit_mixture(
     return maximise(Mixture(bags, settings, random), report)
 
 
-def maximise(mixture: Mixture, report: Callable[[], object]) -> MixtureFit:
+def maximise(mixture: AnyMixture, report: Callable[[], object]) -> MixtureFit:
     """Take steps of plain EM until the objective rises by less than `tol`, relatively."""
     settings = mixture.settings
     likelihoods: list[float] = []
@@ -215,7 +264,7 @@ def maximise(mixture: Mixture, report: Callable[[], object]) -> MixtureFit:
         converged = len(objectives) > 1 and _gained(objectives[-2:], mixture.total) < settings.tol
         report()
     n_iter = len(likelihoods)
-    likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
+    likelihoods.append(mixture.likelihood())
     objectives.append(likelihoods[-1] + mixture.log_prior())
     return MixtureFit(
         mixture.word_probabilities(),
@@ -262,7 +311,7 @@ def fit_held_out(
         power *= parts.cooling
     mixture.go_back(state)
     n_iter = len(likelihoods)
-    likelihoods.append(mixture.log_likelihood(mixture.entries)[0])
+    likelihoods.append(mixture.likelihood())
     words = mixture.word_probabilities()
     topics = fold_in(bags, words, best_power, settings, steps=100, tolerance=1e-6)
     likelihoods = [mixture.unit * value for value in likelihoods]
@@ -368,7 +417,29 @@ def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
     return table
 
 
-def _dirichlet(random: RandomState, rows: int, columns: int) -> Float64Array:
+def core_of(bags: Bags, exponent: int, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return scaled entries, where those of each word begin, and what the core steps over."""
+    counts = np.ldexp(bags.data.astype(np.float64), -exponent)
+    indptr, indices, _ = entries_of(bags, dtype)
+    entries = indptr, indices, counts.astype(dtype)
+    by_word = sparse.csr_array(
+        (np.arange(bags.nnz, dtype=np.int64), bags.indices, bags.indptr), shape=bags.shape
+    ).tocsc()
+    kind: Any = _core.Mixture if dtype == np.float32 else _core.FineMixture
+    starts = by_word.indptr.astype(np.int64)
+    return entries, starts, kind(*entries, starts, by_word.indices.astype(np.int32), by_word.data)
+
+
+def log_prior_of(topics: Any, settings: EmSettings) -> float:  # noqa: ANN401 (a table)
+    """Return what the prior of P(z|d) adds to the log-likelihood, less its constant."""
+    if settings.topic_prior == 0:
+        return 0.0
+    shares = topics[:, : settings.n_components].astype(np.float64)
+    return settings.topic_prior * float(log_of(shares).sum())
+
+
+def drawn_topics(random: RandomState, rows: int, columns: int) -> Float64Array:
+    """Return P(z|d) of Dirichlet(1): one uniform number of the generator for each."""
     drawn = random.standard_exponential((rows, columns))
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 

@@ -9,7 +9,7 @@ from textkin._typing import Bags, Float64Array
 from textkin.run import ProgressCallback
 from textkin.weighting._rows import rows_of
 
-__all__ = ["best_of_starts", "lengths_of"]
+__all__ = ["best_of_starts", "check_weights", "lengths_of"]
 
 
 class _Scored(Protocol):
@@ -22,16 +22,22 @@ _Fit = TypeVar("_Fit", bound=_Scored)
 
 def lengths_of(bags: Bags) -> Float64Array:
     """Return the sum of each document; refuse bags that have nothing, or too much, to fit to."""
-    if not bags.nnz:
-        raise ValueError("X must have words to find factors in; all its documents are empty.")
     lengths: Float64Array = np.asarray(
         np.bincount(rows_of(bags), bags.data, bags.shape[0]), dtype=np.float64
     )
     with np.errstate(over="ignore"):
-        likelihood = 1e3 * lengths.sum()  # of all words that are as rare as numbers can say
+        check_weights(bags.nnz > 0, float(lengths.sum()))
+    return lengths
+
+
+def check_weights(has_words: bool, total: float) -> None:
+    """Refuse weights that have nothing, or too much, to fit to."""
+    if not has_words:
+        raise ValueError("X must have words to find factors in; all its documents are empty.")
+    with np.errstate(over="ignore"):
+        likelihood = np.float64(1e3) * total  # of all words that are as rare as numbers can say
     if not np.isfinite(likelihood):
         raise ValueError("X must have weights with a finite sum; scale them down.")
-    return lengths
 
 
 def best_of_starts(

@@ -204,23 +204,29 @@ class PLSA(HasTopics, BagModel):
             return fit_held_out(parts, bags, settings, random, report)
 
         best = best_of_starts(fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress)
+        best.topics[totals == 0] = 1 / self.n_components
+        self._keep(best, totals / totals.sum() @ best.topics)
+        self._tell_convergence(stacklevel=4)  # beyond what makes a fit whole or nothing
+        return self
+
+    def _keep(self, best: MixtureFit, topic_weights: Float64Array) -> None:
         self.components_ = best.words
         self.document_topics_ = best.topics
-        self.document_topics_[totals == 0] = 1 / self.n_components
-        self.topic_weights_ = totals / totals.sum() @ self.document_topics_
+        self.topic_weights_ = topic_weights
         self.log_likelihoods_ = best.log_likelihoods
         self.objectives_ = best.objectives
         self.held_out_log_likelihoods_ = best.held_out
         self.inverse_temperature_ = best.power
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
-        if not best.converged:
+
+    def _tell_convergence(self, stacklevel: int) -> None:
+        if not self.converged_:
             warnings.warn(
-                f"PLSA did not converge in {best.n_iter} steps; raise max_iter, or tol.",
+                f"PLSA did not converge in {self.n_iter_} steps; raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
-        return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
         """Return P(z|d) of documents, which are folded in one by one.

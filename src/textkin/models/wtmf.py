@@ -1,7 +1,7 @@
 """Weighted textual matrix factorisation: short texts placed by the words they lack, too."""
 
 import warnings
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +18,7 @@ from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._words import HasWordVectors
 from textkin.run import ProgressCallback, effective_jobs
 
-__all__ = ["WTMF"]
+__all__ = ["WTMF", "AnySides", "dtype_for"]
 
 _SMALL = 2**20  # numbers of a model that is fitted in double, which costs little then
 _LARGEST_FLOAT = 1e12  # whose square, summed up over all entries, stays in the range of float
@@ -186,38 +186,45 @@ class WTMF(HasWordVectors, BagModel):
         check_params(self)
         bags = self._bags_to_fit(X)
         squares = _sum_of_squares(bags)
-        dtype = _dtype_for(bags.dtype, self.n_components * bags.shape[1], bags.data)
-        by_text, by_word = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
-        start = check_random_state(self.random_state).standard_normal(
-            (bags.shape[1], self.n_components)
-        )
-        words = table_of(start, dtype)
-        texts = table_of(np.zeros((bags.shape[0], self.n_components)), dtype)
+        dtype = dtype_for(bags.dtype, self.n_components * bags.shape[1], bags.data)
+        sides = _Sides(self, bags, dtype)
+        self._fit_sides(sides, float(np.abs(bags.data).max()), progress)
+        self._warn(squares, bags.shape[0], stacklevel=4)
+        return self
+
+    def _start(self, n_words: int, dtype: Any) -> Any:  # noqa: ANN401 (a table of the core)
+        random = check_random_state(self.random_state)
+        return table_of(random.standard_normal((n_words, self.n_components)), dtype)
+
+    def _fit_sides(
+        self, sides: "AnySides", largest: float, progress: ProgressCallback | None
+    ) -> None:
         objectives: list[float] = []
         converged = False
         while not converged and len(objectives) < 2 * self.max_iter:
-            objectives.append(self._solve(words, by_text, texts))
-            objectives.append(self._solve(texts, by_word, words))
+            objectives.append(sides.solve_texts())
+            objectives.append(sides.solve_words())
             if not np.isfinite(objectives[-1]):
                 raise ValueError(
                     f"The systems cannot be solved in the range of numbers: the largest weight of "
-                    f"X is {np.abs(bags.data).max():g}, regularization={self.regularization:g}. "
-                    f"Scale X down, or raise regularization{_WAY_OUT[dtype == np.float32]}."
+                    f"X is {largest:g}, regularization={self.regularization:g}. "
+                    f"Scale X down, or raise regularization"
+                    f"{_WAY_OUT[sides.words.dtype == np.float32]}."
                 )
             if self.orthogonality > 0:
-                self._make_orthogonal(words)
+                self._make_orthogonal(sides.words)
             if len(objectives) > 2:
                 gained = objectives[-3] - objectives[-1]
                 # It may rise, by rounding or by the orthogonal step, and that is no convergence.
                 converged = abs(gained) < self.tol * abs(objectives[-3])
             if progress is not None:
                 progress(len(objectives) // 2, self.max_iter)
-        self.components_ = np.ascontiguousarray(words[:, : self.n_components].T, dtype=np.float64)
+        self.components_ = np.ascontiguousarray(
+            sides.words[:, : self.n_components].T, dtype=np.float64
+        )
         self.objectives_ = objectives
         self.n_iter_ = len(objectives) // 2
         self.converged_ = bool(converged)
-        self._warn(squares, bags.shape[0])
-        return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
         """Place texts, each by one solve with the vectors of the words fixed.
@@ -311,10 +318,6 @@ class WTMF(HasWordVectors, BagModel):
     def _word_places(self) -> Float64Array:
         return self.components_.T
 
-    def _solve(self, factors: Any, entries: _Entries, out: Any) -> float:  # noqa: ANN401
-        solver = self._solver_of(factors, self.n_components)
-        return float(solver.solve(*entries, out, effective_jobs(self.n_jobs), None))
-
     def _solver_of(self, factors: Any, n_components: int) -> Any:  # noqa: ANN401 (of the core)
         single = factors.dtype == np.float32
         kind: Any = _core.FactorSolver if single else _core.FineFactorSolver
@@ -335,7 +338,7 @@ class WTMF(HasWordVectors, BagModel):
         settings = self.missing_weight, self.regularization, dtype
         made = _SOLVERS.get(self)
         if made is None or made[0] is not words or made[1] != settings:
-            kind = _dtype_for(dtype, words.size, words)
+            kind = dtype_for(dtype, words.size, words)
             made = words, settings, (self._solver_of(table_of(words.T, kind), len(words)), kind)
             _SOLVERS[self] = made
         found: tuple[Any, Any] = made[2]
@@ -351,7 +354,7 @@ class WTMF(HasWordVectors, BagModel):
         matrix = np.eye(self.n_components) - step * excess
         _core.multiply_rows(words, table_of(matrix, words.dtype), jobs)
 
-    def _warn(self, squares: float, n_documents: int) -> None:
+    def _warn(self, squares: float, n_documents: int, stacklevel: int) -> None:
         n_components, n_words = self.components_.shape
         vanished = self.objectives_[-1] >= (1 - _NOTHING) * squares
         kept = 0 if vanished else _dimensions_of(self.components_)
@@ -362,20 +365,54 @@ class WTMF(HasWordVectors, BagModel):
                 f"{np.sqrt(squares / n_documents):.3g}, or X has no more. Lower it (0.1 to 1 for "
                 'rows of length 1), or weigh words by TfIdf("wtmf", norm=None).',
                 UserWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
         elif self.tol > 0 and not self.converged_:
             warnings.warn(
                 f"WTMF did not converge in {self.n_iter_} sweeps; raise max_iter, or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
     def _check_loaded(self) -> None:
         self._check_shapes(components_=(self.n_components, self.n_features_in_))
 
 
-def _dtype_for(dtype: Any, size: int, values: Any) -> Any:  # noqa: ANN401 (float32 or float64)
+class AnySides(Protocol):
+    """Both sides of a factorisation in the middle of its fit, wherever the texts lie."""
+
+    words: Any  # a table of the core
+
+    def solve_texts(self) -> float:
+        """Find all texts while the words stay; return the objective."""
+        ...
+
+    def solve_words(self) -> float:
+        """Find all words while the texts stay; return the objective."""
+        ...
+
+
+class _Sides:
+    """Both sides, of bags that are here."""
+
+    def __init__(self, model: WTMF, bags: Bags, dtype: Any) -> None:  # noqa: ANN401
+        self.model, self.jobs = model, effective_jobs(model.n_jobs)
+        self.by_text, self.by_word = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
+        self.words = model._start(bags.shape[1], dtype)
+        self.texts = table_of(np.zeros((bags.shape[0], model.n_components)), dtype)
+
+    def solve_texts(self) -> float:
+        return self._solved(self.words, self.by_text, self.texts)
+
+    def solve_words(self) -> float:
+        return self._solved(self.texts, self.by_word, self.words)
+
+    def _solved(self, factors: Any, entries: _Entries, out: Any) -> float:  # noqa: ANN401
+        solver = self.model._solver_of(factors, self.model.n_components)
+        return float(solver.solve(*entries, out, self.jobs, None))
+
+
+def dtype_for(dtype: Any, size: int, values: Any) -> Any:  # noqa: ANN401 (float32 or float64)
     """Return what a model of so many numbers is computed in, if these are to be squared."""
     single = dtype == np.float32 and size > _SMALL
     in_range = single and np.abs(values).max(initial=0) <= _LARGEST_FLOAT

@@ -1,5 +1,6 @@
-"""Where work runs: threads, progress and cancellation."""
+"""Where work runs: threads and clusters, progress and cancellation."""
 
+from textkin.run._blocks import Place, map_blocks
 from textkin.run._jobs import effective_jobs
 from textkin.run._memory import memory_in_bytes
 from textkin.run._progress import (
@@ -12,9 +13,11 @@ from textkin.run._progress import (
 from textkin.run._stopping import stop_check, stoppable
 
 __all__ = [
+    "Place",
     "ProgressCallback",
     "StreamProgress",
     "effective_jobs",
+    "map_blocks",
     "memory_in_bytes",
     "progress_bar",
     "stop_check",

@@ -15,6 +15,7 @@ from textkin.weighting._rows import (
     rows_of,
     with_values,
 )
+from textkin.weighting._statistics import WordStatistics
 
 __all__ = ["BM25"]
 
@@ -124,15 +125,7 @@ class BM25(BagWeighting, auto_wrap_output_keys=None):
             The estimator itself.
         """
         check_params(self)
-        bags = self._bags_to_fit(X)
-        n_documents, n_words = bags.shape
-        df = np.bincount(bags.indices, minlength=n_words)
-        self.idf_ = inverse_document_frequency(df, n_documents, idf=self.idf)
-        with np.errstate(over="ignore"):
-            length = bags.data.sum(dtype=np.float64)
-        if not np.isfinite(length):
-            raise ValueError("The counts must have a finite sum; scale them down.")
-        self.average_length_ = float(length / n_documents)
+        self._learn(WordStatistics.of(self._bags_to_fit(X)))
         return self
 
     def transform(self, X: BagsLike) -> Bags:
@@ -176,6 +169,14 @@ class BM25(BagWeighting, auto_wrap_output_keys=None):
             most = self.k3 + 1  # divided by, since its product may be too large
             counts = counts / (self.k3 / most + counts / most)
         return with_values(bags, counts)
+
+    def _learn(self, found: WordStatistics) -> None:
+        self.idf_ = inverse_document_frequency(
+            found.document_frequencies, found.n_documents, idf=self.idf
+        )
+        if not np.isfinite(found.length):
+            raise ValueError("The counts must have a finite sum; scale them down.")
+        self.average_length_ = found.length / found.n_documents
 
     def _check_loaded(self) -> None:
         self._check_shapes(idf_=(self.n_features_in_,), average_length_=())

@@ -80,12 +80,14 @@ class BagWeighting(OneToOneFeatureMixin, TakesBags):
     """What the estimators of this room have in common: bags in, bags of the same shape out."""
 
 
-def checked_bags(bags: BagsLike) -> Bags:
+def checked_bags(
+    bags: BagsLike, *, takes_negative: bool = False, keeps_zeros: bool = False
+) -> Bags:
     """Return `bags` as a CSR copy: finite, not negative, sorted, no explicit zeros."""
     refuse_texts("bags", bags)
     with np.errstate(over="ignore"):
         checked = check_array(_array_like(bags), ensure_min_samples=0, **_BAGS)
-    return _canonical(checked)
+    return _canonical(checked, takes_negative, keeps_zeros)
 
 
 def refuse_texts(name: str, values: object, way_out: str = "") -> None:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, real
 from textkin.weighting._rows import BagsLike, BagWeighting, normalised, with_values
+from textkin.weighting._statistics import WordStatistics
 
 __all__ = ["SIF", "sif_weights", "zipf_probabilities"]
 
@@ -171,8 +172,7 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
             The estimator itself.
         """
         check_params(self)
-        self.probabilities_ = _probabilities(self.probabilities, self._bags_to_fit(X))
-        self.weights_ = sif_weights(self.probabilities_, self.a)
+        self._learn(WordStatistics.of(self._bags_to_fit(X)))
         return self
 
     def transform(self, X: BagsLike) -> Bags:
@@ -191,13 +191,17 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
         bags = self._bags_to_transform(X)
         return with_values(bags, normalised(bags, bags.data * self.weights_[bags.indices], "l1"))
 
+    def _learn(self, found: WordStatistics) -> None:
+        self.probabilities_ = _probabilities(self.probabilities, found)
+        self.weights_ = sif_weights(self.probabilities_, self.a)
+
     def _check_loaded(self) -> None:
         shape = (self.n_features_in_,)
         self._check_shapes(probabilities_=shape, weights_=shape)
 
 
-def _probabilities(probabilities: Probabilities, bags: Bags) -> Float64Array:
-    n_words = bags.shape[1]
+def _probabilities(probabilities: Probabilities, found: WordStatistics) -> Float64Array:
+    n_words = len(found.totals)
     if isinstance(probabilities, str):
         if probabilities != "zipf":
             raise ValueError(
@@ -212,14 +216,13 @@ def _probabilities(probabilities: Probabilities, bags: Bags) -> Float64Array:
                 f"got {given.shape}."
             )
         return given
-    totals = np.bincount(bags.indices, bags.data, n_words)
-    if not bags.nnz:
+    if not found.document_frequencies.any():
         raise ValueError(
             "SIF cannot learn probabilities from bags without any word; "
             "pass probabilities=, or fit on documents that have words."
         )
     with np.errstate(over="ignore"):
-        total = totals.sum()
+        total = found.totals.sum()
     if not np.isfinite(total):
         raise ValueError("The counts must have a finite sum; scale them down.")
-    return np.asarray(totals / total)
+    return np.asarray(found.totals / total)

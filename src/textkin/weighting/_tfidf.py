@@ -25,6 +25,7 @@ from textkin.weighting._rows import (
     rows_of,
     with_values,
 )
+from textkin.weighting._statistics import WordStatistics
 
 __all__ = ["TfIdf"]
 
@@ -171,11 +172,7 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
             The estimator itself.
         """
         check_params(self)
-        self._tf()
-        bags = self._bags_to_fit(X)
-        n_documents, n_words = bags.shape
-        df = np.bincount(bags.indices, minlength=n_words)
-        self.idf_ = inverse_document_frequency(df, n_documents, variant=self.variant, idf=self.idf)
+        self._learn(WordStatistics.of(self._bags_to_fit(X)))
         return self
 
     def transform(self, X: BagsLike) -> Bags:
@@ -196,6 +193,12 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
             values = self._term_frequencies(bags) * self.idf_[bags.indices]
         weights = normalised(bags, values, self.norm)
         return with_values(bags, weights, keep_zeros=self.keep_zeros)
+
+    def _learn(self, found: WordStatistics) -> None:
+        self._tf()
+        self.idf_ = inverse_document_frequency(
+            found.document_frequencies, found.n_documents, variant=self.variant, idf=self.idf
+        )
 
     def _check_loaded(self) -> None:
         self._check_shapes(idf_=(self.n_features_in_,))

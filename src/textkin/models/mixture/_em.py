@@ -18,7 +18,17 @@ from textkin import _core
 from textkin._typing import Float64Array, IntpArray
 from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
 
-__all__ = ["Family", "Fit", "Logits", "Rows", "Sums", "maximise", "pass_over", "posteriors"]
+__all__ = [
+    "AnyRows",
+    "Family",
+    "Fit",
+    "Logits",
+    "Rows",
+    "Sums",
+    "maximise",
+    "pass_over",
+    "posteriors",
+]
 
 ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
 _TILE = 8  # components of one: products with 15 take longer than those with 16
@@ -46,7 +56,28 @@ class Sums:
     first: Float64Array  # (n_components, n_features): sum w gamma x
     second: Float64Array | None  # sum w gamma x^2
     mean: float  # of the logarithms of the rows, by weights
-    logs: Float64Array  # (n_rows,): log p(x), or the largest term of it in hard EM
+    # (n_rows,): log p(x), or the largest term of it in hard EM; none of rows that lie elsewhere
+    logs: Float64Array
+
+
+class AnyRows(Protocol):
+    """Rows that a mixture is fitted to, wherever they lie."""
+
+    n_rows: int
+
+    def pass_over(self, logits: Logits, *, hard: bool, threads: int) -> Sums:
+        """Return the sums over all rows of their posteriors, or of their best components."""
+        ...
+
+    def worst(
+        self, sums: Sums, logits: Logits, size: int, *, hard: bool, threads: int
+    ) -> NDArray[Any]:
+        """Return the rows of the smallest logarithms, by the pass that gave these sums."""
+        ...
+
+    def at(self, positions: IntpArray | None) -> "Rows":
+        """Return the rows at ascending positions, or all of them, in the memory of this process."""
+        ...
 
 
 class Rows:
@@ -59,11 +90,25 @@ class Rows:
         self.values = np.zeros((size, n_features), dtype=rows.dtype)
         self.values[:n_rows] = rows
         self.weights = np.zeros(size)
-        self.weights[:n_rows] = weights / weights.mean()
+        if n_rows:
+            self.weights[:n_rows] = weights / weights.mean()
 
     @property
     def rows(self) -> NDArray[Any]:
         return self.values[: self.n_rows]
+
+    def pass_over(self, logits: Logits, *, hard: bool, threads: int) -> Sums:
+        return pass_over(self, logits, hard=hard, threads=threads)
+
+    def worst(
+        self, sums: Sums, logits: Logits, size: int, *, hard: bool, threads: int
+    ) -> NDArray[Any]:
+        return self.rows[np.argsort(sums.logs, kind="stable")[:size]]
+
+    def at(self, positions: IntpArray | None) -> "Rows":
+        if positions is None:
+            return self
+        return Rows(self.rows[positions], self.weights[positions])
 
 
 _Model = TypeVar("_Model")
@@ -116,7 +161,7 @@ class Fit:
 def maximise(
     family: Family[_Model],
     model: _Model,
-    rows: Rows,
+    rows: AnyRows,
     *,
     hard: bool,
     max_iter: int,
@@ -129,7 +174,8 @@ def maximise(
     A component of less than a tenth of a mean row goes to the row that fits worst; the step after
     which that happens may lower the likelihood, and never counts as converged.
     """
-    sums = pass_over(rows, family.logits(model), hard=hard, threads=threads)
+    logits = family.logits(model)
+    sums = rows.pass_over(logits, hard=hard, threads=threads)
     found = [sums.mean]
     reseeded = np.zeros(len(sums.counts), dtype=np.intp)
     converged = False
@@ -139,8 +185,10 @@ def maximise(
         empty = np.flatnonzero(few & (reseeded < _RESEEDS))
         if empty.size:
             reseeded[empty] += 1
-            model = family.with_seeds(model, empty, _worst(rows, sums.logs, empty.size))
-        sums = pass_over(rows, family.logits(model), hard=hard, threads=threads)
+            seeds = rows.worst(sums, logits, empty.size, hard=hard, threads=threads)
+            model = family.with_seeds(model, empty, seeds)
+        logits = family.logits(model)
+        sums = rows.pass_over(logits, hard=hard, threads=threads)
         found.append(sums.mean)
         converged = not empty.size and found[-1] - found[-2] < tol
         report()
@@ -334,8 +382,3 @@ def _too_coarse(logits: Logits) -> bool:
     else:
         sizes = np.abs(logits.linear).sum(axis=1) + np.abs(logits.quadratic).sum(axis=1)
     return bool(np.finfo(np.float32).eps / 2 * sizes.max() > _ROUGH)
-
-
-def _worst(rows: Rows, logs: Float64Array, size: int) -> NDArray[Any]:
-    """Return the rows that fit worst."""
-    return rows.rows[np.argsort(logs, kind="stable")[:size]]

@@ -18,7 +18,7 @@ from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._starts import best_of_starts
-from textkin.models.mixture._em import Family, Fit, Logits, Rows, maximise, posteriors
+from textkin.models.mixture._em import AnyRows, Family, Fit, Logits, Rows, maximise, posteriors
 from textkin.models.mixture._starts import LLOYD_STEPS, far_rows, started
 from textkin.run import ProgressCallback, effective_jobs
 
@@ -234,7 +234,11 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         check_params(self)
         values = validate_data(self, X, **_ROWS)
         weights = _checked_weights(sample_weight, len(values))
-        family, rows = self._family(values, weights)
+        self._fit_rows(*self._family(values, weights), progress)
+
+    def _fit_rows(
+        self, family: Family[Any], rows: AnyRows, progress: ProgressCallback | None
+    ) -> None:
         if self.n_components > rows.n_rows:
             raise ValueError(
                 f"n_components must be at most the number of rows with weight, n_samples = "

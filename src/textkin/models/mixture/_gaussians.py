@@ -10,7 +10,15 @@ from textkin._typing import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Rows, Sums
 from textkin.models.mixture._starts import reseeded_weights, shares
 
-__all__ = ["GaussianFamily", "Gaussians", "Scale", "as_rows", "logits_of"]
+__all__ = [
+    "GaussianFamily",
+    "Gaussians",
+    "Scale",
+    "as_rows",
+    "logits_of",
+    "sum_of_rows",
+    "sum_of_squares",
+]
 
 _AT_ONCE = 4096  # rows that are made double at a time
 _LEAST_DEVIATION = 1e-140  # of a column; with less it is constant
@@ -41,17 +49,19 @@ class Scale:
     @classmethod
     def of_rows(cls, values: NDArray[Any], weights: Float64Array) -> "Scale":
         """Return mean and standard deviation; a constant column takes the mean one of others."""
-        total = weights.sum()
-        shift, variance = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+        shares = weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):  # told below
-            for block in _blocks(len(values)):
-                shift += weights[block] / total @ values[block].astype(np.float64)
-            for block in _blocks(len(values)):
-                variance += weights[block] / total @ (values[block] - shift) ** 2
+            shift = sum_of_rows(values, shares)
+            variance = sum_of_squares(values, shares, shift)
+        return cls.of_moments(shift, variance)
+
+    @classmethod
+    def of_moments(cls, shift: Float64Array, variance: Float64Array) -> "Scale":
+        """Return the scale of columns that have these means and variances."""
         if not np.isfinite(variance).all():
             raise ValueError("X must have values whose squares have a finite sum; scale them down.")
         varies = np.sqrt(variance) > np.maximum(_ROUNDING * np.abs(shift), _LEAST_DEVIATION)
-        variance[~varies] = variance[varies].mean() if varies.any() else 1.0
+        variance = np.where(varies, variance, variance[varies].mean() if varies.any() else 1.0)
         # A constant of 1e20 lies 1e4 from its mean, by rounding; that must not be many widths.
         return cls(shift, np.maximum(np.sqrt(variance), _ROUNDING * np.abs(shift)))
 
@@ -86,6 +96,10 @@ class GaussianFamily:
 
     def __init__(self, scale: Scale, variance_floor: float) -> None:
         self.scale, self.floor = scale, variance_floor
+
+    def rows_of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return rows as the components know them."""
+        return self.scale.to(values)
 
     def logits(self, model: Gaussians) -> Logits:
         return logits_of(model, self.scale)
@@ -134,6 +148,24 @@ def as_rows(values: NDArray[Any], weights: Float64Array) -> tuple[Scale, Rows]:
         values, weights = values[weights > 0], weights[weights > 0]
     scale = Scale.of_rows(values, weights)
     return scale, Rows(scale.to(values), weights)
+
+
+def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
+    """Return the sum of rows by their weights, in float64."""
+    total = np.zeros(values.shape[1])
+    for block in _blocks(len(values)):
+        total += weights[block] @ values[block].astype(np.float64)
+    return total
+
+
+def sum_of_squares(
+    values: NDArray[Any], weights: Float64Array, shift: Float64Array
+) -> Float64Array:
+    """Return the sum of squared distances from a point by their weights, column by column."""
+    total = np.zeros(values.shape[1])
+    for block in _blocks(len(values)):
+        total += weights[block] @ (values[block] - shift) ** 2
+    return total
 
 
 def _blocks(n_rows: int) -> list[slice]:

@@ -15,6 +15,7 @@ from textkin.models.mixture._starts import reseeded_weights, shares
 __all__ = ["SphereFamily", "Spheres", "drawn", "logits_of", "unit_rows"]
 
 _LEAST_COUNT = 1e-9  # rows, below which there is no mean to speak of
+_MOST_KAPPA_IN_SINGLE = 1e5  # by which lengths that are 1 but for rounding may be multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,17 @@ class SphereFamily:
 
     def __init__(self, max_kappa: float, shared_kappa: bool) -> None:
         self.max_kappa, self.shared_kappa = max_kappa, shared_kappa
+
+    def rows_of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return rows as the components know them: of length 1, those that have a direction."""
+        rows, directed = self.units_of(values)
+        return rows if directed.all() else rows[directed]
+
+    def units_of(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return rows of length 1, precise enough for the largest kappa, and which are any."""
+        if self.max_kappa > _MOST_KAPPA_IN_SINGLE:
+            values = values.astype(np.float64)
+        return unit_rows(values)
 
     def logits(self, model: Spheres) -> Logits:
         return logits_of(model)

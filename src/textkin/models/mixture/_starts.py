@@ -5,28 +5,39 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from sklearn.utils.random import sample_without_replacement
 
 from textkin._typing import Float64Array, IntpArray
-from textkin.models.mixture._em import Family, Rows, pass_over
+from textkin.models.mixture._em import AnyRows, Family
 
 __all__ = ["LLOYD_STEPS", "far_rows", "reseeded_weights", "shares", "started"]
 
 LLOYD_STEPS = 50
+_MOST_SEEN = 2**17  # rows that k-means++ draws from; more tell it hardly more
 _SETTLED = 1e-4  # of what k-means raises, gained by a step
 _LEAST_WEIGHT = 1e-12  # of a component; its logarithm, and what is divided by it, stay in range
 
 _Model = TypeVar("_Model")
 
 
-def far_rows(rows: Rows, n_components: int, random: RandomState) -> NDArray[Any]:
+def far_rows(rows: AnyRows, n_components: int, random: RandomState) -> NDArray[Any]:
     """Return rows by greedy k-means++ (of unit rows: squared distances are 2 - 2 cos).
 
     Each next row is drawn by its weight and its squared distance from the nearest one before; of
     a few draws the one is taken that leaves the least. Draws are by weights in an order that rows
     have of themselves: neither a shuffle nor two rows for one of weight 2 change what is drawn.
+    Of very many rows a sample is drawn first, by their positions.
     """
-    order = np.argsort(rows.rows.sum(axis=1, dtype=np.float64), kind="stable")
-    values, weights = rows.rows[order], rows.weights[order]
+    positions = None
+    if rows.n_rows > _MOST_SEEN:
+        positions = np.sort(
+            sample_without_replacement(
+                rows.n_rows, max(_MOST_SEEN, n_components), random_state=random
+            )
+        )
+    here = rows.at(positions)
+    order = np.argsort(here.rows.sum(axis=1, dtype=np.float64), kind="stable")
+    values, weights = here.rows[order], here.weights[order]
     norms = np.einsum("ij,ij->i", values, values)
     trials = 2 + int(np.log(n_components))
     chosen = [int(_drawn_by(weights, random.uniform(size=1))[0])]
@@ -59,18 +70,18 @@ def _distances(values: NDArray[Any], norms: NDArray[Any], chosen: Any) -> NDArra
 
 
 def started(
-    family: Family[_Model], means: NDArray[Any], rows: Rows, *, steps: int, threads: int
+    family: Family[_Model], means: NDArray[Any], rows: AnyRows, *, steps: int, threads: int
 ) -> _Model:
     """Return the parameters of the clusters around means, after at most so many of k-means."""
     before = -np.inf
     for _ in range(steps):
-        sums = pass_over(rows, family.nearest(means), hard=True, threads=threads)
+        sums = rows.pass_over(family.nearest(means), hard=True, threads=threads)
         if sums.mean - before < _SETTLED * abs(sums.mean):
             break
         before = sums.mean
         means = family.middles(sums, means)
     model = family.around(means)
-    sums = pass_over(rows, family.logits(model), hard=True, threads=threads)
+    sums = rows.pass_over(family.logits(model), hard=True, threads=threads)
     return family.estimate(sums, model)
 
 

@@ -16,7 +16,6 @@ from textkin.models.mixture._spheres import SphereFamily, Spheres, drawn, logits
 __all__ = ["VonMisesFisherMixture"]
 
 _MOST_KAPPA = 1e10
-_MOST_KAPPA_IN_SINGLE = 1e5  # by which lengths that are 1 but for rounding may be multiplied
 
 
 class VonMisesFisherMixture(RowMixture):
@@ -194,16 +193,18 @@ class VonMisesFisherMixture(RowMixture):
         return _bessel.bessel_ratio(*_checked(d, kappa))
 
     def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[SphereFamily, Rows]:
-        _check_features(values.shape[1])
-        if self.max_kappa > _MOST_KAPPA_IN_SINGLE:
-            values = values.astype(np.float64)
-        rows, directed = unit_rows(values)
+        family = self._spheres(values.shape[1])
+        rows, directed = family.units_of(values)
         used = directed & (weights > 0)
         if not used.any():
             raise ValueError("X must have rows with a direction and weight; all of them are zero.")
         if not used.all():
             rows, weights = rows[used], weights[used]
-        return SphereFamily(float(self.max_kappa), bool(self.shared_kappa)), Rows(rows, weights)
+        return family, Rows(rows, weights)
+
+    def _spheres(self, n_features: int) -> SphereFamily:
+        _check_features(n_features)
+        return SphereFamily(float(self.max_kappa), bool(self.shared_kappa))
 
     def _placed(self, means: Float64Array, family: SphereFamily) -> Float64Array:
         rows, directed = unit_rows(means)

@@ -1,0 +1,374 @@
+"""Models on a GPU through torch beside the estimators on all cores.
+
+Steps of EM of mixtures and topics, half sweeps of WTMF, and pooled and Fisher vectors of a million
+documents, over drawn data of the usual sizes. Every pair is held against each other before it is
+timed; times are medians after a warm-up, with the device synchronised; those of the device include
+the way there and back where the line says so. Run in the repository root, where textkin is
+installed::
+
+    python benchmarks/device_models.py            # on cuda where there is one
+    python benchmarks/device_models.py --quick    # small, on CPU tensors too
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from environment import RESULTS, describe
+from numpy.random import RandomState
+from scipy import sparse
+
+from textkin import FisherVector, Pooling, VonMisesFisherMixture
+from textkin.device._fisher import fisher_vectors
+from textkin.device._mixture import MixtureRows
+from textkin.device._place import memory_of, place_of
+from textkin.device._plsa import DeviceTopics
+from textkin.device._pooling import pooled
+from textkin.device._wtmf import DeviceBags, half_sweep
+from textkin.distance._blocks import one_thread_of_blas
+from textkin.models._em import EmSettings, Mixture, entries_of, table_of
+from textkin.models.mixture._em import Rows, pass_over
+from textkin.models.mixture._gaussians import GaussianFamily, as_rows
+from textkin.models.mixture._spheres import SphereFamily, unit_rows
+from textkin.models.mixture._starts import far_rows, started
+from textkin.models.wtmf import WTMF
+from textkin.run import effective_jobs
+
+LONG = 2.0  # seconds; what takes longer is timed once
+
+
+@dataclasses.dataclass
+class Line:
+    """One measurement: what, on the CPU's cores, on the device."""
+
+    what: str
+    cpu: float
+    device: float
+    error: float | None
+    note: str = ""
+
+
+class Bench:
+    """Sizes, the device, and the lines so far."""
+
+    def __init__(self, quick: bool, device: str, repeats: int) -> None:
+        self.quick, self.place, self.repeats = quick, place_of(device), repeats
+        self.jobs = effective_jobs(-1)
+        self.lines: list[Line] = []
+
+    def size(self, full: int) -> int:
+        """Return a size, or a hundredth of it."""
+        return max(200, full // 100) if self.quick else full
+
+    def memory(self) -> int:
+        """Return the bytes that a call may take on the device."""
+        return memory_of(self.place, None if self.place.type == "cuda" else "4GB")
+
+    def wait(self) -> None:
+        """Wait until the device is done."""
+        if self.place.type == "cuda":
+            torch.cuda.synchronize()
+
+    def seconds(self, call: Callable[[], object], *, warm: bool = True) -> float:
+        """Return the median of some calls after one, or the first if that took long."""
+        times = []
+        for _ in range(self.repeats + int(warm)):
+            self.wait()
+            start = time.perf_counter()
+            call()
+            self.wait()
+            times.append(time.perf_counter() - start)
+            if times[0] > LONG:
+                return times[0]
+        return statistics.median(times[int(warm) :])
+
+    def add(
+        self, what: str, cpu: float, device: float, error: float | None, note: str = ""
+    ) -> None:
+        """Keep a line, and show that it is done."""
+        self.lines.append(Line(what, cpu, device, error, note))
+        print(f"{time.process_time():7.0f} s of processors: {what} {cpu:.4f} {device:.4f} {error}")
+
+
+def apart(one, other) -> float:
+    """Return the largest difference, by the largest number."""
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    return float(np.abs(one - other).max() / np.abs(one).max())
+
+
+def checked(error: float, most: float, what: str) -> float:
+    """Refuse to time what gives other answers."""
+    if not error <= most:
+        raise SystemExit(f"{what}: the device is {error:.1e} from the CPU, more than {most:.0e}")
+    return error
+
+
+def drawn_rows(n_rows: int, n_features: int) -> np.ndarray:
+    """Return rows around a hundred points, in float32."""
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    values += (
+        0.3
+        * rng.standard_normal((100, n_features), dtype=np.float32)[rng.integers(100, size=n_rows)]
+    )
+    return values
+
+
+def drawn_bags(n_documents: int, n_words: int, length: int) -> sparse.csr_array:
+    """Return bags of about so many distinct words, as often as words of a language are."""
+    rng = np.random.default_rng(1)
+    part = min(n_documents, 100_000)
+    chances = 1 / (np.arange(n_words) + 10.0)
+    sizes = np.clip(rng.poisson(1.06 * length, part), 1, None)
+    ends = np.cumsum(chances / chances.sum())
+    words = np.minimum(np.searchsorted(ends, rng.random(int(sizes.sum()))), n_words - 1)
+    rows = np.repeat(np.arange(part), sizes)
+    bags = sparse.csr_array(
+        (np.ones(len(rows), dtype=np.float32), (rows, words)), shape=(part, n_words)
+    )
+    bags.sum_duplicates()
+    if part == n_documents:
+        return bags
+    return sparse.csr_array(sparse.vstack([bags] * (n_documents // part), format="csr"))
+
+
+def mixtures(bench: Bench) -> None:
+    """Measure EM of both mixtures."""
+    n_rows, d = bench.size(1_000_000), 300
+    values = drawn_rows(n_rows, d)
+    start = time.perf_counter()
+    scale, rows = as_rows(values, np.ones(n_rows))
+    prepare = time.perf_counter() - start
+    bench.add("Gaussian mixture: rows to scale, on the CPU for both", prepare, prepare, None)
+    for n_components in (64, 256):
+        _steps(bench, "Gaussian", GaussianFamily(scale, 1e-3), rows, n_components)
+    del rows
+    unit, _ = unit_rows(values)
+    family = SphereFamily(1e5, False)
+    _steps(bench, "von Mises-Fisher", family, Rows(unit, np.ones(n_rows)), 64)
+
+
+def _steps(bench: Bench, kind: str, family, rows: Rows, n_components: int) -> None:
+    weights = rows.weights[: rows.n_rows]
+    name = f"{kind} mixture, {rows.n_rows:,} x {rows.values.shape[1]}, K={n_components}"
+    memory = bench.memory()
+
+    def placed() -> MixtureRows:
+        return MixtureRows(rows.rows, weights, bench.place, memory, n_components)
+
+    copy = bench.seconds(placed)
+    there = placed()
+    if kind == "Gaussian":
+        draw = bench.seconds(lambda: there.far(n_components, RandomState(0)))
+        begun = float("nan")
+        if n_components == 64:
+            with one_thread_of_blas:
+                begun = bench.seconds(lambda: far_rows(rows, n_components, RandomState(0)))
+        bench.add(f"{name}: k-means++", begun, draw, None)
+    seeds = there.far(n_components, RandomState(0))
+    with one_thread_of_blas:
+        model = started(family, seeds, rows, steps=1, threads=bench.jobs)
+
+        def here() -> object:
+            sums = pass_over(rows, family.logits(model), hard=False, threads=bench.jobs)
+            family.estimate(sums, model)
+            return sums
+
+        def away() -> tuple:
+            logits = family.logits(model)
+            found = there.sums(
+                logits.offset, logits.linear, logits.quadratic, hard=False, double=False
+            )
+            sums.update(dict(zip(("counts", "first", "second", "mean"), found, strict=False)))
+            family.estimate(dataclasses.replace(expected, **sums, logs=expected.logs), model)
+            return found
+
+        sums: dict = {}
+        expected = here()
+        found = away()
+        error = max(apart(expected.first, found[1]), apart(expected.counts, found[0]))
+        if expected.second is not None:
+            error = max(error, apart(expected.second, found[2]))
+        checked(error, 1e-4, name)
+        bench.add(f"{name}: a step", bench.seconds(here), bench.seconds(away), error)
+    bench.add(f"{name}: rows to the device, once", 0.0, copy, None)
+    if bench.place.type == "cuda" and n_components == 64:
+        less = memory_of(bench.place, "1GB")
+        streamed = MixtureRows(rows.rows, weights, bench.place, less, n_components)
+        logits = family.logits(model)
+        taken = bench.seconds(
+            lambda: streamed.sums(
+                logits.offset, logits.linear, logits.quadratic, hard=False, double=False
+            )
+        )
+        bench.add(f"{name}: a step, rows streamed through 1 GB", bench.lines[-2].cpu, taken, None)
+
+
+def topics(bench: Bench) -> None:
+    """Measure EM of topics."""
+    n_documents, n_topics = bench.size(100_000), 128
+    bags = drawn_bags(n_documents, 50_000, 70)
+    name = f"PLSA, {n_documents:,} documents, {bags.nnz / n_documents:.0f} words, K={n_topics}"
+    settings = EmSettings(n_topics, 0.0, 0.0, 10, 0.0, bench.jobs)
+    start = time.perf_counter()
+    mixture = Mixture(bags, settings, RandomState(0))
+    made = time.perf_counter() - start
+    n = n_topics
+    given = mixture.topics[:, :n].copy(), mixture.words[:, :n].copy(), mixture.scale.copy()
+
+    def placed() -> DeviceTopics:
+        return DeviceTopics(*mixture.entries, *given, bench.place, bench.memory())
+
+    copy = bench.seconds(placed)
+    there = placed()
+
+    def away() -> float:
+        return there.step(0.0, 0.0, mixture.least)
+
+    for _ in range(3):
+        errors = [abs(mixture.step() / away() - 1)]
+    errors.append(apart(mixture.topics[:, :n], there.document_topics()))
+    error = checked(max(errors), 1e-3, name)
+    bench.add(f"{name}: drawing the start, on the CPU for both", made, made, None)
+    bench.add(f"{name}: to the device, once", 0.0, copy, None)
+    bench.add(f"{name}: a step", bench.seconds(mixture.step), bench.seconds(away), error)
+    back = bench.seconds(lambda: (there.document_topics(), there.word_topics()))
+    bench.add(f"{name}: back, once", 0.0, back, None)
+
+
+def factors(bench: Bench) -> None:
+    """Measure sweeps of WTMF, for short and for longer texts."""
+    for length, n_words in ((12, 30_000), (70, 50_000)):
+        n_documents, k = bench.size(100_000), 100
+        bags = drawn_bags(n_documents, n_words, length)
+        name = f"WTMF, {n_documents:,} texts, {bags.nnz / n_documents:.0f} words, K={k}"
+        model = WTMF(k, regularization=20.0, n_jobs=-1)
+        dtype = np.float32
+        by_text, by_word = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
+        drawn = RandomState(0).standard_normal((n_words, k))
+        words, texts = table_of(drawn, dtype), table_of(np.zeros((n_documents, k)), dtype)
+
+        def placed(by_text=by_text, by_word=by_word, n_words=n_words, n=n_documents, k=k) -> tuple:
+            half = bench.memory() // 2
+            return (
+                DeviceBags(*by_text, n_words, k, bench.place, half),
+                DeviceBags(*by_word, n, k, bench.place, half),
+            )
+
+        copy = bench.seconds(placed)
+        text_bags, word_bags = placed()
+        there = [torch.from_numpy(drawn.astype(dtype)).to(bench.place), None]
+
+        def here(words=words, texts=texts, by_text=by_text, by_word=by_word, model=model) -> float:
+            model._solve(words, by_text, texts)
+            return model._solve(texts, by_word, words)
+
+        def away(there=there, text_bags=text_bags, word_bags=word_bags) -> float:
+            there[1], _ = half_sweep(there[0], text_bags, 0.01, 20.0)
+            there[0], objective = half_sweep(there[1], word_bags, 0.01, 20.0)
+            return objective
+
+        objectives = [here() / away() - 1]
+        errors = [apart(texts[:, :k], there[1].cpu().numpy())]
+        error = checked(max(*map(abs, objectives), *errors), 1e-3, name)
+        bench.add(f"{name}: sorted and to the device, once", 0.0, copy, None)
+        bench.add(f"{name}: a sweep", bench.seconds(here), bench.seconds(away), error)
+
+
+def vectors(bench: Bench) -> None:
+    """Measure pooled and Fisher vectors."""
+    n_documents, n_words, d = bench.size(1_000_000), 50_000, 300
+    bags = drawn_bags(n_documents, n_words, 70)
+    table = drawn_rows(n_words, d)
+    what = f"{n_documents:,} documents, {bags.nnz / n_documents:.0f} words, {d}-d"
+    pooling = Pooling(table, n_jobs=-1)
+    place = bench.place
+    cpu = bench.seconds(lambda: pooling.transform(bags))
+    reading = bench.seconds(lambda: pooling._read(bags))
+
+    def pool() -> np.ndarray:
+        space, weights, _ = pooling._setting()
+        read = pooling._read(bags)[1]
+        return pooled(
+            space.table, read.indptr, read.indices, read.counts, weights, "mean", None, place,
+            bench.memory(),
+        )  # fmt: skip
+
+    error = checked(apart(pooling.transform(bags[:1000]), pool()[:1000]), 1e-6, "Pooling")
+    bench.add(f"Pooling, {what}: transform, end to end", cpu, bench.seconds(pool), error)
+    bench.add("Pooling: of this, reading the bags, on the CPU for both", reading, reading, None)
+    mixture = VonMisesFisherMixture(15, random_state=0, max_iter=200, tol=1e-2, n_jobs=-1)
+    fisher = FisherVector(table, mixture=mixture.fit(table[: bench.size(20_000)]), n_jobs=-1)
+    fisher.fit(bags[:1000])
+    expected = fisher.transform(bags[:1000])  # and the shares of words are known then
+    cpu = bench.seconds(lambda: fisher.transform(bags))
+
+    def encode() -> np.ndarray:
+        shares, scores = fisher._prepared()
+        space, read = fisher._read(bags)
+        occurs = np.zeros(len(space), dtype=np.bool_)
+        occurs[read.indices] = True
+        columns = np.flatnonzero(occurs)
+        places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        tables = {field.name: getattr(scores, field.name) for field in dataclasses.fields(scores)}
+        for name in ("shift", "stretch"):
+            del tables[name]
+        finish = fisher._finish()
+        found, fits = fisher_vectors(
+            read.indptr, places[read.indices], read.counts, scores.points(space.table[columns]),
+            shares.of(columns), d, tables, finish.length_power, finish.power, finish.unit, place,
+            bench.memory(),
+        )  # fmt: skip
+        assert fits
+        return found
+
+    error = checked(apart(expected, encode()[:1000]), 1e-4, "Fisher")
+    device = bench.seconds(encode)
+    numbers = expected.shape[1]
+    bench.add(f"Fisher vectors of {numbers:,}, {what}: transform, end to end", cpu, device, error)
+
+
+def main() -> None:
+    """Measure, write and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a hundredth of the size")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=["mixtures", "topics", "factors", "vectors"])
+    folder = Path(os.environ["OUT"]) if os.environ.get("OUT") else RESULTS
+    parser.add_argument("--result", type=Path, default=folder / "device_models.json")
+    args = parser.parse_args()
+    bench = Bench(args.quick, args.device, args.repeats)
+    began = time.perf_counter()
+    for part in args.only:
+        {"mixtures": mixtures, "topics": topics, "factors": factors, "vectors": vectors}[part](
+            bench
+        )
+    report: dict[str, object] = {
+        **describe("textkin", "torch", "numpy"),
+        "device": torch.cuda.get_device_name() if bench.place.type == "cuda" else "cpu",
+        "cores": bench.jobs,
+        "quick": args.quick,
+        "lines": [dataclasses.asdict(line) for line in bench.lines],
+        "seconds": time.perf_counter() - began,
+    }
+    if bench.place.type == "cuda":
+        report["peak_device_bytes"] = torch.cuda.max_memory_allocated()
+    args.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"\n{report['device']} beside {bench.jobs} cores, {report['seconds']:.0f} s in all")
+    print(f"{'what':88} {'CPU s':>9} {'device s':>9} {'times':>6} {'apart':>8}")
+    for line in bench.lines:
+        times = f"{line.cpu / line.device:.1f}" if line.cpu and line.cpu == line.cpu else ""
+        error = "" if line.error is None else f"{line.error:.0e}"
+        print(f"{line.what:88} {line.cpu:9.4f} {line.device:9.4f} {times:>6} {error:>8}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Where tensors live, how much memory they may take there, and the way back to NumPy."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from textkin.run._memory import memory_in_bytes, size_in_words
+
+__all__ = ["at_once", "full_precision", "memory_of", "place_of", "tensor_of", "write_rows"]
+
+_PART = 0.8  # of the free memory of a GPU, which others and rounding up of sizes need too
+_ON_CPU = 2**28  # bytes of a block, where memory is that of the machine
+
+
+def place_of(device: str) -> torch.device:
+    """Return the device of a name, if it is here.
+
+    Parameters
+    ----------
+    device : "cpu" or "cuda"
+        A GPU by its number too, such as "cuda:1".
+    """
+    try:
+        place = torch.device(device)
+    except RuntimeError:
+        place = torch.device("meta")
+    if place.type not in ("cpu", "cuda"):
+        raise ValueError(f"device must be None, 'cpu' or 'cuda'; got {device!r}.")
+    if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"device={device!r} needs a GPU that torch {torch.__version__} can use; it sees "
+            f"{torch.cuda.device_count()} here. Pass device=None to work on the CPU."
+        )
+    return place
+
+
+def memory_of(place: torch.device, memory: str | int | None = None) -> int:
+    """Return the bytes that work on a device may take; None is most of what is free there."""
+    if memory is not None:
+        return memory_in_bytes(memory)
+    if place.type != "cuda":
+        return _ON_CPU
+    free, _ = torch.cuda.mem_get_info(place)
+    kept = torch.cuda.memory_reserved(place) - torch.cuda.memory_allocated(place)
+    return int(_PART * (free + kept))
+
+
+def at_once(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
+    """Return how many rows of `each` bytes fit beside `fixed` ones; refuses less than one.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes that may be taken.
+    each, fixed : int
+        Bytes of a row with all that is made of it, and of what stays throughout.
+    what : str
+        What the rows are, for the message.
+    most : int, optional
+        No more than so many, since more are no quicker.
+    """
+    count = (memory - fixed) // max(each, 1)
+    if count < 1:
+        raise ValueError(
+            f"memory must be at least {size_in_words(fixed + each)} for {what}; "
+            f"{size_in_words(memory)} are given or free. Free some, or work on the CPU "
+            "(device=None)."
+        )
+    return int(count if most is None else min(count, most))
+
+
+def tensor_of(values: NDArray[Any], place: torch.device) -> torch.Tensor:
+    """Return an array on a device; on the CPU it may share memory, unless that is read-only."""
+    if not values.flags.writeable:  # torch would warn
+        values = values.copy()
+    return torch.from_numpy(np.ascontiguousarray(values)).to(place)
+
+
+def write_rows(out: NDArray[Any], blocks: Iterable[tuple[slice, torch.Tensor]]) -> None:
+    """Write rows that come from a device; those of one block while the next is computed."""
+    host = torch.from_numpy(out)
+    waiting: tuple[slice, torch.Tensor, Any] | None = None
+    for rows, values in blocks:
+        if values.device.type != "cuda":
+            host[rows] = values
+            continue
+        pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+        pinned.copy_(values, non_blocking=True)
+        done = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        done.record()
+        if waiting is not None:
+            _finish(host, waiting)
+        waiting = rows, pinned, done
+    if waiting is not None:
+        _finish(host, waiting)
+
+
+def _finish(host: torch.Tensor, waiting: tuple[slice, torch.Tensor, Any]) -> None:
+    rows, pinned, done = waiting
+    done.synchronize()
+    host[rows] = pinned
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Keep products of float32 from being rounded to fewer bits, whatever the process has set."""
+    before = torch.get_float32_matmul_precision()
+    if before == "highest":
+        yield
+        return
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -1,0 +1,143 @@
+"""Sums, means and maxima of word vectors over documents, and what is done to them after.
+
+By the formulas of `textkin.models._pooling`, in float64 as there.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+
+from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+from textkin.device._place import at_once, tensor_of, write_rows
+from textkin.device._segments import cut_rows, segment_maxima, segment_sums
+
+__all__ = ["coefficients", "pooled", "reshaped"]
+
+_NOTHING_LEFT = 1e-9  # of a document's length: rounding, no direction
+_MOST_DOCUMENTS = 2**15  # of a block, beyond which it is no quicker
+
+
+def coefficients(
+    counts: torch.Tensor, weights: torch.Tensor | None, starts: torch.Tensor, combine: str
+) -> torch.Tensor:
+    """Return what each entry is multiplied by: its part of the document, times its weight.
+
+    Parameters
+    ----------
+    counts : Tensor of shape (n_entries,), float64
+        At least 0.
+    weights : Tensor of shape (n_entries,), float64, or None
+        What the word of each entry weighs.
+    starts : Tensor of shape (n_documents + 1,), int64
+        Where documents begin.
+    combine : {"mean", "sum", "max"}
+        "sum" takes counts as they are, "max" 1 where they are above 0.
+    """
+    if combine == "max":
+        return (counts > 0).double()
+    if combine == "mean":
+        lengths = starts.diff()
+        owners = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)
+        # By the largest first: no sum is then too large or too small.
+        numbers = torch.arange(len(counts), device=starts.device)
+        largest = segment_maxima(counts[:, None], numbers, starts)
+        counts = counts / torch.where(largest > 0, largest, 1)[owners, 0]
+        totals = segment_sums(counts[:, None], numbers, torch.ones_like(counts), starts)
+        counts = counts / torch.where(totals > 0, totals, 1)[owners, 0]
+    return counts if weights is None else counts * weights
+
+
+def reshaped(
+    vectors: torch.Tensor,
+    components: torch.Tensor,
+    component_weights: torch.Tensor,
+    mean: torch.Tensor | None,
+    whitening: torch.Tensor | None,
+) -> torch.Tensor:
+    """Return pooled vectors without the components, whitened if that is asked for."""
+    if len(components):
+        after = vectors - vectors @ components.T * component_weights @ components
+        lengths, left = vectors.norm(dim=1), after.norm(dim=1)
+        after[left <= _NOTHING_LEFT * lengths] = 0
+        vectors = after
+    if mean is not None and whitening is not None:
+        vectors = (vectors - mean) @ whitening
+    return vectors
+
+
+def pooled(
+    table: Float32Array,
+    indptr: Int64Array,
+    indices: Int32Array,
+    counts: Float64Array,
+    word_weights: Float64Array | None,
+    combine: Literal["mean", "sum", "max"],
+    shape: tuple[Float64Array, Float64Array, Float64Array | None, Float64Array | None] | None,
+    place: torch.device,
+    memory: int,
+) -> Float32Array:
+    """Return a vector for each document; zeros for one without any word that weighs.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_words, d), float32
+        Word vectors.
+    indptr, indices, counts : ndarray
+        CSR of the documents over these.
+    word_weights : ndarray of shape (n_words,), float64, or None
+        What words weigh.
+    combine : {"mean", "sum", "max"}
+        How words become one vector.
+    shape : tuple or None
+        Components with their weights, mean and whitening of `textkin.models._pooling.Shape`.
+    place : torch.device
+        Where documents are pooled.
+    memory : int
+        Bytes that may be taken there.
+    """
+    n_words, d = table.shape
+    after = [None if part is None else tensor_of(part, place) for part in shape or ()]
+    width = d if shape is None or shape[3] is None else shape[3].shape[1]
+    document, entry = 8 * 5 * max(d, width) + 64, 72
+    fixed = 12 * n_words * d + 8 * n_words + 8 * 2 * d * (d + width)
+    what = f"documents over {n_words:,} vectors of {d} dimensions"
+    rows = at_once(memory, document + entry, fixed, what, 2 * _MOST_DOCUMENTS)
+    given = tensor_of(table, place)
+    vectors = given if combine == "max" else given.double()
+    weights = None if word_weights is None else tensor_of(word_weights, place)
+
+    def blocks() -> Iterator[tuple[slice, torch.Tensor]]:
+        entries = max(1, (memory - fixed) // (2 * entry))
+        for block in cut_rows(indptr, max(1, rows // 2), entries):
+            own = slice(int(indptr[block.start]), int(indptr[block.stop]))
+            starts = tensor_of(indptr[block.start : block.stop + 1] - indptr[block.start], place)
+            columns = tensor_of(indices[own], place).long()
+            by_word = None if weights is None else weights[columns]
+            values = coefficients(tensor_of(counts[own], place), by_word, starts, combine)
+            found, filled = _combined(vectors, columns, values, starts, combine)
+            if shape is not None:
+                found = reshaped(found, *after)  # type: ignore[arg-type]
+            found = torch.where(filled[:, None], found, 0)
+            yield block, found.float()
+
+    out = np.empty((len(indptr) - 1, width), dtype=np.float32)
+    write_rows(out, blocks())
+    return out
+
+
+def _combined(
+    vectors: torch.Tensor,
+    columns: torch.Tensor,
+    values: torch.Tensor,
+    starts: torch.Tensor,
+    combine: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return pooled documents, and which of them have anything to pool."""
+    kept = values > 0
+    ends = torch.cat([starts.new_zeros(1), kept.cumsum(0)])[starts]
+    filled = ends.diff() > 0
+    if combine == "max":
+        return segment_maxima(vectors, columns[kept], ends).double(), filled
+    return segment_sums(vectors, columns, values, starts), filled

@@ -1,0 +1,75 @@
+"""Weighted sums of rows of a table, over segments of a list: what sparse products are made of.
+
+Sums are taken in the order of the list, piece by piece, so that a segment has the same bits in any
+company and at every call; no atomic additions.
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch.nn.functional import embedding_bag
+
+from textkin._typing import Int64Array
+
+__all__ = ["cut_rows", "segment_maxima", "segment_sums"]
+
+PIECE = 256  # entries that one thread of a GPU adds up, one after another
+
+
+def segment_sums(
+    table: torch.Tensor, columns: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor
+) -> torch.Tensor:
+    """Return sum_j weights_j table[columns_j] over the entries of each segment; 0 without any.
+
+    Parameters
+    ----------
+    table : Tensor of shape (n_rows, width), float32 or float64
+        The rows.
+    columns : Tensor of shape (n_entries,), int64
+        Rows of the table.
+    weights : Tensor of shape (n_entries,)
+        In the dtype of the table.
+    starts : Tensor of shape (n_segments + 1,), int64
+        Where segments begin, from 0; the last is the number of entries.
+    """
+    lengths = starts.diff()
+    if not len(columns):
+        return table.new_zeros((len(lengths), table.shape[1]))
+    if int(lengths.max()) <= PIECE:
+        return _sums(table, columns, weights, starts)
+    # Long segments are cut into pieces, whose sums are rows of a table in turn.
+    counts = (lengths + PIECE - 1) // PIECE
+    ends = counts.cumsum(0)
+    owners = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+    numbers = torch.arange(len(owners), device=counts.device)
+    cuts = starts[owners] + PIECE * (numbers - (ends - counts)[owners])
+    parts = _sums(table, columns, weights, torch.cat([cuts, starts[-1:]]))
+    ones = torch.ones(len(parts), dtype=parts.dtype, device=parts.device)
+    return segment_sums(parts, numbers, ones, torch.cat([ends.new_zeros(1), ends]))
+
+
+def segment_maxima(
+    table: torch.Tensor, columns: torch.Tensor, starts: torch.Tensor
+) -> torch.Tensor:
+    """Return the largest number of each column of the table in each segment; 0 without any."""
+    if not len(columns):
+        return table.new_zeros((len(starts) - 1, table.shape[1]))
+    return embedding_bag(columns, table, starts, mode="max", include_last_offset=True)
+
+
+def _sums(
+    table: torch.Tensor, columns: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor
+) -> torch.Tensor:
+    return embedding_bag(
+        columns, table, starts, mode="sum", per_sample_weights=weights, include_last_offset=True
+    )
+
+
+def cut_rows(starts: Int64Array, most_rows: int, most_entries: int) -> Iterator[slice]:
+    """Yield ranges of rows with no more rows and entries than that, or with one row alone."""
+    first, n_rows = 0, len(starts) - 1
+    while first < n_rows:
+        end = int(starts.searchsorted(int(starts[first]) + most_entries, "right")) - 1
+        end = min(max(end, first + 1), first + most_rows, n_rows)
+        yield slice(first, end)
+        first = end

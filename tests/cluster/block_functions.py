@@ -1,0 +1,51 @@
+"""Functions that travel to the workers of the tests."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from textkin.run import stop_check
+
+
+def square(number):
+    return number * number
+
+
+def share(number, *, memory):
+    return number, memory
+
+
+def refuse_three(number):
+    if number == 3:
+        raise KeyError("three")
+    return number
+
+
+def die_once(folder, number):
+    """End the own process without a word, the first time that block 2 is run."""
+    mark = Path(folder) / "died"
+    if number == 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number, os.getpid()
+
+
+def die(number):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def until_told(folder, number):
+    """Look whether to stop, as long work does, and leave a mark of how it ended."""
+    folder = Path(folder)
+    (folder / f"{number}.begun").touch()
+    check = stop_check()
+    assert check is not None
+    try:
+        for _ in range(3000):
+            check(0, 0)
+            time.sleep(0.01)
+    except InterruptedError:
+        (folder / f"{number}.stopped").touch()
+        raise
+    (folder / f"{number}.ended").touch()

@@ -1,0 +1,188 @@
+"""map_blocks: the same results in the same order, wherever the blocks run."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+
+from cluster.block_functions import (
+    die,
+    die_once,
+    refuse_three,
+    share,
+    square,
+    until_told,
+)
+from textkin.run import map_blocks, stop_check, stoppable
+
+PLACES = ["one thread", "threads", "joblib", "client", "address"]
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    """Arguments of `map_blocks`, one of each place."""
+    kind = request.param
+    if kind == "one thread":
+        return {}
+    if kind == "threads":
+        return {"on": "threads", "n_jobs": 2}
+    if kind == "joblib":
+        return {"on": "joblib", "n_jobs": 2}
+    cluster = request.getfixturevalue("cluster")
+    if kind == "client":
+        return {"on": request.getfixturevalue("client")}
+    return {"on": cluster.scheduler_address}
+
+
+def test_results_come_in_the_order_of_the_blocks(place):
+    told = []
+    found = list(
+        map_blocks(
+            square, range(9), progress=lambda done, total: told.append((done, total)), **place
+        )
+    )
+    assert found == [number**2 for number in range(9)]
+    assert told == [(done, 9) for done in range(1, 10)]
+
+
+def test_no_blocks_are_no_results(place):
+    assert list(map_blocks(square, [], **place)) == []
+
+
+def test_an_exception_is_itself_and_names_the_block(place):
+    with pytest.raises(KeyError, match="three") as caught:
+        list(map_blocks(refuse_three, range(9), **place))
+    assert caught.value.__notes__ == ["In block 3: 3"]
+
+
+@pytest.mark.parametrize("place", ["one thread", "threads", "client"], indirect=True)
+def test_blocks_are_read_no_further_than_what_is_in_flight(place):
+    taken = []
+
+    def blocks():
+        for number in range(20):
+            taken.append(number)
+            yield number
+
+    told = []
+    results = map_blocks(
+        square, blocks(), in_flight=3, progress=lambda *now: told.append(now), **place
+    )
+    assert taken == []
+    assert next(results) == 0
+    assert len(taken) <= 3
+    assert next(results) == 1
+    assert len(taken) <= 4
+    results.close()
+    assert told == [(1, 0), (2, 0)]
+
+
+def test_memory_is_of_a_worker_and_shared_by_its_blocks():
+    assert list(map_blocks(share, [7], memory="1MB")) == [(7, 1 << 20)]
+    assert list(map_blocks(share, [7], memory="1MB", n_jobs=4)) == [(7, 1 << 18)]
+
+
+def test_memory_on_a_cluster(client):
+    assert list(map_blocks(share, [7], memory="1MB", on=client)) == [(7, 1 << 20)]
+    with pytest.raises(ValueError, match=r"at most what a worker may have, 1\.9 GB .* got 3\.0 GB"):
+        list(map_blocks(share, [7], memory="3GB", on=client))
+
+
+def test_memory_for_a_function_that_does_not_take_it():
+    with pytest.raises(TypeError, match="function must take memory="):
+        map_blocks(square, [1], memory="1MB")
+
+
+@pytest.mark.parametrize("on", ["cluster", 3, object()])
+def test_an_unknown_place_is_refused(on):
+    with pytest.raises(ValueError, match="on must be None, 'threads', 'joblib'"):
+        list(map_blocks(square, [1], on=on))
+
+
+def test_a_window_must_have_room():
+    with pytest.raises(ValueError, match="in_flight must be"):
+        map_blocks(square, [1], in_flight=0)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"pip install 'textkin\[dask\]'"):
+        list(map_blocks(square, [1], on="tcp://127.0.0.1:1"))
+
+
+def test_dask_and_joblib_are_imported_where_they_are_used():
+    code = (
+        "import sys; from textkin.run import map_blocks; list(map_blocks(sum, [[1]], n_jobs=2));"
+        "assert not {'dask', 'distributed', 'joblib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_threads_run_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=20)
+    assert sorted(map_blocks(lambda _: barrier.wait(), range(2), n_jobs=2)) == [0, 1]
+
+
+def test_the_backend_of_joblib_is_the_one_that_was_set():
+    here = os.getpid()
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert set(map_blocks(lambda _: os.getpid(), range(4), on="joblib")) == {here}
+
+
+def test_what_the_function_holds_travels_once(client):
+    """Ten megabytes in a function are no warning, and the same for every block."""
+    table = np.arange(2_000_000, dtype=np.float64)
+    found = list(map_blocks(partial(np.take, table), [[1, 2], [3]], on=client))
+    assert [one.tolist() for one in found] == [[1.0, 2.0], [3.0]]
+
+
+def test_a_block_may_look_like_a_task(client):
+    """Dask once took tuples that begin with something callable for calls."""
+    assert list(map_blocks(len, [(sum, [1, 2])], on=client)) == [2]
+
+
+def test_a_worker_that_dies_is_survived(client, tmp_path):
+    found = list(map_blocks(partial(die_once, tmp_path), range(6), on=client))
+    assert [number for number, _ in found] == list(range(6))
+    assert (tmp_path / "died").exists()
+
+
+def test_a_block_that_ends_all_workers_is_an_error(client):
+    with pytest.raises(RuntimeError, match=r"block 0 has ended \d workers.*The block: 'bad'"):
+        list(map_blocks(die, ["bad"], on=client))
+    assert list(map_blocks(square, range(3), on=client)) == [0, 1, 4]
+
+
+@pytest.mark.parametrize("place", ["threads", "client"], indirect=True)
+def test_leaving_the_loop_stops_what_runs(place, tmp_path):
+    def blocks():
+        yield from range(9)
+
+    def stop_when_begun(done, total):
+        raise AssertionError("no block ends")
+
+    def interrupt(done, total):
+        if len(list(tmp_path.glob("*.begun"))) >= 2:
+            raise KeyboardInterrupt
+
+    with stoppable(interrupt), pytest.raises(KeyboardInterrupt):
+        list(map_blocks(partial(until_told, tmp_path), blocks(), progress=stop_when_begun, **place))
+    end = time.monotonic() + 20
+    while len(list(tmp_path.glob("*.stopped"))) < 2 and time.monotonic() < end:
+        time.sleep(0.05)
+    begun, stopped = (sorted(p.stem for p in tmp_path.glob(f"*.{k}")) for k in ("begun", "stopped"))
+    assert begun == stopped
+    assert len(begun) == 2
+    assert not list(tmp_path.glob("*.ended"))
+
+
+def test_closing_before_the_first_result_runs_nothing():
+    results = map_blocks(lambda _: pytest.fail("was run"), range(3), n_jobs=2)
+    results.close()
+    assert stop_check() is None
