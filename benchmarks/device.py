@@ -80,11 +80,11 @@ def plain_corpus(documents: int) -> tuple[np.ndarray, HostRows, HostRows]:
     lengths = np.clip(rng.lognormal(3.95, 0.8, documents), 4, 500).astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     drawn = ((words + 1.0) ** rng.random(int(indptr[-1])) - 1).astype(np.int32).clip(0, words - 1)
-    rows = HostRows.of(indptr, drawn, np.ones(len(drawn)))
-    asked = np.sort(rng.permuted(np.arange(words, dtype=np.int32)[None].repeat(BATCH, 0), axis=1)
-                    [:, :WORDS], axis=1)
+    rows = HostRows(indptr, drawn, np.repeat(1 / lengths, lengths).astype(np.float32))
+    asked = [np.sort(rng.choice(words, WORDS, replace=False)) for _ in range(BATCH)]
     starts = np.arange(BATCH + 1, dtype=np.int64) * WORDS
-    return vectors, rows, HostRows.of(starts, asked.ravel(), np.ones(asked.size))
+    shares = np.full(BATCH * WORDS, 1 / WORDS, dtype=np.float32)
+    return vectors, rows, HostRows(starts, np.concatenate(asked).astype(np.int32), shares)
 
 
 _language: Language
