@@ -94,9 +94,14 @@ def test_what_prunes_is_never_above_the_distance(device, case, cost):
         asked = corpus.lay_out(queries, batch)
         nearest = asked.costs.amin(2).T.float().contiguous()
         sums = document_side(rows, nearest)
-        q, d = (x.reshape(-1) for x in torch.meshgrid(
-            torch.arange(len(batch), device=device), torch.arange(len(rows), device=device),
-            indexing="ij"))
+        q, d = (
+            x.reshape(-1)
+            for x in torch.meshgrid(
+                torch.arange(len(batch), device=device),
+                torch.arange(len(rows), device=device),
+                indexing="ij",
+            )
+        )
         close = refined(rows, asked, q, d).reshape(len(batch), len(rows))
         true = distances[batch.numbers]
         slack = 2e-6 * true + 1e-12
@@ -114,7 +119,8 @@ def test_the_refined_bound_is_close(device):
     for batch in corpus.batches(queries):
         asked = corpus.lay_out(queries, batch)
         pairs = torch.cartesian_prod(
-            torch.arange(len(batch), device=device), torch.arange(len(rows), device=device))
+            torch.arange(len(batch), device=device), torch.arange(len(rows), device=device)
+        )
         close = refined(rows, asked, pairs[:, 0], pairs[:, 1]).reshape(len(batch), -1)
         close = close.cpu().numpy() * corpus.value
         both = relaxed_matrix(corpus, queries, "both")[batch.numbers]

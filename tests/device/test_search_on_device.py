@@ -77,8 +77,9 @@ def test_the_other_ways_to_ask(device, looking_first, cost):
     for pairs in ((bags,), (bags, bags[:7])):
         a, b = (list(m.pairwise_below(pairs[0], radius, *pairs[1:])) for m in (here, there))
         for name in ("rows", "columns", "distances"):
-            np.testing.assert_array_equal(*(np.concatenate([getattr(x, name) for x in part])
-                                            for part in (a, b)))
+            np.testing.assert_array_equal(
+                *(np.concatenate([getattr(x, name) for x in part]) for part in (a, b))
+            )
 
 
 def test_queries_that_are_too_long_stay_with_the_core(device, monkeypatch):

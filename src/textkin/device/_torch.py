@@ -11,7 +11,14 @@ from textkin._validation import Constraint
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["DEVICE", "free_bytes", "full_precision", "has_triton", "told_if_out_of_memory", "torch_device"]
+__all__ = [
+    "DEVICE",
+    "free_bytes",
+    "full_precision",
+    "has_triton",
+    "told_if_out_of_memory",
+    "torch_device",
+]
 
 
 _NAMES = re.compile(r"cpu|cuda(:[0-9]{1,4})?")

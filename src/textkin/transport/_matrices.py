@@ -48,7 +48,8 @@ class MeasuresBounds:
         -------
         ndarray of shape (n, m), float64
             To the last bit what `bounds` gives for each pair as ``centroid`` (to 1e-6, where
-            `device` is set): at most the distance. It takes O(d) for each pair, and one pass over the words of all documents.
+            `device` is set): at most the distance. It takes O(d) for each pair, and one pass over
+            the words of all documents.
 
         Raises
         ------
