@@ -1,5 +1,6 @@
 """Where tensors live, how much memory they may take there, and the way back to NumPy."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from textkin.run._memory import memory_in_bytes, size_in_words
 __all__ = ["at_once", "full_precision", "memory_of", "place_of", "tensor_of", "write_rows"]
 
 _PART = 0.8  # of the free memory of a GPU, which others and rounding up of sizes need too
-_ON_CPU = 2**28  # bytes of a block, where memory is that of the machine
+_PART_OF_ALL = 0.5  # of the memory of the machine, where tensors are those of the processor
 
 
 def place_of(device: str) -> torch.device:
@@ -39,11 +40,11 @@ def place_of(device: str) -> torch.device:
 
 
 def memory_of(place: torch.device, memory: str | int | None = None) -> int:
-    """Return the bytes that work on a device may take; None is most of what is free there."""
+    """Return the bytes that work on a device may take; None is most of what is there."""
     if memory is not None:
         return memory_in_bytes(memory)
     if place.type != "cuda":
-        return _ON_CPU
+        return int(_PART_OF_ALL * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     free, _ = torch.cuda.mem_get_info(place)
     kept = torch.cuda.memory_reserved(place) - torch.cuda.memory_allocated(place)
     return int(_PART * (free + kept))

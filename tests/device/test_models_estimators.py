@@ -1,0 +1,103 @@
+"""The parameter `device` of the models: the same answers, clear refusals, nothing saved."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textkin.models import GaussianMixture, VonMisesFisherMixture, load_estimator
+
+MIXTURES = [
+    GaussianMixture(2, random_state=0, device="cpu"),
+    VonMisesFisherMixture(2, random_state=0, device="cpu"),
+]
+
+
+@parametrize_with_checks(MIXTURES)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def rows(dtype=np.float64, n_rows=300):
+    rng = np.random.default_rng(0)
+    centres = 4 * rng.normal(size=(4, 5))
+    values = centres[rng.integers(4, size=n_rows)] + rng.normal(size=(n_rows, 5))
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("kind", [GaussianMixture, VonMisesFisherMixture])
+def test_mixtures_are_those_of_the_core(kind, hard, dtype, close):
+    values, weights = rows(dtype), np.linspace(1, 2, 300)
+    model = kind(4, hard=hard, random_state=0)
+    here = model.fit(values, sample_weight=weights)
+    there = clone(model).set_params(device="cpu").fit(values, sample_weight=weights)
+    assert there.n_iter_ == here.n_iter_
+    assert_allclose(there.means_, here.means_, rtol=0, atol=close * np.abs(values).max())
+    assert_allclose(there.weights_, here.weights_, rtol=0, atol=close)
+    assert_allclose(there.log_likelihoods_, here.log_likelihoods_, rtol=close)
+    assert_array_equal(there.predict(values), here.predict(values))
+
+
+def test_a_component_that_is_empty_goes_to_the_row_that_fits_worst():
+    values = np.concatenate([rows(), [[90.0] * 5]])
+    means = np.stack([values[:300].mean(axis=0), np.full(5, 1e3)])
+    model = GaussianMixture(2, init=means, max_iter=30)
+    here = clone(model).fit(values)
+    there = model.set_params(device="cpu").fit(values)
+    assert there.n_reseeded_ == here.n_reseeded_ > 0
+    assert_allclose(there.means_, here.means_, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_of_any_size_are_refused_alike():
+    with pytest.raises(ValueError, match="n_components must be at most the number of rows"):
+        GaussianMixture(5, device="cpu").fit(rows(n_rows=3))
+
+
+def test_the_device_is_not_saved(tmp_path):
+    model = GaussianMixture(3, random_state=0, device="cpu").fit(rows())
+    assert clone(model).device == "cpu"
+    model.save(tmp_path / "model")
+    assert load_estimator(tmp_path / "model").device is None
+    written = json.loads(next((tmp_path / "model").glob("*.json")).read_text())
+    assert "device" not in json.dumps(written)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", ""])
+def test_names_of_no_device(device):
+    with pytest.raises(ValueError, match=r"device must be None, 'cpu', 'cuda' or one GPU"):
+        GaussianMixture(2, device=device).fit(rows())
+    with pytest.raises(TypeError, match="device must be None"):
+        GaussianMixture(2, device=0).fit(rows())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(ValueError, match=r"device='cuda' needs a GPU .* Pass device=None"):
+        VonMisesFisherMixture(2, device="cuda").fit(rows())
+
+
+def test_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"device='cpu' needs torch: pip install 'textkin\[to"):
+        GaussianMixture(2, device="cpu").fit(rows())
+    GaussianMixture(2, random_state=0).fit(rows())
+
+
+def test_too_little_memory(monkeypatch):
+    monkeypatch.setattr("textkin.device._place.memory_of", lambda *_: 500)
+    with pytest.raises(ValueError, match=r"memory must be at least .* \(device=None\)"):
+        GaussianMixture(2, device="cpu").fit(rows())
+
+
+def test_steps_that_are_not_enough_are_told():
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps"):
+        GaussianMixture(4, max_iter=1, tol=0, random_state=0, device="cpu").fit(rows())
