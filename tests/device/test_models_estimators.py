@@ -7,19 +7,22 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textkin.models import GaussianMixture, VonMisesFisherMixture, load_estimator
-
-MIXTURES = [
-    GaussianMixture(2, random_state=0, device="cpu"),
-    VonMisesFisherMixture(2, random_state=0, device="cpu"),
-]
+from textkin.models import PLSA, WTMF, GaussianMixture, VonMisesFisherMixture, load_estimator
 
 
-@parametrize_with_checks(MIXTURES)
+@parametrize_with_checks(
+    [
+        GaussianMixture(2, random_state=0, device="cpu"),
+        VonMisesFisherMixture(2, random_state=0, device="cpu"),
+        PLSA(2, random_state=0, device="cpu"),
+        WTMF(2, regularization=0.01, random_state=0, device="cpu"),
+    ]
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -56,10 +59,63 @@ def test_a_component_that_is_empty_goes_to_the_row_that_fits_worst():
     assert_allclose(there.means_, here.means_, atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_of_any_size_are_refused_alike():
     with pytest.raises(ValueError, match="n_components must be at most the number of rows"):
         GaussianMixture(5, device="cpu").fit(rows(n_rows=3))
+
+
+def bags(dtype=np.float64):
+    found = sparse.random(60, 40, 0.2, random_state=0, format="csr")
+    found.data = np.ceil(5 * found.data)
+    return sparse.csr_array(found, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"word_prior": 1.2, "topic_prior": 1.1},
+        {"tempered": True, "topic_prior": 1.1},
+        {"n_init": 2},
+    ],
+)
+def test_plsa_is_that_of_the_core(settings):
+    model = PLSA(4, random_state=0, tol=1e-3, **settings)
+    here = clone(model).fit(bags())
+    there = model.set_params(device="cpu").fit(bags())
+    assert there.n_iter_ == here.n_iter_
+    assert there.inverse_temperature_ == here.inverse_temperature_
+    for name in ("components_", "document_topics_", "topic_weights_"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=0, atol=1e-10)
+    for name in ("log_likelihoods_", "objectives_", "held_out_log_likelihoods_"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-10)
+
+
+@pytest.mark.parametrize("settings", [{}, {"orthogonality": 1e-2}, {"tol": 1e-2, "max_iter": 99}])
+def test_wtmf_is_that_of_the_core(settings):
+    model = WTMF(4, regularization=0.5, random_state=0, **settings)
+    here = clone(model).fit(bags())
+    there = model.set_params(device="cpu").fit(bags())
+    assert there.n_iter_ == here.n_iter_
+    assert_allclose(there.components_, here.components_, rtol=0, atol=1e-9)
+    assert_allclose(there.objectives_, here.objectives_, rtol=1e-10)
+    assert_allclose(there.transform(bags()), here.transform(bags()), rtol=0, atol=1e-9)
+
+
+def test_systems_out_of_range_are_refused_alike():
+    with pytest.raises(ValueError, match="cannot be solved in the range of numbers"):
+        WTMF(2, regularization=1e-300, missing_weight=0.0, device="cpu").fit([[1e200, 1.0]])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PLSA(2, random_state=0, device="cpu"), WTMF(2, regularization=0.1, device="cpu")],
+)
+def test_devices_of_models_over_bags_are_not_saved(model, tmp_path):
+    model.fit(bags()).save(tmp_path / "model")
+    loaded = load_estimator(tmp_path / "model")
+    assert loaded.device is None
+    assert_allclose(loaded.transform(bags()), model.transform(bags()))
 
 
 def test_the_device_is_not_saved(tmp_path):

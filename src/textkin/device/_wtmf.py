@@ -88,7 +88,8 @@ class DeviceBags:
         self.place, self.n_rows, self.n_factors, self.k = place, n_rows, n_factors, k
         home = place if resident else torch.device("cpu")
         self.resident = resident
-        self.squares = float(np.square(values, dtype=np.float64).sum())
+        with np.errstate(over="ignore", under="ignore"):  # told by who asks for the sum
+            self.squares = float(np.square(values, dtype=np.float64).sum())
         lengths = np.diff(indptr)
         up = -(-lengths // _PADS_TO) * _PADS_TO
         self.short: list[_Short] = []
