@@ -99,6 +99,70 @@ std::span<const Number> checked(const std::optional<Array1<Number>>& array, std:
     return view(*array);
 }
 
+void check_candidates(const Corpus& corpus, const Candidates& candidates) {
+    const auto rows = static_cast<std::int64_t>(candidates.rows.size());
+    const auto& starts = candidates.starts;
+    bool sound = starts.front() == 0 && starts.back() == rows;
+    for (std::size_t q = 0; sound && q + 1 < starts.size(); ++q) sound = starts[q] <= starts[q + 1];
+    if (!sound) throw nb::value_error("starts must ascend from 0 to the number of candidates.");
+    for (std::size_t q = 0; q + 1 < starts.size(); ++q)
+        for (std::int64_t c = starts[q] + 1; c < starts[q + 1]; ++c)
+            if (candidates.bounds[static_cast<std::size_t>(c)] <
+                candidates.bounds[static_cast<std::size_t>(c) - 1])
+                throw nb::value_error("bounds must ascend for each query.");
+    for (const std::int64_t row : candidates.rows)
+        if (row < 0 || row >= static_cast<std::int64_t>(corpus.size()) ||
+            corpus.total(static_cast<std::size_t>(row)) == 0)
+            throw nb::value_error("rows must be documents of the corpus that have words.");
+}
+
+// Hits of given candidates as the rows of a CSR matrix, and how many distances were computed.
+nb::tuple solve(const BoundSearcher& self, const Documents& queries,
+                const Array1<std::int64_t>& numbers, const Array1<std::int64_t>& starts, const Array1<std::int64_t>& rows,
+                const Array1<double>& bounds, const std::optional<std::size_t>& k,
+                const Array1<double>& limits, unsigned threads, const nb::object& progress) {
+    const auto sized = [](const auto& array, std::size_t size, const char* name) {
+        if (array.size() != size)
+            throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
+                                   " values; got " + std::to_string(array.size()) + ".")
+                                      .c_str());
+        return view(array);
+    };
+    const Candidates candidates{view(numbers), sized(starts, numbers.size() + 1, "starts"),
+                                view(rows), sized(bounds, rows.size(), "bounds"),
+                                sized(limits, numbers.size(), "limits")};
+    check_candidates(self.corpus(), candidates);
+    for (std::size_t q = 0; q < numbers.size(); ++q) {
+        const auto number = static_cast<std::size_t>(candidates.queries[q]);
+        if (number >= queries.size()) throw nb::value_error("numbers must be those of queries.");
+        if (candidates.starts[q] == candidates.starts[q + 1]) continue;
+        if (queries[number].empty() ||
+            static_cast<std::size_t>(queries[number].words.back()) >= self.table().shape(0))
+            throw nb::value_error("A query with candidates must have words that have vectors.");
+    }
+    std::vector<std::vector<Hit>> found;
+    std::vector<std::int64_t> solved;
+    run(numbers.size(), progress, [&](Stop& stop) {
+        self.searcher().solve(queries, candidates, k.value_or(SearchOptions{}.k), threads, stop,
+                              found, solved);
+    });
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int64_t> hit_rows;
+    std::vector<double> distances;
+    for (const std::vector<Hit>& hits : found) {
+        for (const Hit& hit : hits) {
+            hit_rows.push_back(hit.row);
+            distances.push_back(hit.distance);
+        }
+        indptr.push_back(static_cast<std::int64_t>(hit_rows.size()));
+    }
+    const std::size_t count = indptr.size();
+    const std::size_t hits = hit_rows.size();
+    return nb::make_tuple(to_numpy(std::move(indptr), count), to_numpy(std::move(hit_rows), hits),
+                          to_numpy(std::move(distances), hits),
+                          to_numpy(std::move(solved), count - 1));
+}
+
 // Hits as the rows of a CSR matrix, the counts and the seconds of each query, and where asked for
 // verdicts and values of each document.
 nb::tuple search(const BoundSearcher& self, const Documents& queries,
@@ -164,8 +228,9 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
 } // namespace
 
 void register_search(nb::module_& module) {
-    nb::class_<BoundSearcher>(module, "Searcher",
-                              "Blocks of documents, ready to be searched. Keeps the arrays alive.")
+    nb::class_<BoundSearcher> searcher(
+        module, "Searcher", "Blocks of documents, ready to be searched. Keeps the arrays alive.");
+    searcher
         .def(nb::init<const Table&, const std::string&, const nb::list&, std::size_t,
                       const std::optional<Array1<std::int32_t>>&,
                       const std::optional<Array1<double>>&>(),
@@ -209,6 +274,18 @@ void register_search(nb::module_& module) {
                      "NDArray[numpy.float64], NDArray[numpy.uint8], NDArray[numpy.float64]]"),
              "The nearest documents of each query: starts, rows and distances of the hits, counts "
              "by verdict (and refined), seconds by stage, and recorded verdicts and values.");
+    searcher.def(
+        "solve", &solve, "queries"_a, "numbers"_a.noconvert(), "starts"_a.noconvert(), "rows"_a.noconvert(),
+        "bounds"_a.noconvert(), "k"_a.none(), "limits"_a.noconvert(), "threads"_a,
+        "progress"_a.none(),
+        nb::sig("def solve(self, queries: Documents, numbers: NDArray[numpy.int64], "
+                "starts: NDArray[numpy.int64], "
+                "rows: NDArray[numpy.int64], bounds: NDArray[numpy.float64], k: int | None, "
+                "limits: NDArray[numpy.float64], threads: int, progress: object | None) -> "
+                "tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], "
+                "NDArray[numpy.int64]]"),
+        "The nearest of candidates of some queries, whose bounds ascend for each: starts, rows and "
+        "distances of the hits, and how many distances that took.");
     const auto names = [](auto... name) { return nb::make_tuple(name...); };
     module.attr("VERDICTS") = names("left_out", "empty", "solved", "document_side", "refined",
                                     "relaxed", "centroid", "not_reached");

@@ -45,6 +45,8 @@ class Options:
     mask: Mask | None = None
     memory: int = 512 << 20
     threads: int = 1
+    device: str | None = None
+    resident: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +85,22 @@ class Hits:
             np.concatenate([part.verdicts for part in parts]),
             np.concatenate([part.refined for part in parts]),
             np.concatenate([part.seconds for part in parts]),
+        )
+
+    def with_query(self, number: int, other: "Hits") -> "Hits":
+        """Return the same, with what another search found for its only query as that of one."""
+        starts, end = self.starts, len(self.starts) - 1
+        before, after = slice(0, int(starts[number])), slice(int(starts[number + 1]), None)
+        lengths = np.diff(starts)
+        lengths[number] = len(other.rows)
+        of = np.arange(end) == number
+        return Hits(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([self.rows[before], other.rows, self.rows[after]]),
+            np.concatenate([self.distances[before], other.distances, self.distances[after]]),
+            np.where(of[:, np.newaxis], other.verdicts, self.verdicts),
+            np.where(of, other.refined, self.refined),
+            np.where(of[:, np.newaxis], other.seconds, self.seconds),
         )
 
     def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
@@ -166,6 +184,22 @@ class Blocks:
         which document on it looks.
         """
         return self._search(queries, points, options, without, from_row, False, progress)[0]
+
+    def solve(
+        self,
+        queries: _core.Documents,
+        numbers: Int64Array,
+        starts: Int64Array,
+        rows: Int64Array,
+        bounds: Float64Array,
+        limits: Float64Array,
+        options: Options,
+    ) -> tuple[Int64Array, Int64Array, Float64Array, Int64Array]:
+        """Return the nearest of candidates, whose bounds others have found; see the core."""
+        k = self._at_most_all(options.k)
+        return self._all.solve(
+            queries, numbers, starts, rows, bounds, k, limits, options.threads, None
+        )
 
     def record(
         self, query: _core.Documents, options: Options, points: Float32Array | None = None

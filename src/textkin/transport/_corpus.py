@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,15 @@ from textkin.transport._costs import CostName
 from textkin.vectors._encode import Encoded, shares
 from textkin.vectors._space import Space
 
+if TYPE_CHECKING:
+    from textkin.transport._device import SearchOnDevice
+
 __all__ = ["ALGORITHMS", "Algorithm", "Corpus", "Hits", "Options", "Rows", "read_only"]
 
 # Queries that the core gets at a time.
 _BATCH = 4096
+# Ways to search that have bounds of all documents to compute.
+_ON_DEVICE = ("auto", "rwmd", "rwmd-query", "rwmd-document")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,17 +106,19 @@ class Corpus:
         return len(self.rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_all"}
+        made = ("blocks", "_there")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @cached_property
-    def _all(self) -> Blocks:
+    def blocks(self) -> Blocks:
+        """The documents as the core searches them."""
         rows = self.rows
         block = (rows.indptr, rows.words, rows.counts, None)
         return Blocks(self.space, self.cost, [block], len(self.space), None, self.weights)
 
     def prepare(self, memory: int) -> None:
         """Do now what the first search would have to do first."""
-        self._all.prepare(memory)
+        self.blocks.prepare(memory)
 
     def documents(self, rows: Rows) -> _core.Documents:
         """Return rows, of this corpus or of queries, as the core compares them."""
@@ -204,24 +211,40 @@ class Corpus:
         for begin in range(0, max(total, 1), size):  # once even if there are no queries
             end = min(begin + size, total)
             part = queries.part(begin, end)
-            yield (
-                begin,
-                self._all.search(
+            own = None if without is None else without[begin:end]
+            after = None if from_row is None else from_row[begin:end]
+            told = _moved_on(progress, begin, total)
+            if part.points is None and (there := self._on_device(options)) is not None:
+                hits = there.search(part, options, without=own, from_row=after, progress=told)
+            else:
+                hits = self.blocks.search(
                     self.documents(part),
                     options,
                     points=part.points,
-                    without=None if without is None else without[begin:end],
-                    from_row=None if from_row is None else from_row[begin:end],
-                    progress=_moved_on(progress, begin, total),
-                ),
-            )
+                    without=own,
+                    from_row=after,
+                    progress=told,
+                )
+            yield begin, hits
+
+    def _on_device(self, options: Options) -> "SearchOnDevice | None":
+        """Return the documents on a device, if the search has anything to gain there."""
+        if options.device is None or options.algorithm not in _ON_DEVICE:
+            return None
+        from textkin.transport._device import SearchOnDevice
+
+        where = options.device, options.resident, options.memory
+        kept: tuple[object, SearchOnDevice] | None = self.__dict__.get("_there")
+        if kept is None or kept[0] != where:
+            kept = self.__dict__["_there"] = where, SearchOnDevice(self, options)
+        return kept[1]
 
     def record(
         self, queries: Rows, row: int, options: Options
     ) -> tuple[Hits, NDArray[np.uint8], Float64Array]:
         """Search for one query; give also verdict and value of every document."""
         part = queries.part(row, row + 1)
-        return self._all.record(self.documents(part), options, part.points)
+        return self.blocks.record(self.documents(part), options, part.points)
 
 
 def read_only(*arrays: NDArray[Any]) -> None:

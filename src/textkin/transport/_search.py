@@ -46,6 +46,8 @@ class Searches:
     algorithm: Algorithm
     memory: str | int
     n_jobs: int | None
+    device: str | None = None
+    device_memory: str | int | None = None
 
     def _options(
         self,
@@ -67,6 +69,8 @@ class Searches:
             mask=mask,
             memory=memory_in_bytes(self.memory),
             threads=effective_jobs(self.n_jobs),
+            device=self.device,
+            resident=None if self.device_memory is None else memory_in_bytes(self.device_memory),
         )
 
     def _asked_for(

@@ -76,6 +76,14 @@ struct SearchResult {
     std::vector<double> values;
 };
 
+// Documents that some of many queries may find, query after query as rows of a CSR matrix: each
+// with a bound that its distance is not below, the least bound of a query first. `queries`: which
+// those are; `limits`: how far the hits of each may be.
+struct Candidates {
+    std::span<const std::int64_t> queries, starts, rows;
+    std::span<const double> bounds, limits;
+};
+
 class CentroidStore;
 
 // Searches one corpus. Searches from several threads at once are allowed.
@@ -94,6 +102,12 @@ class Searcher {
     // that anything with a vector can be searched for.
     void search(const Documents& queries, const float* points, const SearchOptions& options,
                 bool record, Stop& stop, SearchResult& out) const;
+
+    // The k nearest of candidates whose bounds were found elsewhere, such as on a GPU; and how many
+    // distances that took. Queries and candidates have words.
+    void solve(const Documents& queries, const Candidates& candidates, std::size_t k,
+               unsigned threads, Stop& stop, std::vector<std::vector<Hit>>& hits,
+               std::vector<std::int64_t>& solved) const;
 
     [[nodiscard]] const Corpus& corpus() const { return corpus_; }
 

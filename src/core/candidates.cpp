@@ -1,0 +1,71 @@
+// Exact distances of documents that somebody else has chosen, the most promising first.
+#include "nearest.h"
+#include "textkin/parallel.h"
+#include "textkin/search.h"
+
+#include <deque>
+
+namespace textkin {
+namespace {
+
+// A query and those of its candidates that are left.
+struct Asked {
+    Asked(std::size_t k, double limit, std::size_t begin, std::size_t finish)
+        : nearest(k, limit), next(begin), end(finish) {}
+
+    std::mutex guard;
+    Nearest nearest;
+    std::size_t next, end;
+    std::int64_t solved = 0;
+};
+
+} // namespace
+
+void Searcher::solve(const Documents& queries, const Candidates& candidates, std::size_t k,
+                     unsigned threads, Stop& stop, std::vector<std::vector<Hit>>& hits,
+                     std::vector<std::int64_t>& solved) const {
+    std::deque<Asked> all; // a mutex stays where it is
+    for (std::size_t q = 0; q < candidates.queries.size(); ++q)
+        all.emplace_back(k, candidates.limits[q], static_cast<std::size_t>(candidates.starts[q]),
+                         static_cast<std::size_t>(candidates.starts[q + 1]));
+    // The next candidate that has a chance; they are in order, so after one that has none, none.
+    const auto take = [&](Asked& asked) {
+        const std::lock_guard lock(asked.guard);
+        if (asked.next == asked.end) return candidates.rows.size();
+        if (asked.nearest.excludes(candidates.bounds[asked.next])) {
+            asked.next = asked.end;
+            return candidates.rows.size();
+        }
+        ++asked.solved;
+        return asked.next++;
+    };
+    // Every thread begins with queries of its own, and helps with those of the others at the end.
+    const std::size_t team = std::max(threads, 1U);
+    parallel_for(
+        team, threads, stop,
+        [&](std::size_t thread) {
+            WorkspaceLease workspace;
+            for (std::size_t step = 0; step < all.size(); ++step) {
+                const std::size_t q = (thread * all.size() / team + step) % all.size();
+                for (std::size_t c = take(all[q]); c < candidates.rows.size(); c = take(all[q])) {
+                    stop.throw_if_requested();
+                    const auto row = static_cast<std::size_t>(candidates.rows[c]);
+                    const Document document = workspace->reader.read(corpus_, row);
+                    const Document query = queries[static_cast<std::size_t>(candidates.queries[q])];
+                    const double distance = workspace->solver.distance(space_.table, space_.cost,
+                                                                       query, document, stop);
+                    const std::lock_guard lock(all[q].guard);
+                    all[q].nearest.offer(row, distance);
+                }
+            }
+        },
+        false);
+    hits.clear();
+    solved.clear();
+    for (Asked& asked : all) {
+        hits.push_back(asked.nearest.take());
+        solved.push_back(asked.solved);
+    }
+}
+
+} // namespace textkin

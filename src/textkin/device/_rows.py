@@ -1,0 +1,118 @@
+"""Documents on a device: words by their places, and what of the document each is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["DeviceRows", "HostRows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostRows:
+    """Documents in the memory of the machine, as they will be on the device.
+
+    Attributes
+    ----------
+    indptr, words, masses : ndarray, int64, int32 and float32
+        CSR. Masses of a row sum to 1, none is 0; a row may be empty.
+    """
+
+    indptr: Int64Array
+    words: Int32Array
+    masses: Float32Array
+
+    @classmethod
+    def of(cls, indptr: Int64Array, words: Int32Array, weights: Float64Array) -> "HostRows":
+        """Divide weights, which are not negative, by the sum of their row."""
+        lengths = np.diff(indptr)
+        heavy = weights > 0
+        if not heavy.all():
+            before = np.concatenate([[0], np.cumsum(heavy)])
+            indptr, words, weights = before[indptr], words[heavy], weights[heavy]
+            lengths = np.diff(indptr)
+        filled = np.flatnonzero(lengths)
+        if len(filled) == 0:
+            return cls(indptr.astype(np.int64), words[:0], np.empty(0, np.float32))
+        # Of their largest first: sums of huge weights would be infinite, of tiny ones 0.
+        largest = np.maximum.reduceat(weights, indptr[filled])
+        scaled = weights / np.repeat(largest, lengths[filled])
+        totals = np.add.reduceat(scaled, indptr[filled])
+        masses = (scaled / np.repeat(totals, lengths[filled])).astype(np.float32)
+        return cls(indptr.astype(np.int64), words, masses)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def parts(self, most: int) -> Iterator[tuple[int, "HostRows"]]:
+        """Give the rows in parts of at most so many entries (but of one row at least)."""
+        begin = 0
+        while begin < len(self):
+            end = int(np.searchsorted(self.indptr, self.indptr[begin] + most, side="right")) - 1
+            end = min(max(end, begin + 1), len(self))
+            yield begin, self.rows(begin, end)
+            begin = end
+
+    def rows(self, begin: int, end: int) -> "HostRows":
+        """Return some of the rows, without copying what is large."""
+        indptr = self.indptr[begin : end + 1]
+        inside = slice(int(indptr[0]), int(indptr[-1]))
+        return HostRows(indptr - indptr[0], self.words[inside], self.masses[inside])
+
+    def to(self, device: "torch.device") -> "DeviceRows":
+        """Copy the rows to a device."""
+        import torch
+
+        return DeviceRows(
+            torch.tensor(self.indptr, device=device),
+            torch.tensor(self.words, device=device),
+            torch.tensor(self.masses, device=device),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceRows:
+    """Documents on a device; see `HostRows`.
+
+    Attributes
+    ----------
+    indptr, words, masses : Tensor, int64, int32 and float32
+        CSR.
+    """
+
+    indptr: "torch.Tensor"
+    words: "torch.Tensor"
+    masses: "torch.Tensor"
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def lengths(self) -> "torch.Tensor":
+        """The number of words of each document."""
+        return self.indptr[1:] - self.indptr[:-1]
+
+    def parts(self, most: int) -> Iterator[tuple[int, "DeviceRows"]]:
+        """Give the rows in parts of at most so many entries (but of one row at least)."""
+        import torch
+
+        begin, total = 0, len(self)
+        while begin < total:
+            end = total
+            if len(self.words) > most:
+                start = self.indptr[begin] + most
+                end = int(torch.searchsorted(self.indptr, start, right=True)) - 1
+                end = min(max(end, begin + 1), total)
+            indptr = self.indptr[begin : end + 1]
+            inside = slice(int(indptr[0]), int(indptr[-1]))
+            yield (
+                begin,
+                DeviceRows(indptr - indptr[0], self.words[inside], self.masses[inside]),
+            )
+            begin = end

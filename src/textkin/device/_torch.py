@@ -1,0 +1,120 @@
+"""Torch, where it is installed, and the devices that it has."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["check_device", "free_bytes", "full_precision", "has_triton", "told_if_out_of_memory", "torch_device"]
+
+
+def check_device(device: object) -> None:
+    """Refuse what names no device: not None, nor "cpu", "cuda" or "cuda:1"."""
+    if device is None:
+        return
+    if not isinstance(device, str):
+        raise TypeError(f"device must be None or a name such as 'cuda'; got {device!r}.")
+    kind, colon, number = device.partition(":")
+    if kind not in ("cpu", "cuda") or (colon and not (kind == "cuda" and number.isdecimal())):
+        raise ValueError(
+            "device must be None, 'cpu', 'cuda' or one GPU of several, such as 'cuda:1'; "
+            f"got {device!r}."
+        )
+
+
+def torch_device(device: str) -> "torch.device":
+    """Return the device of a name, with all of torch behind it.
+
+    Parameters
+    ----------
+    device : str
+        "cpu", "cuda" or "cuda:1".
+
+    Returns
+    -------
+    torch.device
+        A device that is there.
+
+    Raises
+    ------
+    ImportError
+        If torch is not installed.
+    RuntimeError
+        If torch sees no such device.
+
+    Examples
+    --------
+    >>> torch_device("cpu")
+    device(type='cpu')
+    """
+    check_device(device)
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            f"device={device!r} needs torch: pip install 'textkin[torch]'. Without it, leave "
+            "device at None."
+        ) from None
+    found = torch.device(device)
+    if found.type == "cuda":
+        count = torch.cuda.device_count()
+        if count <= (found.index or 0):
+            raise RuntimeError(
+                f"device={device!r}: torch {torch.__version__} sees {count} CUDA devices here. "
+                "Pass device='cpu', or leave it at None for the compiled core."
+            )
+    return found
+
+
+def free_bytes(device: "torch.device") -> int | None:
+    """Return how much memory of a GPU is free; None for the memory of the machine itself."""
+    if device.type != "cuda":
+        return None
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(device)
+    # What torch keeps for itself and has not given out is free too.
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Multiply matrices of float32 as such, whatever shortcuts the caller has allowed torch."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@contextmanager
+def told_if_out_of_memory(device: str) -> Iterator[None]:
+    """Turn torch's error for too little memory into one that says what to do."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        free = free_bytes(torch.device(device))
+        has = "" if free is None else f", of which {free / 2**30:.1f} GiB are free now"
+        raise MemoryError(
+            f"device={device!r} has too little memory{has}. Pass a smaller memory= (tables of "
+            "queries) or device_memory= (documents, which then come in parts), or device=None. "
+            f"torch says: {error}"
+        ) from error
+
+
+@cache
+def has_triton() -> bool:
+    """Tell whether Triton is there, which comes with torch for CUDA."""
+    try:
+        import triton  # noqa: F401
+    except ImportError:
+        return False
+    return True
