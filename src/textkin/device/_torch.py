@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_device", "free_bytes", "full_precision", "has_triton", "told_if_out_of_memory", "torch_device"]
 
+_SMALLER = (
+    "Pass a smaller memory= (tables of queries) or device_memory= (documents, which then come in "
+    "parts)"
+)
+
 
 def check_device(device: object) -> None:
     """Refuse what names no device: not None, nor "cpu", "cuda" or "cuda:1"."""
@@ -94,7 +99,7 @@ def full_precision() -> Iterator[None]:
 
 
 @contextmanager
-def told_if_out_of_memory(device: str) -> Iterator[None]:
+def told_if_out_of_memory(device: str, way_out: str = _SMALLER) -> Iterator[None]:
     """Turn torch's error for too little memory into one that says what to do."""
     import torch
 
@@ -104,8 +109,7 @@ def told_if_out_of_memory(device: str) -> Iterator[None]:
         free = free_bytes(torch.device(device))
         has = "" if free is None else f", of which {free / 2**30:.1f} GiB are free now"
         raise MemoryError(
-            f"device={device!r} has too little memory{has}. Pass a smaller memory= (tables of "
-            "queries) or device_memory= (documents, which then come in parts), or device=None. "
+            f"device={device!r} has too little memory{has}. {way_out}, or device=None. "
             f"torch says: {error}"
         ) from error
 

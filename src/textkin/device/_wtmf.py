@@ -16,8 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from textkin._typing import Int32Array, Int64Array
-from textkin.device._place import at_once, full_precision, tensor_of
+from textkin.device._place import at_once, tensor_of
 from textkin.device._segments import segment_sums
+from textkin.device._torch import full_precision
 
 __all__ = ["DeviceBags", "half_sweep"]
 

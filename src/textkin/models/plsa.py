@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
-from textkin.models._devices import DEVICE
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._em import (
     EmSettings,
     Held,
@@ -214,7 +214,10 @@ class PLSA(HasTopics, BagModel):
                 self._mixture(parts.train, settings, random), parts, bags, settings, report
             )
 
-        best = best_of_starts(fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress)
+        with working_on(self.device):
+            best = best_of_starts(
+                fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress
+            )
         best.topics[totals == 0] = 1 / self.n_components
         self._keep(best, totals / totals.sum() @ best.topics)
         self._tell_convergence(stacklevel=4)  # beyond what makes a fit whole or nothing

@@ -13,7 +13,7 @@ from textkin import _core
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance import similarities
-from textkin.models._devices import DEVICE
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._em import entries_of, table_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._placed import PlacedSides
@@ -195,21 +195,22 @@ class WTMF(HasWordVectors, BagModel):
         bags = self._bags_to_fit(X)
         squares = _sum_of_squares(bags)
         dtype = dtype_for(bags.dtype, self.n_components * bags.shape[1], bags.data)
-        sides: AnySides
-        if self.device is None:
-            sides = _Sides(self, bags, dtype)
-        else:
-            sides = PlacedSides(
-                bags,
-                self._start(bags.shape[1], dtype),
-                self.n_components,
-                self.missing_weight,
-                self.regularization,
-                self.device,
-            )
-        self._fit_sides(sides, float(np.abs(bags.data).max()), progress)
+        with working_on(self.device):
+            self._fit_sides(self._sides(bags, dtype), float(np.abs(bags.data).max()), progress)
         self._warn(squares, bags.shape[0], stacklevel=4)
         return self
+
+    def _sides(self, bags: Bags, dtype: Any) -> "AnySides":  # noqa: ANN401
+        if self.device is None:
+            return _Sides(self, bags, dtype)
+        return PlacedSides(
+            bags,
+            self._start(bags.shape[1], dtype),
+            self.n_components,
+            self.missing_weight,
+            self.regularization,
+            self.device,
+        )
 
     def _start(self, n_words: int, dtype: Any) -> Any:  # noqa: ANN401 (a table of the core)
         random = check_random_state(self.random_state)

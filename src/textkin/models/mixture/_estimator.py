@@ -17,7 +17,7 @@ from textkin._saving import SavedEstimator
 from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance._blocks import one_thread_of_blas
-from textkin.models._devices import DEVICE
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._starts import best_of_starts
 from textkin.models.mixture._em import AnyRows, Family, Fit, Logits, Rows, maximise, posteriors
 from textkin.models.mixture._placed import PlacedRows
@@ -239,9 +239,10 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         values = validate_data(self, X, **_ROWS)
         weights = _checked_weights(sample_weight, len(values))
         family, rows = self._family(values, weights)
-        if self.device is not None and rows.n_rows >= self.n_components:
-            rows = PlacedRows(rows, self.device, self.n_components)
-        self._fit_rows(family, rows, progress)
+        with working_on(self.device):
+            if self.device is not None and rows.n_rows >= self.n_components:
+                rows = PlacedRows(rows, self.device, self.n_components)
+            self._fit_rows(family, rows, progress)
 
     def _fit_rows(
         self, family: Family[Any], rows: AnyRows, progress: ProgressCallback | None
