@@ -173,6 +173,7 @@ def _encode(value: Any, name: str, prefix: str, tensors: dict[str, NDArray[Any]]
     if isinstance(value, SavedEstimator):
         start = f"{prefix}." if prefix else ""
         parameters = value.get_params(deep=False)  # type: ignore[attr-defined]
+        parameters.pop("device", None)  # of this machine; another may have none
         fitted = {key: item for key, item in vars(value).items() if _is_fitted_name(key)}
         return {
             "class": type(value).__name__,

@@ -14,7 +14,8 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from textkin._typing import Float64Array
-from textkin.device._place import at_once, full_precision, tensor_of
+from textkin.device._place import at_once, tensor_of
+from textkin.device._torch import full_precision
 
 __all__ = ["MixtureRows", "block_sums"]
 

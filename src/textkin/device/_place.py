@@ -1,52 +1,30 @@
-"""Where tensors live, how much memory they may take there, and the way back to NumPy."""
+"""How much memory tensors may take where they live, the way there, and the way back to NumPy."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from textkin.device._torch import free_bytes
 from textkin.run._memory import memory_in_bytes, size_in_words
 
-__all__ = ["at_once", "full_precision", "memory_of", "place_of", "tensor_of", "write_rows"]
+__all__ = ["at_once", "memory_of", "tensor_of", "write_rows"]
 
 _PART = 0.8  # of the free memory of a GPU, which others and rounding up of sizes need too
-_ON_CPU = 2**28  # bytes of a block, where memory is that of the machine
-
-
-def place_of(device: str) -> torch.device:
-    """Return the device of a name, if it is here.
-
-    Parameters
-    ----------
-    device : "cpu" or "cuda"
-        A GPU by its number too, such as "cuda:1".
-    """
-    try:
-        place = torch.device(device)
-    except RuntimeError:
-        place = torch.device("meta")
-    if place.type not in ("cpu", "cuda"):
-        raise ValueError(f"device must be None, 'cpu' or 'cuda'; got {device!r}.")
-    if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
-        raise ValueError(
-            f"device={device!r} needs a GPU that torch {torch.__version__} can use; it sees "
-            f"{torch.cuda.device_count()} here. Pass device=None to work on the CPU."
-        )
-    return place
+_PART_OF_ALL = 0.5  # of the memory of the machine, where tensors are those of the processor
 
 
 def memory_of(place: torch.device, memory: str | int | None = None) -> int:
-    """Return the bytes that work on a device may take; None is most of what is free there."""
+    """Return the bytes that work on a device may take; None is most of what is there."""
     if memory is not None:
         return memory_in_bytes(memory)
-    if place.type != "cuda":
-        return _ON_CPU
-    free, _ = torch.cuda.mem_get_info(place)
-    kept = torch.cuda.memory_reserved(place) - torch.cuda.memory_allocated(place)
-    return int(_PART * (free + kept))
+    free = free_bytes(place)
+    if free is None:
+        return int(_PART_OF_ALL * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return int(_PART * free)
 
 
 def at_once(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
@@ -103,17 +81,3 @@ def _finish(host: torch.Tensor, waiting: tuple[slice, torch.Tensor, Any]) -> Non
     rows, pinned, done = waiting
     done.synchronize()
     host[rows] = pinned
-
-
-@contextmanager
-def full_precision() -> Iterator[None]:
-    """Keep products of float32 from being rounded to fewer bits, whatever the process has set."""
-    before = torch.get_float32_matmul_precision()
-    if before == "highest":
-        yield
-        return
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

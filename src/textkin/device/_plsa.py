@@ -152,9 +152,9 @@ class DeviceTopics:
             sums += segment_sums(
                 topics, own.documents[own.order], shares[own.order], own.word_starts
             )
-            self.topics[number] = _shared_out(after, topic_prior, topics).to(
-                self.topics[number].device
-            )
+            after = _shared_out(after, topic_prior, topics)
+            after[own.starts.diff() == 0] = 1 / after.shape[1]
+            self.topics[number] = after.to(self.topics[number].device)
         sums *= self.words * self.scale
         sums[sums < least] = 0
         sums += word_prior
@@ -163,6 +163,29 @@ class DeviceTopics:
         self.scale = torch.where(totals > 0, 1 / totals, 0)
         self.words = sums.to(self.words.dtype)
         return float(log)
+
+    def temper(self, power: float) -> None:
+        """Take all probabilities to a power, for the next step."""
+        self.topics = [part**power for part in self.topics]
+        self.words = (self.words * self.scale).pow(power).to(self.words.dtype)
+        self.scale = torch.ones_like(self.scale)
+
+    def log_prior(self, word_prior: float, topic_prior: float) -> float:
+        """Return what the priors add to the log-likelihood, less their constant."""
+        total = 0.0
+        if word_prior > 0:
+            total += word_prior * _log_sum((self.words * self.scale)[self.seen])
+        if topic_prior > 0:
+            total += topic_prior * sum(_log_sum(part.to(self.place)) for part in self.topics)
+        return total
+
+    def state(self) -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
+        """Return what a later `go_back` goes back to; steps make new tensors."""
+        return [*self.topics], self.words, self.scale
+
+    def go_back(self, state: tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]) -> None:
+        """Go back to a state."""
+        self.topics, self.words, self.scale = [*state[0]], *state[1:]
 
     def log_likelihood(
         self, entries: list[Entries | tuple[NDArray[Any], ...]] | None = None
@@ -186,6 +209,11 @@ class DeviceTopics:
     def word_topics(self) -> tuple[NDArray[Any], Float64Array]:
         """Return the expected counts of words, and what makes probabilities of them."""
         return np.asarray(self.words.cpu().numpy()), np.asarray(self.scale.cpu().numpy())
+
+
+def _log_sum(values: torch.Tensor) -> float:
+    """Return the sum of logarithms; what is too small to be kept counts as the smallest number."""
+    return float(values.double().clamp(min=torch.finfo(torch.float64).tiny).log().sum())
 
 
 def _shared_out(values: torch.Tensor, prior: float, before: torch.Tensor) -> torch.Tensor:

@@ -20,6 +20,11 @@ __all__ = [
     "torch_device",
 ]
 
+_SMALLER = (
+    "Pass a smaller memory= (tables of queries) or device_memory= (documents, which then come in "
+    "parts)"
+)
+
 
 _NAMES = re.compile(r"cpu|cuda(:[0-9]{1,4})?")
 
@@ -100,7 +105,7 @@ def full_precision() -> Iterator[None]:
 
 
 @contextmanager
-def told_if_out_of_memory(device: str) -> Iterator[None]:
+def told_if_out_of_memory(device: str, way_out: str = _SMALLER) -> Iterator[None]:
     """Turn torch's error for too little memory into one that says what to do."""
     import torch
 
@@ -110,8 +115,7 @@ def told_if_out_of_memory(device: str) -> Iterator[None]:
         free = free_bytes(torch.device(device))
         has = "" if free is None else f", of which {free / 2**30:.1f} GiB are free now"
         raise MemoryError(
-            f"device={device!r} has too little memory{has}. Pass a smaller memory= (tables of "
-            "queries) or device_memory= (documents, which then come in parts), or device=None. "
+            f"device={device!r} has too little memory{has}. {way_out}, or device=None. "
             f"torch says: {error}"
         ) from error
 

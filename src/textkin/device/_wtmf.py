@@ -16,8 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from textkin._typing import Int32Array, Int64Array
-from textkin.device._place import at_once, full_precision, tensor_of
+from textkin.device._place import at_once, tensor_of
 from textkin.device._segments import segment_sums
+from textkin.device._torch import full_precision
 
 __all__ = ["DeviceBags", "half_sweep"]
 
@@ -88,7 +89,8 @@ class DeviceBags:
         self.place, self.n_rows, self.n_factors, self.k = place, n_rows, n_factors, k
         home = place if resident else torch.device("cpu")
         self.resident = resident
-        self.squares = float(np.square(values, dtype=np.float64).sum())
+        with np.errstate(over="ignore", under="ignore"):  # told by who asks for the sum
+            self.squares = float(np.square(values, dtype=np.float64).sum())
         lengths = np.diff(indptr)
         up = -(-lengths // _PADS_TO) * _PADS_TO
         self.short: list[_Short] = []

@@ -27,7 +27,6 @@ __all__ = [
     "drawn_topics",
     "entries_of",
     "fit_held_out",
-    "fit_mixture",
     "fold_in",
     "hold_out",
     "log_of",
@@ -191,7 +190,7 @@ class Mixture(AnyMixture):
         )
         super().__init__(extent, settings)
         self.added_to_words = self.settings.word_prior  # by the core
-        self.entries, by_word, self.core = core_of(bags, self.exponent, self.dtype)
+        self.entries, by_word, self.core = self._core_of(bags)
         self.empty = np.diff(bags.indptr) == 0
         # Dirichlet(1) of both; all topics alike would be a fixed point.
         self.topics = table_of(drawn_topics(random, n_documents, n_topics), self.dtype)
@@ -199,6 +198,9 @@ class Mixture(AnyMixture):
         self.seen = np.diff(by_word) > 0
         self.draw_words(n_words, random)
         self.spare = np.zeros_like(self.topics)
+
+    def _core_of(self, bags: Bags) -> tuple[Any, Any, Any]:
+        return core_of(bags, self.exponent, self.dtype)
 
     def step(self, power: float = 1.0) -> float:
         """Take a step of (tempered) EM; return the log-likelihood before it."""
@@ -244,13 +246,6 @@ class Mixture(AnyMixture):
         return np.array(self.topics[:, : self.settings.n_components], dtype=np.float64)
 
 
-def fit_mixture(
-    bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
-) -> MixtureFit:
-    """Fit the words of all topics by plain EM."""
-    return maximise(Mixture(bags, settings, random), report)
-
-
 def maximise(mixture: AnyMixture, report: Callable[[], object]) -> MixtureFit:
     """Take steps of plain EM until the objective rises by less than `tol`, relatively."""
     settings = mixture.settings
@@ -279,10 +274,9 @@ def maximise(mixture: AnyMixture, report: Callable[[], object]) -> MixtureFit:
 
 
 def fit_held_out(
-    parts: Held, bags: Bags, settings: EmSettings, random: RandomState, report: Callable[[], object]
+    mixture: Mixture, parts: Held, bags: Bags, settings: EmSettings, report: Callable[[], object]
 ) -> MixtureFit:
     """Fit by tempered EM: stop early by held-out tokens, cool down while that helps them."""
-    mixture = Mixture(parts.train, settings, random)
     held = entries_of(parts.held, mixture.dtype)
     likelihoods: list[float] = []
     scores: list[float] = []

@@ -8,18 +8,21 @@ from numpy.random import RandomState
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from textkin._typing import Float64Array
+from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._em import (
     EmSettings,
     Held,
+    Mixture,
     MixtureFit,
     fit_held_out,
-    fit_mixture,
     fold_in,
     hold_out,
+    maximise,
 )
 from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.models._placed import PlacedMixture
 from textkin.models._starts import best_of_starts, lengths_of
 from textkin.models._words import HasTopics
 from textkin.run import ProgressCallback, effective_jobs
@@ -65,6 +68,9 @@ class PLSA(HasTopics, BagModel):
         Where the fits start, and which tokens are held out.
     n_jobs : int or None, default=None
         Threads; any number gives the same bits.
+    device : None, "cpu" or "cuda", default=None
+        Where `fit` takes its steps: None is the core of textkin on the processor, others are torch,
+        on a GPU or on tensors of the processor (see Notes). Not saved with the model.
 
     Attributes
     ----------
@@ -134,6 +140,7 @@ class PLSA(HasTopics, BagModel):
         "tol": real(0),
         "fold_in_iter": integer(1, 2**31 - 1),
         "n_jobs": one_of(None) | integer(),
+        "device": DEVICE,
     }
 
     def __init__(
@@ -151,6 +158,7 @@ class PLSA(HasTopics, BagModel):
         fold_in_iter: int = 100,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.word_prior = word_prior
@@ -164,6 +172,7 @@ class PLSA(HasTopics, BagModel):
         self.fold_in_iter = fold_in_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
@@ -200,14 +209,24 @@ class PLSA(HasTopics, BagModel):
 
         def fit(report: Callable[[], object]) -> MixtureFit:
             if parts is None:
-                return fit_mixture(bags, settings, random, report)
-            return fit_held_out(parts, bags, settings, random, report)
+                return maximise(self._mixture(bags, settings, random), report)
+            return fit_held_out(
+                self._mixture(parts.train, settings, random), parts, bags, settings, report
+            )
 
-        best = best_of_starts(fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress)
+        with working_on(self.device):
+            best = best_of_starts(
+                fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress
+            )
         best.topics[totals == 0] = 1 / self.n_components
         self._keep(best, totals / totals.sum() @ best.topics)
         self._tell_convergence(stacklevel=4)  # beyond what makes a fit whole or nothing
         return self
+
+    def _mixture(self, bags: Bags, settings: EmSettings, random: RandomState) -> Mixture:
+        if self.device is None:
+            return Mixture(bags, settings, random)
+        return PlacedMixture(bags, settings, random, self.device)
 
     def _keep(self, best: MixtureFit, topic_weights: Float64Array) -> None:
         self.components_ = best.words

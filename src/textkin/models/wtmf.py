@@ -13,8 +13,10 @@ from textkin import _core
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance import similarities
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._em import entries_of, table_of
 from textkin.models._model import BagModel, BagsLike, rounded_as
+from textkin.models._placed import PlacedSides
 from textkin.models._words import HasWordVectors
 from textkin.run import ProgressCallback, effective_jobs
 
@@ -57,6 +59,9 @@ class WTMF(HasWordVectors, BagModel):
         Where the words start.
     n_jobs : int or None, default=None
         Threads; any number gives the same bits.
+    device : None, "cpu" or "cuda", default=None
+        Where `fit` takes its sweeps: None is the core of textkin on the processor, others are
+        torch, on a GPU or on tensors of the processor (see Notes). Not saved with the model.
 
     Attributes
     ----------
@@ -132,6 +137,7 @@ class WTMF(HasWordVectors, BagModel):
         "max_iter": integer(1),
         "tol": real(0),
         "n_jobs": one_of(None) | integer(),
+        "device": DEVICE,
     }
     _takes_negative: ClassVar[bool] = True
     _keeps_zeros: ClassVar[bool] = True
@@ -147,6 +153,7 @@ class WTMF(HasWordVectors, BagModel):
         tol: float = 0.0,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.missing_weight = missing_weight
@@ -156,6 +163,7 @@ class WTMF(HasWordVectors, BagModel):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
@@ -187,10 +195,22 @@ class WTMF(HasWordVectors, BagModel):
         bags = self._bags_to_fit(X)
         squares = _sum_of_squares(bags)
         dtype = dtype_for(bags.dtype, self.n_components * bags.shape[1], bags.data)
-        sides = _Sides(self, bags, dtype)
-        self._fit_sides(sides, float(np.abs(bags.data).max()), progress)
+        with working_on(self.device):
+            self._fit_sides(self._sides(bags, dtype), float(np.abs(bags.data).max()), progress)
         self._warn(squares, bags.shape[0], stacklevel=4)
         return self
+
+    def _sides(self, bags: Bags, dtype: Any) -> "AnySides":  # noqa: ANN401
+        if self.device is None:
+            return _Sides(self, bags, dtype)
+        return PlacedSides(
+            bags,
+            self._start(bags.shape[1], dtype),
+            self.n_components,
+            self.missing_weight,
+            self.regularization,
+            self.device,
+        )
 
     def _start(self, n_words: int, dtype: Any) -> Any:  # noqa: ANN401 (a table of the core)
         random = check_random_state(self.random_state)

@@ -25,9 +25,11 @@ __all__ = [
     "Logits",
     "Rows",
     "Sums",
+    "checked_mean",
     "maximise",
     "pass_over",
     "posteriors",
+    "too_coarse",
 ]
 
 ROWS = 384  # of a block: a whole number of tiles of every BLAS; x and x^2 stay in cache
@@ -200,7 +202,7 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
 
     The caller has BLAS on one thread.
     """
-    single = rows.values.dtype == np.float32 and not _too_coarse(logits)
+    single = rows.values.dtype == np.float32 and not too_coarse(logits)
     step = _single(logits, hard) if single else _Block(logits, hard)
     logs = np.empty(len(rows.values))
     a_part = -(-len(rows.values) // (ROWS * _MOST_PARTS)) * ROWS
@@ -227,12 +229,17 @@ def pass_over(rows: Rows, logits: Logits, *, hard: bool, threads: int) -> Sums:
             second += more_second
     # Row by row in pairs, as NumPy sums; a product with BLAS would depend on its threads.
     mean = float((logs * rows.weights).sum() / rows.n_rows)
+    return Sums(counts, first, second, checked_mean(mean), logs[: rows.n_rows])
+
+
+def checked_mean(mean: float) -> float:
+    """Return a mean logarithm, if all rows have one."""
     if not np.isfinite(mean):
         raise ValueError(
             "X must have rows whose distances from others have finite squares; rows of hardly any "
             "weight lie too far away. Leave them out."
         )
-    return Sums(counts, first, second, mean, logs[: rows.n_rows])
+    return mean
 
 
 def posteriors(values: Float64Array, logits: Logits) -> tuple[Float64Array, Float64Array]:
@@ -375,7 +382,7 @@ def _padded(values: Float64Array, filler: float) -> Float64Array:
     return found
 
 
-def _too_coarse(logits: Logits) -> bool:
+def too_coarse(logits: Logits) -> bool:
     """Tell whether products in float32, with values of about 1 or of unit rows, would be rough."""
     if logits.quadratic is None:
         sizes = np.linalg.norm(logits.linear, axis=1)

@@ -17,8 +17,10 @@ from textkin._saving import SavedEstimator
 from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance._blocks import one_thread_of_blas
+from textkin.models._devices import DEVICE, working_on
 from textkin.models._starts import best_of_starts
 from textkin.models.mixture._em import AnyRows, Family, Fit, Logits, Rows, maximise, posteriors
+from textkin.models.mixture._placed import PlacedRows
 from textkin.models.mixture._starts import LLOYD_STEPS, far_rows, started
 from textkin.run import ProgressCallback, effective_jobs
 
@@ -39,6 +41,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "max_iter": integer(1),
     "tol": real(0),
     "n_jobs": one_of(None) | integer(),
+    "device": DEVICE,
 }
 
 
@@ -53,6 +56,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
     tol: float
     random_state: int | RandomState | None
     n_jobs: int | None
+    device: str | None
     weights_: Float64Array
     means_: Float64Array
     n_iter_: int
@@ -234,7 +238,11 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         check_params(self)
         values = validate_data(self, X, **_ROWS)
         weights = _checked_weights(sample_weight, len(values))
-        self._fit_rows(*self._family(values, weights), progress)
+        family, rows = self._family(values, weights)
+        with working_on(self.device):
+            if self.device is not None and rows.n_rows >= self.n_components:
+                rows = PlacedRows(rows, self.device, self.n_components)
+            self._fit_rows(family, rows, progress)
 
     def _fit_rows(
         self, family: Family[Any], rows: AnyRows, progress: ProgressCallback | None

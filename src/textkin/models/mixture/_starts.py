@@ -9,6 +9,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from textkin._typing import Float64Array, IntpArray
 from textkin.models.mixture._em import AnyRows, Family
+from textkin.models.mixture._placed import PlacedRows
 
 __all__ = ["LLOYD_STEPS", "far_rows", "reseeded_weights", "shares", "started"]
 
@@ -36,6 +37,8 @@ def far_rows(rows: AnyRows, n_components: int, random: RandomState) -> NDArray[A
             )
         )
     here = rows.at(positions)
+    if isinstance(here, PlacedRows):
+        return here.far(n_components, random)
     order = np.argsort(here.rows.sum(axis=1, dtype=np.float64), kind="stable")
     values, weights = here.rows[order], here.weights[order]
     norms = np.einsum("ij,ij->i", values, values)

@@ -44,6 +44,9 @@ class GaussianMixture(RowMixture):
         Where the fits start, and what `sample` draws.
     n_jobs : int or None, default=None
         Threads of `fit`; any number gives the same bits.
+    device : None, "cpu" or "cuda", default=None
+        Where `fit` works: None is the core of textkin on the processor, others are torch, on a GPU
+        or on tensors of the processor (see Notes). Not saved with the model.
 
     Attributes
     ----------
@@ -120,6 +123,7 @@ class GaussianMixture(RowMixture):
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.hard = hard
@@ -130,6 +134,7 @@ class GaussianMixture(RowMixture):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[GaussianFamily, Rows]:
         scale, rows = as_rows(values, weights)

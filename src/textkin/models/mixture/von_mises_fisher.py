@@ -48,6 +48,9 @@ class VonMisesFisherMixture(RowMixture):
         Where the fits start, and what `sample` draws.
     n_jobs : int or None, default=None
         Threads of `fit`; any number gives the same bits.
+    device : None, "cpu" or "cuda", default=None
+        Where `fit` works: None is the core of textkin on the processor, others are torch, on a GPU
+        or on tensors of the processor (see Notes). Not saved with the model.
 
     Attributes
     ----------
@@ -133,6 +136,7 @@ class VonMisesFisherMixture(RowMixture):
         tol: float = 1e-4,
         random_state: int | RandomState | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.hard = hard
@@ -144,6 +148,7 @@ class VonMisesFisherMixture(RowMixture):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     @staticmethod
     def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:

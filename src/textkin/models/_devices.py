@@ -1,0 +1,48 @@
+"""The parameter `device` of models, and the way to what works there."""
+
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from typing import Any
+
+from textkin._validation import Constraint
+from textkin.device._torch import check_device, told_if_out_of_memory, torch_device
+
+__all__ = ["DEVICE", "room_on", "working_on"]
+
+
+def _is_name(value: object) -> bool:
+    try:
+        check_device(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+DEVICE = Constraint(
+    _is_name,
+    "None, 'cpu', 'cuda' or one GPU of several, such as 'cuda:1'",
+    lambda value: value is not None and not isinstance(value, str),
+)
+
+
+def room_on(device: str, module: str) -> tuple[Any, Any, int]:
+    """Return a module of `textkin.device`, the torch device, and the bytes that it may take there.
+
+    Parameters
+    ----------
+    device : str
+        What the parameter says.
+    module : str
+        The name of the module.
+    """
+    place = torch_device(device)
+    memory: int = import_module("textkin.device._place").memory_of(place)
+    return import_module(f"textkin.device.{module}"), place, memory
+
+
+def working_on(device: str | None) -> AbstractContextManager[None]:
+    """Return what tells, around work on a device, that its memory was too little."""
+    if device is None:
+        return nullcontext()
+    torch_device(device)  # or torch itself may be missing
+    return told_if_out_of_memory(device, "Free some")

@@ -1,0 +1,159 @@
+"""The parameter `device` of the models: the same answers, clear refusals, nothing saved."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textkin.models import PLSA, WTMF, GaussianMixture, VonMisesFisherMixture, load_estimator
+
+
+@parametrize_with_checks(
+    [
+        GaussianMixture(2, random_state=0, device="cpu"),
+        VonMisesFisherMixture(2, random_state=0, device="cpu"),
+        PLSA(2, random_state=0, device="cpu"),
+        WTMF(2, regularization=0.01, random_state=0, device="cpu"),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def rows(dtype=np.float64, n_rows=300):
+    rng = np.random.default_rng(0)
+    centres = 4 * rng.normal(size=(4, 5))
+    values = centres[rng.integers(4, size=n_rows)] + rng.normal(size=(n_rows, 5))
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("kind", [GaussianMixture, VonMisesFisherMixture])
+def test_mixtures_are_those_of_the_core(kind, hard, dtype, close):
+    values, weights = rows(dtype), np.linspace(1, 2, 300)
+    model = kind(4, hard=hard, random_state=0)
+    here = model.fit(values, sample_weight=weights)
+    there = clone(model).set_params(device="cpu").fit(values, sample_weight=weights)
+    assert there.n_iter_ == here.n_iter_
+    assert_allclose(there.means_, here.means_, rtol=0, atol=close * np.abs(values).max())
+    assert_allclose(there.weights_, here.weights_, rtol=0, atol=close)
+    assert_allclose(there.log_likelihoods_, here.log_likelihoods_, rtol=close)
+    assert_array_equal(there.predict(values), here.predict(values))
+
+
+def test_a_component_that_is_empty_goes_to_the_row_that_fits_worst():
+    values = np.concatenate([rows(), [[90.0] * 5]])
+    means = np.stack([values[:300].mean(axis=0), np.full(5, 1e3)])
+    model = GaussianMixture(2, init=means, max_iter=30)
+    here = clone(model).fit(values)
+    there = model.set_params(device="cpu").fit(values)
+    assert there.n_reseeded_ == here.n_reseeded_ > 0
+    assert_allclose(there.means_, here.means_, atol=1e-8)
+
+
+def test_rows_of_any_size_are_refused_alike():
+    with pytest.raises(ValueError, match="n_components must be at most the number of rows"):
+        GaussianMixture(5, device="cpu").fit(rows(n_rows=3))
+
+
+def bags(dtype=np.float64):
+    found = sparse.random(60, 40, 0.2, random_state=0, format="csr")
+    found.data = np.ceil(5 * found.data)
+    return sparse.csr_array(found, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"word_prior": 1.2, "topic_prior": 1.1},
+        {"tempered": True, "topic_prior": 1.1},
+        {"n_init": 2},
+    ],
+)
+def test_plsa_is_that_of_the_core(settings):
+    model = PLSA(4, random_state=0, tol=1e-3, **settings)
+    here = clone(model).fit(bags())
+    there = model.set_params(device="cpu").fit(bags())
+    assert there.n_iter_ == here.n_iter_
+    assert there.inverse_temperature_ == here.inverse_temperature_
+    for name in ("components_", "document_topics_", "topic_weights_"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=0, atol=1e-10)
+    for name in ("log_likelihoods_", "objectives_", "held_out_log_likelihoods_"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-10)
+
+
+@pytest.mark.parametrize("settings", [{}, {"orthogonality": 1e-2}, {"tol": 1e-2, "max_iter": 99}])
+def test_wtmf_is_that_of_the_core(settings):
+    model = WTMF(4, regularization=0.5, random_state=0, **settings)
+    here = clone(model).fit(bags())
+    there = model.set_params(device="cpu").fit(bags())
+    assert there.n_iter_ == here.n_iter_
+    assert_allclose(there.components_, here.components_, rtol=0, atol=1e-9)
+    assert_allclose(there.objectives_, here.objectives_, rtol=1e-10)
+    assert_allclose(there.transform(bags()), here.transform(bags()), rtol=0, atol=1e-9)
+
+
+def test_systems_out_of_range_are_refused_alike():
+    with pytest.raises(ValueError, match="cannot be solved in the range of numbers"):
+        WTMF(2, regularization=1e-300, missing_weight=0.0, device="cpu").fit([[1e200, 1.0]])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PLSA(2, random_state=0, device="cpu"), WTMF(2, regularization=0.1, device="cpu")],
+)
+def test_devices_of_models_over_bags_are_not_saved(model, tmp_path):
+    model.fit(bags()).save(tmp_path / "model")
+    loaded = load_estimator(tmp_path / "model")
+    assert loaded.device is None
+    assert_allclose(loaded.transform(bags()), model.transform(bags()))
+
+
+def test_the_device_is_not_saved(tmp_path):
+    model = GaussianMixture(3, random_state=0, device="cpu").fit(rows())
+    assert clone(model).device == "cpu"
+    model.save(tmp_path / "model")
+    assert load_estimator(tmp_path / "model").device is None
+    written = json.loads(next((tmp_path / "model").glob("*.json")).read_text())
+    assert "device" not in json.dumps(written)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", ""])
+def test_names_of_no_device(device):
+    with pytest.raises(ValueError, match=r"device must be None, 'cpu', 'cuda' or one GPU"):
+        GaussianMixture(2, device=device).fit(rows())
+    with pytest.raises(TypeError, match="device must be None"):
+        GaussianMixture(2, device=0).fit(rows())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(RuntimeError, match=r"device='cuda': torch .* sees 0 CUDA devices"):
+        VonMisesFisherMixture(2, device="cuda").fit(rows())
+
+
+def test_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"device='cpu' needs torch: pip install 'textkin\[to"):
+        GaussianMixture(2, device="cpu").fit(rows())
+    GaussianMixture(2, random_state=0).fit(rows())
+
+
+def test_too_little_memory(monkeypatch):
+    monkeypatch.setattr("textkin.device._place.memory_of", lambda *_: 500)
+    with pytest.raises(ValueError, match=r"memory must be at least .* \(device=None\)"):
+        GaussianMixture(2, device="cpu").fit(rows())
+
+
+def test_steps_that_are_not_enough_are_told():
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps"):
+        GaussianMixture(4, max_iter=1, tol=0, random_state=0, device="cpu").fit(rows())
