@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WIDEST", "DeviceCorpus", "QueryBatch"]
 
-WIDEST = 512  # words of a query that is laid out; longer ones stay with the core
+WIDEST = 2048  # words of a query that is laid out; longer ones stay with the core
 _NARROWEST = 16
 _MOST_TOGETHER = 32  # queries
 _BYTES_OF_ENTRY = 8  # of a word of a document

@@ -170,13 +170,14 @@ def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False
 
 
 def query_side(
-    rows: DeviceRows, asked: "Asked", *, wide: bool = False, tile: int = 0, warps: int = 1
+    rows: DeviceRows, asked: "Asked", *, wide: bool = False, tile: int = 0, warps: int = 0
 ) -> torch.Tensor:
     """See `_bounds.query_side`."""
     kind = torch.float64 if wide else torch.float32
     found = torch.empty(len(asked), len(rows), dtype=kind, device=asked.shares.device)
     width = asked.width
     tile = tile or max(256 // width, 1)
+    warps = warps or (1 if width <= 256 else 4)
     if len(rows) and len(asked):
         _query_side[(len(rows), len(asked))](
             rows.indptr,
@@ -217,8 +218,8 @@ def refined(
             asked.costs,
             asked.shares,
             asked.places if cancels else asked.shares,
-            queries,
-            documents,
+            queries.contiguous(),
+            documents.contiguous(),
             found,
             asked.costs.stride(0),
             asked.costs.shape[1],
