@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -73,6 +74,14 @@ def test_a_token_that_anybody_could_guess(refused, monkeypatch):
     assert "No such file" in refused("p.kin", "--port", 0, "--token-file", "none")
     monkeypatch.setenv("TEXTKIN_TOKEN", "short")
     assert "16 characters" in refused("p.kin", "--port", 0)
+
+
+def test_a_demo_that_has_nowhere_to_be(refused, here, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "p.kin" / "catalogue.sqlite"))
+    said = refused("--demo", "--port", 0)
+    assert "temporary files" in said
+    assert "Not a directory" in said
+    assert "TMPDIR" in said
 
 
 def test_without_the_extra_the_command_to_install_it_is_told(refused, monkeypatch):
