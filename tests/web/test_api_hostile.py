@@ -69,6 +69,24 @@ def test_filters_without_end_are_refused(client, where):
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.parametrize(
+    ("address", "sent", "field"),
+    [
+        (
+            "search",
+            {"query": "cats", "rounds": [{"relevant": ["x"] * 10_001}]},
+            "rounds.0.relevant",
+        ),
+        ("feedback", {"query": "cats", "rounds": [{}] * 10_001}, "rounds"),
+        ("documents", {"documents": [{"text": ""}] * 10_001}, "documents"),
+    ],
+)
+def test_lists_without_end_are_not_read_to_theirs(client, writer, address, sent, field):
+    error = error_of(client.post(f"/api/{address}", json=sent, headers=writer), 413)
+    assert (error["code"], error["field"]) == ("too_large", field)
+    assert f"{field} may have 10,000 entries" in error["message"]
+
+
 def test_filters_ask_for_some_fields(client):
     where = " and ".join(f"f{number} = 1" for number in range(51))
     for answer in (
@@ -80,6 +98,21 @@ def test_filters_ask_for_some_fields(client):
     fewer = where.rpartition(" and ")[0]
     answer = client.post("/api/search", json={"query": "cats", "where": fewer})
     assert answer.status_code == 200
+
+
+def test_texts_of_too_many_words_are_not_drawn(client, monkeypatch):
+    monkeypatch.setattr("textkin.web._comparing._MOST_PAIRS", 4)
+    asked = {"query": "cats purr and sleep", "document": "cats"}
+    for by in ("wmd", "rwmd", "hybrid"):
+        error = error_of(client.post("/api/explain", json={**asked, "by": by}), 413)
+        assert error["code"] == "too_large"
+        assert "such as wcd" in error["message"]
+    long = {"a": "cats purr and sleep", "b": "dogs bark"}
+    error = error_of(client.post("/api/compare", json=long), 413)
+    assert "a has 3 different words and b 2, which makes 6 pairs" in error["message"]
+    for address, sent in (("explain", asked), ("compare", long)):
+        assert client.post(f"/api/{address}", json={**sent, "by": "wcd"}).status_code == 200
+    assert client.post("/api/compare", json={"a": "cats", "b": "dogs bark"}).status_code == 200
 
 
 def test_explanations_have_the_limits_of_searches(index):

@@ -52,9 +52,16 @@ class Answer(BaseModel):
 class Error(Answer):
     """What went wrong."""
 
-    code: Code
+    code: Code = Field(
+        description="Which kind, for programs: codes stay as they are, messages need not."
+    )
     message: str = Field(description="What was expected, what came, and the way out.")
     field: str | None = Field(description="The part of the request that is meant.")
+    unknown: dict[str, list[str]] | None = Field(
+        default=None,
+        description="Of the code `wordless`: each text that cannot be compared, by its field, with "
+        "the first of its words that have no vector. An empty list: no words but stop words.",
+    )
 
 
 class Failure(Answer):
@@ -192,6 +199,13 @@ class FeedbackFound(Found):
     before: Before
 
 
+class Rest(Answer):
+    """Parts that are not told one by one, summed up."""
+
+    count: int
+    value: float
+
+
 class Part(Answer):
     """A part of a score."""
 
@@ -199,7 +213,8 @@ class Part(Answer):
     value: float
     share: float
     note: str
-    parts: list["Part"]
+    parts: list["Part"] = Field(description="What it is the sum of, where it is one.")
+    rest: Rest | None = Field(description="What is not told of its parts.")
 
 
 class Flowing(Answer):
@@ -211,13 +226,6 @@ class Flowing(Answer):
     cost: float
     contribution: float
     share: float
-
-
-class Rest(Answer):
-    """Parts that are not told one by one, summed up."""
-
-    count: int
-    value: float
 
 
 class Partner(Answer):

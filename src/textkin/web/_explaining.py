@@ -1,5 +1,6 @@
 """Why a document has its score, and how two texts compare."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from textkin.explain import Contribution, Contributions, Explanation, Flow
@@ -10,7 +11,7 @@ from textkin.index.ranking._view import View
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
 from textkin.web._checking import check_pseudo, check_rounds, check_text, checked_filter
-from textkin.web._comparing import Side, aligned, compared
+from textkin.web._comparing import Side, aligned, check_flow, compared
 from textkin.web._problems import Problem
 from textkin.web._requests import Comparing, Explaining, StoredText
 from textkin.web._searching import Question, row_named
@@ -50,6 +51,7 @@ def explain(store: Store, asked: Explaining) -> answers.Explanation:
     if asked.pseudo is not None:
         question.move_to_best(asked.pseudo)
     asking = question.asking
+    check_flow(asking.ranker, question.query, row)
     try:
         found = asking.ranker.explain_among(question.query, row, asking.scope.rows)
     except LookupError as error:  # no candidate of a hybrid, or an index without words
@@ -168,14 +170,17 @@ def _flow(flow: Flow, limit: int) -> dict[str, Any]:
 
 
 def _contributions(found: Contributions, limit: int) -> dict[str, Any]:
-    shown, rest = found.parts[:limit], found.parts[limit:]
     return {
         "kind": "contributions",
-        "parts": [_part(found, part, limit) for part in shown],
-        "rest": answers.Rest(count=len(rest), value=sum(part.value for part in rest))
-        if rest
-        else None,
+        "parts": [_part(found, part, limit) for part in found.parts[:limit]],
+        "rest": _rest(found.parts[limit:]),
     }
+
+
+def _rest(parts: Sequence[Contribution]) -> answers.Rest | None:
+    if not parts:
+        return None
+    return answers.Rest(count=len(parts), value=sum(part.value for part in parts))
 
 
 def _part(found: Contributions, part: Contribution, limit: int) -> answers.Part:
@@ -185,4 +190,5 @@ def _part(found: Contributions, part: Contribution, limit: int) -> answers.Part:
         share=found.share(part),
         note=part.note,
         parts=[_part(found, inner, limit) for inner in part.parts[:limit]],
+        rest=_rest(part.parts[limit:]),
     )

@@ -1,6 +1,8 @@
 """What went wrong, as a client is told: a code, a sentence with the way out, a field."""
 
 import logging
+import os
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from textkin.exceptions import AddError, DamagedIndexError, EmptyDocumentError, IndexLockedError
@@ -15,8 +17,10 @@ Code: TypeAlias = Literal[
     "conflict",
     "too_large",
     "invalid",
+    "wordless",
     "too_slow",
     "busy",
+    "unavailable",
     "internal",
 ]
 
@@ -28,8 +32,10 @@ STATUS: dict[Code, int] = {
     "conflict": 409,
     "too_large": 413,
     "invalid": 422,
+    "wordless": 422,
     "too_slow": 503,
     "busy": 503,
+    "unavailable": 503,
     "internal": 500,
 }
 
@@ -49,25 +55,42 @@ class Problem(Exception):
         The part of the request that is meant.
     status : int, optional
         Of HTTP; by default that of the code.
+    unknown : mapping of str to sequences of str, optional
+        Of "wordless": each text that cannot be compared, by its field, with its words that have
+        no vector; without any, it has no words but stop words.
     """
 
     def __init__(
-        self, code: Code, message: str, field: str | None = None, status: int | None = None
+        self,
+        code: Code,
+        message: str,
+        field: str | None = None,
+        status: int | None = None,
+        unknown: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(message)
         self.code: Code = code
         self.message = message
         self.field = field
         self.status = STATUS[code] if status is None else status
+        self.unknown = unknown
 
     def again(self) -> "Problem":
         """Return the same to be raised once more; each raising adds to what an error keeps."""
-        return Problem(self.code, self.message, self.field, self.status)
+        return Problem(self.code, self.message, self.field, self.status, self.unknown)
 
-    def as_dict(self) -> dict[str, dict[str, str | None]]:
+    def as_dict(self) -> dict[str, dict[str, object]]:
         """Return what a client gets."""
         field = None if self.field is None else _whole(self.field)
-        return {"error": {"code": self.code, "message": _whole(self.message), "field": field}}
+        told: dict[str, object] = {
+            "code": self.code,
+            "message": _whole(self.message),
+            "field": field,
+        }
+        if self.unknown is None:
+            return {"error": told}
+        words = {name: [*map(_whole, words)] for name, words in self.unknown.items()}
+        return {"error": {**told, "unknown": words}}
 
     def headers(self) -> dict[str, str]:
         """Return what HTTP wants beside it."""
@@ -81,7 +104,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, EmptyDocumentError):
-        return Problem("invalid", str(error), None)
+        return Problem("wordless", str(error), error.argument or None)
     if isinstance(error, AddError):
         return Problem("invalid", str(error), "documents")
     if isinstance(error, IndexLockedError):
@@ -90,6 +113,17 @@ def problem_of(error: Exception) -> Problem:
         return Problem("not_found", str(error.args[0]))
     if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedIndexError):
         return Problem("invalid", str(error), _field(str(error)))
+    if isinstance(error, DamagedIndexError):
+        _log.error("the index is damaged: %s", _where(error))
+        return Problem(
+            "unavailable",
+            "The index is damaged, and this cannot be answered. `textkin index verify` says what "
+            "is wrong; put a copy in its place, and start the server again.",
+        )
+    if isinstance(error, OSError) and error.errno is not None:  # of a disk; paths are not told
+        why = os.strerror(error.errno)
+        _log.error("the index cannot be used (%s): %s", why, _where(error))
+        return Problem("unavailable", f"The index cannot be used at the moment: {why.lower()}.")
     _log.error("internal error: %s", _where(error))
     return Problem("internal", "Something went wrong in the server; its log says where.")
 

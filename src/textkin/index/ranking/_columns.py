@@ -14,10 +14,9 @@ import sys
 import threading
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from textkin._typing import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import CATALOGUE
 from textkin.index.ranking._filters import Condition, Filter, Group, Scalar
+from textkin.index.ranking._recent import Recent
 from textkin.index.ranking._view import View
 
 __all__ = ["Column", "Columns", "Field", "Passed", "passed_by"]
@@ -139,34 +139,6 @@ class Column:
         return slice(first + low, first + max(low, high))
 
 
-class _Sized(Protocol):
-    @property
-    def nbytes(self) -> int: ...
-
-
-_Kept = TypeVar("_Kept", bound=_Sized)
-_Key = TypeVar("_Key")
-
-
-class _Recent(Generic[_Key, _Kept]):
-    """What was used last, up to so many bytes, and always the very last."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
-
-    def get(self, key: _Key) -> _Kept | None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def put(self, key: _Key, value: _Kept) -> None:
-        self._kept[key] = value
-        size = sum(kept.nbytes for kept in self._kept.values())
-        while size > self._most and len(self._kept) > 1:
-            size -= self._kept.popitem(last=False)[1].nbytes
-
-
 class Columns:
     """The columns of a view, made when a filter asks for them; safe to be used by several threads.
 
@@ -183,8 +155,8 @@ class Columns:
     def __init__(self, view: View) -> None:
         self._view = view
         self._mutex = threading.Lock()
-        self._columns: _Recent[str, Column] = _Recent(_COLUMN_BYTES)
-        self._passed: _Recent[Filter, Passed] = _Recent(_MASK_BYTES)
+        self._columns: Recent[str, Column] = Recent(_COLUMN_BYTES)
+        self._passed: Recent[Filter, Passed] = Recent(_MASK_BYTES)
         # A lock that was taken while the process was forked is never given back.
         kept = view.kept.setdefault(("columns", os.getpid()), _Values())
         assert isinstance(kept, _Values)
@@ -251,7 +223,7 @@ class _Values:
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._kept: _Recent[str, Field] = _Recent(_VALUE_BYTES)
+        self._kept: Recent[str, Field] = Recent(_VALUE_BYTES)
         self._file: object = None
 
     def columns(self, view: View, fields: Sequence[str]) -> dict[str, Column]:
@@ -260,7 +232,7 @@ class _Values:
             file = catalogue.file
         with self._mutex:
             if file != self._file:  # another index lies there now
-                self._file, self._kept = file, _Recent(_VALUE_BYTES)
+                self._file, self._kept = file, Recent(_VALUE_BYTES)
             state = view.snapshot.state
             values: dict[str, Field] = {}
             for field in fields:
