@@ -45,7 +45,7 @@ BLENDED = """async () => {
         pixels.set(before);
         const stamps = stampsOf(shape, 4);
         press(pixels, 40, 40, stamps, 20, 20, packed(`rgb(${colour})`), 200);
-        const { reach, size, cover } = stamps[0];
+        const { reach, size, cover } = stamps.places[0];
         for (let at = 0; at < size * size; at++) {
             const to = (20 - reach + Math.floor(at / size)) * 40 + 20 - reach + (at % size);
             const part = (cover[at] / 255) * (200 / 256);
@@ -59,6 +59,38 @@ BLENDED = """async () => {
         press(pixels, 40, 40, stampsOf(0, 4), x, y, packed("#000000"), 256); // cut off at edges
     }
     return most;
+}"""
+
+# The shapes as inequalities, looked at 256 times in each pixel; what a stamp covers beside that.
+COVERED = """async () => {
+    const { press, stampsOf } = await import("/static/map_stamps.js");
+    const inside = [
+        (x, y) => x * x + y * y <= 1,
+        (x, y) => Math.max(Math.abs(x), Math.abs(y)) <= 0.886,
+        (x, y) => y <= 0.78 && Math.abs(x) <= ((y + 1.24) / 2.02) * 1.5,
+        (x, y) => Math.abs(x) + Math.abs(y) <= 1.253,
+    ];
+    const found = [];
+    for (let shape = 0; shape < inside.length; shape++) {
+        for (const radius of [1.75, 4, 9.5]) {
+            const pixels = new Uint32Array(40 * 40).fill(0xff000000);
+            press(pixels, 40, 40, stampsOf(shape, radius), 20.25, 20.5, 0xffffffff, 256);
+            let [most, area, all] = [0, 0, 0];
+            pixels.forEach((pixel, at) => {
+                let hits = 0;
+                for (let look = 0; look < 256; look++) {
+                    const x = (at % 40) - 20.25 + ((look % 16) + 0.5) / 16 - 0.5;
+                    const y = Math.floor(at / 40) - 20.5 + (Math.floor(look / 16) + 0.5) / 16 - 0.5;
+                    if (inside[shape](x / radius, y / radius)) hits++;
+                }
+                most = Math.max(most, Math.abs((pixel & 255) / 255 - hits / 256));
+                area += (pixel & 255) / 255;
+                all += hits / 256;
+            });
+            found.push([most, area / all]);
+        }
+    }
+    return found;
 }"""
 
 DENSEST = """async ([x, y]) => {
@@ -78,6 +110,12 @@ def test_the_grid_finds_what_looking_at_every_point_finds(page):
 
 def test_two_channels_at_once_are_blended_as_one_by_one(page):
     assert page.evaluate(BLENDED) <= 3
+
+
+def test_stamps_cover_what_their_shapes_do(page):
+    for most, area in page.evaluate(COVERED):
+        assert most <= 0.3  # at corners, which come out a little round or full
+        assert area == pytest.approx(1, abs=0.05)
 
 
 def test_a_name_stands_among_most_of_its_points(page):
