@@ -124,8 +124,8 @@ def test_long_texts_are_not_shown_word_by_word(client, writer):
         ("compare", {"a": "cat", "b": {"id": "nobody"}}, 404, "b"),
         ("compare", {"a": "cat", "b": "dog", "by": "hybrid"}, 422, "by"),
         ("compare", {"a": "cat", "b": "d" * 20_001}, 413, "b"),
-        ("compare", {"a": "cat", "b": "xyzzyx"}, 422, None),
-        ("compare", {"a": "", "b": "dog"}, 422, None),
+        ("compare", {"a": "cat", "b": "xyzzyx"}, 422, "b"),
+        ("compare", {"a": "", "b": "dog"}, 422, "a"),
         ("explain", {"query": "cat", "document": "nobody"}, 404, "document"),
         ("explain", {"query": "cat", "document": "cats", "by": "x"}, 422, "by"),
         ("explain", {"document": "cats"}, 422, None),
@@ -133,6 +133,32 @@ def test_long_texts_are_not_shown_word_by_word(client, writer):
 )
 def test_wrong_questions_say_what_is_wrong(client, path, body, status, field):
     assert error_of(client.post(f"/api/{path}", json=body), status)["field"] == field
+
+
+@pytest.mark.parametrize("by", ["wmd", "rwmd", "wcd"])
+@pytest.mark.parametrize(
+    ("a", "b", "field", "unknown"),
+    [
+        ("xyzzyx", "cats", "a", {"a": ["xyzzyx"]}),
+        ("cats", "of the", "b", {"b": []}),
+        ("", "xyzzyx plughy", None, {"a": [], "b": ["xyzzyx", "plughy"]}),
+    ],
+)
+def test_texts_without_words_are_named_with_their_words(client, by, a, b, field, unknown):
+    error = error_of(client.post("/api/compare", json={"a": a, "b": b, "by": by}), 422)
+    assert (error["code"], error["field"], error["unknown"]) == ("wordless", field, unknown)
+    asked = {"query": a, "document": "empty", "by": by}
+    error = error_of(client.post("/api/explain", json=asked), 422)
+    assert error["code"] == "wordless"
+    assert "document" in error["unknown"]
+
+
+def test_few_unknown_words_are_named_and_none_at_length(client):
+    words = [f"{'x' * 3000}{number}y" for number in "abcdef"]
+    error = error_of(client.post("/api/compare", json={"a": " ".join(words), "b": "cat"}), 422)
+    assert len(error["unknown"]["a"]) == 5
+    assert max(map(len, error["unknown"]["a"])) == 40
+    assert len(error["message"]) < 1000
 
 
 def test_words_that_nobody_shares_explain_a_score_of_zero(client):

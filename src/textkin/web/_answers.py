@@ -52,9 +52,16 @@ class Answer(BaseModel):
 class Error(Answer):
     """What went wrong."""
 
-    code: Code
+    code: Code = Field(
+        description="Which kind, for programs: codes stay as they are, messages need not."
+    )
     message: str = Field(description="What was expected, what came, and the way out.")
     field: str | None = Field(description="The part of the request that is meant.")
+    unknown: dict[str, list[str]] | None = Field(
+        default=None,
+        description="Of the code `wordless`: each text that cannot be compared, by its field, with "
+        "the first of its words that have no vector. An empty list: no words but stop words.",
+    )
 
 
 class Failure(Answer):

@@ -1,22 +1,36 @@
 """Two texts, or documents, compared as the rankings of an index compare a query with a document."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from textkin._typing import Float64Array
-from textkin.explain import AlignedText, Contribution, Contributions, Explanation, Flow
+from textkin.explain import (
+    AlignedText,
+    Contribution,
+    Contributions,
+    Explanation,
+    Flow,
+    shortened,
+)
 from textkin.index.ranking._models import ModelQuery, ModelRanker
 from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._terms import TermQuery, TermRanker
-from textkin.index.ranking._transport import _SIDES, TransportQuery, TransportRanker, _compared
+from textkin.index.ranking._transport import _SIDES, TransportQuery, TransportRanker
 from textkin.transport import Comparison
 from textkin.transport._comparison import compare_rows
 from textkin.transport._parts import centroid_parts, relaxed_flow
+from textkin.vectors._encode import Encoded
+from textkin.web._problems import Problem
 from textkin.weighting._formulas import bm25_saturation
 
-__all__ = ["Side", "aligned", "compared"]
+__all__ = ["Side", "aligned", "check_words", "compared"]
+
+_NAMED = 5  # words without a vector that an answer names
+_COLUMNS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +61,7 @@ def compared(ranker: Ranker[Any], a: Side, b: Side) -> Explanation:
 
     Raises
     ------
-    EmptyDocumentError
+    Problem
         If the ranking is by transport, and one of them has no word with a vector.
     """
     if isinstance(ranker, TransportRanker):
@@ -59,6 +73,28 @@ def compared(ranker: Ranker[Any], a: Side, b: Side) -> Explanation:
         return _by_words(ranker, a.query(ranker), b)
     assert isinstance(ranker, ModelRanker)
     return _by_model(ranker, a.query(ranker), b.query(ranker))
+
+
+def check_words(texts: Mapping[str, Encoded]) -> None:
+    """Raise unless each text has a word that can travel; says which has not, and its words."""
+    unknown = {
+        name: [shortened(word, _COLUMNS) for word in islice(encoded.coverage(0).unknown, _NAMED)]
+        for name, encoded in texts.items()
+        if encoded.documents().empty_rows().size
+    }
+    if unknown:
+        said = " ".join(_wordless(name, words) for name, words in unknown.items())
+        field = next(iter(unknown)) if len(unknown) == 1 else None
+        raise Problem("wordless", said, field, unknown=unknown)
+
+
+def _wordless(name: str, unknown: list[str]) -> str:
+    if not unknown:
+        return f"{name} has no words but stop words; it needs others to be compared."
+    return (
+        f"{name} has no word with a vector, only such as {', '.join(unknown)}. Take other words, "
+        "or a measure of spellings, such as tfidf."
+    )
 
 
 def aligned(ranker: Ranker[Any], found: Explanation, texts: tuple[str, str]) -> AlignedText | None:
@@ -74,7 +110,8 @@ def _by_transport(ranker: TransportRanker, a: Side, b: Side) -> Explanation:
     ranking, space = ranker._ranking, ranker._stored.space
     sides: list[TransportQuery] = [a.query(ranker), b.query(ranker)]
     first, second = (side.encoded for side in sides)
-    one, other = _compared(first, a.name), _compared(second, b.name)
+    check_words({a.name: first, b.name: second})
+    one, other = first.documents(), second.documents()
     if ranking.method == "wcd":
         return centroid_parts(space, first, one, second, other, ranking.cost)
     if ranking.method != "wmd":

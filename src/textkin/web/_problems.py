@@ -1,6 +1,7 @@
 """What went wrong, as a client is told: a code, a sentence with the way out, a field."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from textkin.exceptions import AddError, DamagedIndexError, EmptyDocumentError, IndexLockedError
@@ -15,6 +16,7 @@ Code: TypeAlias = Literal[
     "conflict",
     "too_large",
     "invalid",
+    "wordless",
     "too_slow",
     "busy",
     "internal",
@@ -28,6 +30,7 @@ STATUS: dict[Code, int] = {
     "conflict": 409,
     "too_large": 413,
     "invalid": 422,
+    "wordless": 422,
     "too_slow": 503,
     "busy": 503,
     "internal": 500,
@@ -49,25 +52,42 @@ class Problem(Exception):
         The part of the request that is meant.
     status : int, optional
         Of HTTP; by default that of the code.
+    unknown : mapping of str to sequences of str, optional
+        Of "wordless": each text that cannot be compared, by its field, with its words that have
+        no vector; without any, it has no words but stop words.
     """
 
     def __init__(
-        self, code: Code, message: str, field: str | None = None, status: int | None = None
+        self,
+        code: Code,
+        message: str,
+        field: str | None = None,
+        status: int | None = None,
+        unknown: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(message)
         self.code: Code = code
         self.message = message
         self.field = field
         self.status = STATUS[code] if status is None else status
+        self.unknown = unknown
 
     def again(self) -> "Problem":
         """Return the same to be raised once more; each raising adds to what an error keeps."""
-        return Problem(self.code, self.message, self.field, self.status)
+        return Problem(self.code, self.message, self.field, self.status, self.unknown)
 
-    def as_dict(self) -> dict[str, dict[str, str | None]]:
+    def as_dict(self) -> dict[str, dict[str, object]]:
         """Return what a client gets."""
         field = None if self.field is None else _whole(self.field)
-        return {"error": {"code": self.code, "message": _whole(self.message), "field": field}}
+        told: dict[str, object] = {
+            "code": self.code,
+            "message": _whole(self.message),
+            "field": field,
+        }
+        if self.unknown is None:
+            return {"error": told}
+        words = {name: [*map(_whole, words)] for name, words in self.unknown.items()}
+        return {"error": {**told, "unknown": words}}
 
     def headers(self) -> dict[str, str]:
         """Return what HTTP wants beside it."""
@@ -81,7 +101,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, EmptyDocumentError):
-        return Problem("invalid", str(error), None)
+        return Problem("wordless", str(error), error.argument or None)
     if isinstance(error, AddError):
         return Problem("invalid", str(error), "documents")
     if isinstance(error, IndexLockedError):
