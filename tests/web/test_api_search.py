@@ -112,6 +112,15 @@ def test_votes_of_the_nearest_that_have_a_label(client):
     assert by_year["label"] == 2015
 
 
+def test_labels_that_are_equal_numbers_are_labels_of_their_own(client, writer):
+    for id, label in (("t", True), ("one", 1), ("half", 1.0), ("two", 1)):
+        body = {"text": "voting words", "label": label}
+        client.put("/api/document", params={"id": id}, json=body, headers=writer)
+    shares = post(client, "classify", text="voting words", by="bm25", k=4)["shares"]
+    told = {(type(one["label"]), one["label"]): one["share"] for one in shares}
+    assert told == {(bool, True): 0.25, (int, 1): 0.5, (float, 1.0): 0.25}
+
+
 def test_nobody_to_vote_is_told(client):
     found = post(client, "classify", text="xyzzy", by="bm25")
     assert found["label"] is None

@@ -80,6 +80,18 @@ def test_addresses_and_methods_that_there_are_not(client):
     assert answer.headers["allow"] == "POST"
 
 
+def test_addresses_that_are_typed_lead_to_the_page_which_says_that_they_are_wrong(client):
+    typed = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for address in ("/nothing", "/compare/nothing", "/static/nothing.js"):
+        answer = client.get(address, headers=typed)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"].startswith("text/html")
+        assert answer.text == client.get("/").text
+        assert error_of(client.get(address), 404)["code"] == "not_found"
+        assert error_of(client.post(address, headers=typed), 405 if "static" in address else 404)
+    assert error_of(client.get("/api/nothing", headers=typed), 404)["code"] == "not_found"
+
+
 def test_a_large_request_is_refused_whether_it_says_so_or_not(index):
     with client_of(index, limits=Limits(body=1000)) as client:
         body = b'{"query": "' + b"x" * 2000 + b'"}'

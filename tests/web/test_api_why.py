@@ -50,6 +50,16 @@ def test_a_document_may_be_the_query_and_filters_count(client):
     assert all(part["parts"] for part in why["parts"])  # of each ranking
 
 
+def test_the_parts_of_parts_sum_up_with_their_rest(client):
+    why = post(client, "explain", query="cats on the red mat", document="mat", by="hybrid", limit=1)
+    by_name = {part["name"]: part for part in why["parts"]}
+    for part in by_name.values():
+        inner = sum(one["value"] for one in part["parts"]) + part["rest"]["value"]
+        assert inner == pytest.approx(part["value"], rel=1e-6)
+        assert all(one["rest"] is None for one in part["parts"])
+    assert by_name
+
+
 def test_drawings_hold_no_style_and_no_script(client):
     hostile = "<script>alert(1)</script> \u202e kitten & cat"
     why = post(client, "compare", a=hostile, b="cats 'and' \"dogs\"")

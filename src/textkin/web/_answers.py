@@ -199,6 +199,13 @@ class FeedbackFound(Found):
     before: Before
 
 
+class Rest(Answer):
+    """Parts that are not told one by one, summed up."""
+
+    count: int
+    value: float
+
+
 class Part(Answer):
     """A part of a score."""
 
@@ -206,7 +213,8 @@ class Part(Answer):
     value: float
     share: float
     note: str
-    parts: list["Part"]
+    parts: list["Part"] = Field(description="What it is the sum of, where it is one.")
+    rest: Rest | None = Field(description="What is not told of its parts.")
 
 
 class Flowing(Answer):
@@ -218,13 +226,6 @@ class Flowing(Answer):
     cost: float
     contribution: float
     share: float
-
-
-class Rest(Answer):
-    """Parts that are not told one by one, summed up."""
-
-    count: int
-    value: float
 
 
 class Partner(Answer):

@@ -1,10 +1,11 @@
 """What becomes of errors: one form for all of them, in words."""
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from textkin.web._pages import page
 from textkin.web._problems import Problem
 
 __all__ = ["add_errors"]
@@ -22,14 +23,22 @@ def add_errors(app: FastAPI) -> None:
         problem = _of_validation(error)
         return JSONResponse(problem.as_dict(), problem.status)
 
-    async def of_http(_request: Request, error: Exception) -> JSONResponse:
+    async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if error.status_code == 404 and _is_typed(request):
+            return page(404)
         problem = _of_http(error)
         return JSONResponse(problem.as_dict(), problem.status, headers=error.headers)
 
     app.add_exception_handler(Problem, told)
     app.add_exception_handler(RequestValidationError, refused)
     app.add_exception_handler(HTTPException, of_http)
+
+
+def _is_typed(request: Request) -> bool:
+    """Return whether somebody has typed the address into a browser, or followed a link."""
+    reads = request.method in ("GET", "HEAD") and not request.url.path.startswith("/api")
+    return reads and "text/html" in request.headers.get("accept", "")
 
 
 def _of_validation(error: RequestValidationError) -> Problem:

@@ -1,5 +1,6 @@
 """Why a document has its score, and how two texts compare."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from textkin.explain import Contribution, Contributions, Explanation, Flow
@@ -172,14 +173,17 @@ def _flow(flow: Flow, limit: int) -> dict[str, Any]:
 
 
 def _contributions(found: Contributions, limit: int) -> dict[str, Any]:
-    shown, rest = found.parts[:limit], found.parts[limit:]
     return {
         "kind": "contributions",
-        "parts": [_part(found, part, limit) for part in shown],
-        "rest": answers.Rest(count=len(rest), value=sum(part.value for part in rest))
-        if rest
-        else None,
+        "parts": [_part(found, part, limit) for part in found.parts[:limit]],
+        "rest": _rest(found.parts[limit:]),
     }
+
+
+def _rest(parts: Sequence[Contribution]) -> answers.Rest | None:
+    if not parts:
+        return None
+    return answers.Rest(count=len(parts), value=sum(part.value for part in parts))
 
 
 def _part(found: Contributions, part: Contribution, limit: int) -> answers.Part:
@@ -189,4 +193,5 @@ def _part(found: Contributions, part: Contribution, limit: int) -> answers.Part:
         share=found.share(part),
         note=part.note,
         parts=[_part(found, inner, limit) for inner in part.parts[:limit]],
+        rest=_rest(part.parts[limit:]),
     )

@@ -8,7 +8,7 @@ from fastapi.staticfiles import StaticFiles
 
 from textkin.explain import stylesheet
 
-__all__ = ["add_pages"]
+__all__ = ["add_pages", "page"]
 
 _PAGE = Path(__file__).with_name("page")
 _VIEWS = (
@@ -28,15 +28,20 @@ _ABSENT = (
 )
 
 
+def page(status: int = 200) -> Response:
+    """Return the page, which shows what its address asks for, or that there is no such view."""
+    index = _PAGE / "index.html"
+    return FileResponse(index, status) if index.is_file() else HTMLResponse(_ABSENT, 404)
+
+
 def add_pages(app: FastAPI) -> None:
     """Let an application serve the page."""
 
-    def page() -> Response:
-        index = _PAGE / "index.html"
-        return FileResponse(index) if index.is_file() else HTMLResponse(_ABSENT, 404)
+    def view() -> Response:
+        return page()
 
-    for view in _VIEWS:
-        app.add_api_route(view, page, include_in_schema=False, methods=["GET", "HEAD"])
+    for address in _VIEWS:
+        app.add_api_route(address, view, include_in_schema=False, methods=["GET", "HEAD"])
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:

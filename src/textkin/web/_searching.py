@@ -164,10 +164,11 @@ def classify(store: Store, asked: Classifying) -> answers.Classified:
     hits = question.hits()
     near = [hit for hit in hits[: asked.k] if _is_label(_label(hit.document, asked.field))]
     labels = [_label(hit.document, asked.field) for hit in near]
-    votes: Counter[str | int | float | bool] = Counter(labels)  # in the order of the nearest
+    # In the order of the nearest; True, 1 and 1.0 are equal, and three labels.
+    votes = Counter((type(label), label) for label in labels)
     shares = [
         answers.Share(label=label, share=number / len(near))
-        for label, number in votes.most_common()
+        for (_, label), number in votes.most_common()
     ]
     notes = list(hits.notes)
     if not near and not notes:

@@ -95,7 +95,7 @@ def test_a_reading_that_is_stopped_leaves_nothing_behind(
 
 
 def test_little_is_kept(papers: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, most in (("_COLUMN_BYTES", 1), ("_VALUE_BYTES", 1), ("_MASK_BYTES", 9)):
+    for name, most in (("_COLUMN_BYTES", 1), ("_VALUE_BYTES", 1), ("_MASK_BYTES", 5000)):
         monkeypatch.setattr(_columns, name, most)
     view = papers._view()
     columns = Columns(view)
@@ -105,6 +105,28 @@ def test_little_is_kept(papers: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(columns._passed._kept) == 2
     assert len(columns._columns._kept) == 1
     assert len(columns._values._kept._kept) == 1
+
+
+def test_made_up_names_are_not_kept_without_end(
+    papers: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_columns, "_MOST_KEPT", 20)
+    columns = Columns(papers._view())
+    columns._values = _columns._Values()
+    for number in range(50):
+        columns.passed(parse_filter(f"nobody{number} = 1"))
+    for kept in (columns._columns, columns._passed, columns._values._kept):
+        assert len(kept._kept) == 20
+
+
+def test_what_is_kept_costs_memory_with_its_key() -> None:
+    kept: _columns._Recent[str, _columns.Field] = _columns._Recent(200_000)
+    for number in range(50):
+        kept.put(f"{number:1000}", _columns.Field("x"))
+    assert len(kept._kept) == 3
+    for _ in range(50):
+        kept.put("again", _columns.Field("x"))
+    assert len(kept._kept) == 4
 
 
 def test_masks_cannot_be_written_to(papers: Index) -> None:

@@ -37,6 +37,9 @@ _OWN = ("id", "label")  # fields that are not of the metadata
 _FALSE, _TRUE, _NULL, _OTHER = range(4)  # codes of single values, before numbers and strings
 _FIRST = 4
 _ENTRY = 100  # bytes of a place in a dictionary and its code
+_MOST_KEPT = 1000  # columns, values or answers, however small
+_KEPT = 1000  # bytes of each, empty: a field that nobody has takes memory too
+_OF_KEY = 50  # bytes for each character of a key: a filter is made of many small objects
 _DECODER = json.JSONDecoder()
 
 
@@ -149,22 +152,25 @@ _Key = TypeVar("_Key")
 
 
 class _Recent(Generic[_Key, _Kept]):
-    """What was used last, up to so many bytes, and always the very last."""
+    """What was used last, up to so many bytes with its keys, and always the very last."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Key, tuple[_Kept, int]] = OrderedDict()
 
     def get(self, key: _Key) -> _Kept | None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
 
     def put(self, key: _Key, value: _Kept) -> None:
-        self._kept[key] = value
-        size = sum(kept.nbytes for kept in self._kept.values())
-        while size > self._most and len(self._kept) > 1:
-            size -= self._kept.popitem(last=False)[1].nbytes
+        self._kept[key] = value, _KEPT + _OF_KEY * len(str(key))
+        self._kept.move_to_end(key)
+        size = sum(kept.nbytes + own for kept, own in self._kept.values())
+        while len(self._kept) > 1 and (size > self._most or len(self._kept) > _MOST_KEPT):
+            kept, own = self._kept.popitem(last=False)[1]
+            size -= kept.nbytes + own
 
 
 class Columns:
