@@ -79,8 +79,11 @@ def test_closing_the_tab_asks_and_what_is_unchanged_does_not(editing):
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.close(run_before_unload=True)
     eventually(page, lambda: asked == ["beforeunload"])
-    page.click("text=Cancel")
+    page.click("text=Cancel")  # asks as well: it stands beside Save
+    page.get_by_role("dialog").get_by_role("button", name="Leave").click()
     page.wait_for_selector(".document")
+    page.click("text=Edit")
+    page.wait_for_selector("textarea[name=text]")
     page.reload()
     page.wait_for_selector(".document")
     assert asked == ["beforeunload"]
@@ -113,6 +116,19 @@ def test_texts_that_are_not_added_yet(open_page, writable):
     page.click("button:text-is('Clear')")
     page.click(f"{NAVIGATION} >> text=Compare")
     page.wait_for_selector(".compare-sides")
+
+
+def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable):
+    page = open_page(f"{writable.address}/add")
+    page.fill("textarea[name=paste]", "a text for later")
+    page.set_input_files(
+        "#add-files", {"name": "one.txt", "mimeType": "text/plain", "buffer": b"a file"}
+    )
+    page.click("text=Add 1 document")
+    page.fill("input[name=token]", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=1 document added.")
+    assert page.input_value("textarea[name=paste]") == "a text for later"
 
 
 # ---------------------------------------------------------------------- addresses that lead nowhere

@@ -99,6 +99,27 @@ DENSEST = """async ([x, y]) => {
 }"""
 
 
+# Three names at one place, and one below a button; where each is written.
+LABELLED = """async () => {
+    const { placeLabels } = await import("/static/map_labels.js");
+    const context = document.createElement("canvas").getContext("2d");
+    const found = {};
+    context.fillText = (text, left, middle) => { found[text] = middle; };
+    const camera = { width: 300, height: 200, toScreen: (x, y) => [x, y] };
+    const label = (text, x, y, muted = false) => ({ text, x, y, muted, few: false });
+    const labels = [
+        label("first", 100, 100), label("second", 100, 100), label("third", 100, 100),
+        label("below", 250, 180), label("muted", 10, 10, true), label("away", -5, 10),
+    ];
+    placeLabels(context, camera, labels, {
+        colours: { paper: "#fff", ink: "#000" },
+        family: "sans-serif",
+        covered: [{ left: 200, top: 150, right: 300, bottom: 200 }],
+    });
+    return found;
+}"""
+
+
 @pytest.fixture
 def page(open_page, site):
     return open_page(f"{site}/compare")
@@ -124,6 +145,17 @@ def test_a_name_stands_among_most_of_its_points(page):
     x, y = page.evaluate(DENSEST, [near + far, near + far])
     assert x == pytest.approx(sum(near) / len(near), abs=1e-6)
     assert y == pytest.approx(x, abs=1e-6)
+
+
+def test_names_lie_neither_on_one_another_nor_below_buttons(page):
+    found = page.evaluate(LABELLED)
+    assert {name: found.pop(name) for name in ("first", "second", "third")} == {
+        "first": 100,
+        "second": 82,
+        "third": 118,
+    }
+    assert set(found) == {"below"}
+    assert found["below"] + 9 <= 150
 
 
 @pytest.mark.parametrize("x", [[], [0.3], [0.3, 0.3]], ids=["none", "one", "two in one place"])

@@ -22,10 +22,12 @@ const CHOSEN = 3;
 
 export class MapCanvas {
   /**
-   * host: an element that has a size. on: {hover(i or -1), choose([i], add), focus(i), moved()}.
+   * host: an element that has a size. above: elements that lie upon the map.
+   * on: {hover(i or -1), choose([i], add), focus(i), moved()}.
    */
-  constructor(host, on) {
+  constructor(host, above, on) {
     this.host = host;
+    this.above = above;
     this.on = on;
     this.back = host.appendChild(document.createElement("canvas"));
     this.front = host.appendChild(document.createElement("canvas"));
@@ -205,6 +207,8 @@ export class MapCanvas {
     this.images = new Map(); // by how many pixels they have for one of the page
     this.fine = 0;
     this.camera.resize(width, height);
+    this.covered = this.above.map(({ offsetLeft: left, offsetTop: top, offsetWidth: wide, offsetHeight: high }) =>
+      ({ left, top, right: left + wide, bottom: top + high }));
     this.redraw();
   }
 
@@ -283,7 +287,8 @@ export class MapCanvas {
     const context = this.front.getContext("2d");
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
-    placeLabels(context, camera, this.labels, this.colours, getComputedStyle(this.host).fontFamily);
+    const { colours, covered } = this;
+    placeLabels(context, camera, this.labels, { colours, covered, family: getComputedStyle(this.host).fontFamily });
     const around = (i, wide) => {
       const [px, py] = camera.toScreen(points.x[i], points.y[i]);
       for (const [line, colour] of [[wide + 2, this.colours.paper], [wide, this.colours.ink]]) {

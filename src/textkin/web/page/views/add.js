@@ -186,9 +186,11 @@ function adder(stats, signal) {
   }
 
   function added(ids) {
+    if (sources.some((source) => source.name === null)) { // a text beside files is still to be added
+      paste.value = "";
+      name.value = "";
+    }
     sources = [];
-    paste.value = "";
-    name.value = "";
     const text = `${counted(ids.length, "document")} added.`;
     announce(text);
     replace(staged, panel(text, "They are found from now on.", [
