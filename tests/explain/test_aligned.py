@@ -238,3 +238,20 @@ def test_no_text_breaks_out(a: str, b: str) -> None:
         }  # fmt: skip
         assert not any(name.startswith("on") for node in root.iter() for name in node.attrib)
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", drawn)
+
+
+def test_a_text_that_is_read_leftwards_begins_at_the_right():
+    flow = Flow.of(
+        [("one", 0.5), ("two", 0.5)], [("שלום", 1.0)], [(0, 0, 0.5, 1.0), (1, 0, 0.5, 2)]
+    )
+    first, second = "one two", "שלום עולם two"
+    drawn = AlignedText.of(flow, first, placed(first), second, placed(second)).to_svg()
+    place = {
+        word: (float(x), anchor)
+        for x, anchor, word in re.findall(
+            r'<text x="([0-9.]+)" y="24.0" text-anchor="(\w+)"[^>]*>\u2068(\w+)', drawn
+        )
+    }
+    assert place["שלום"][0] > place["עולם"][0] > place["two"][0]
+    assert place["שלום"][1] == "end"
+    assert place["one"] == (10.0, "start")

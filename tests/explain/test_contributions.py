@@ -304,3 +304,17 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     for drawn in (found.to_text(), "".join(ElementTree.fromstring(found.to_svg()).itertext())):
         assert "-0" not in drawn.replace("1e-09", "")
         assert "\u22120" not in drawn
+
+
+def test_a_sum_of_nothing_says_so():
+    drawn = Contributions.of([]).to_svg()
+    assert "<desc>Parts sum to 0.</desc>" in drawn
+    assert "no part adds anything" in drawn
+
+
+@pytest.mark.parametrize("down", [-1.0, -0.9999])
+def test_parts_that_cancel_out_have_no_share(down):
+    found = Contributions.of([Contribution("up", 1.0), Contribution("down", down)])
+    assert "%" not in found.to_text()
+    assert "%" not in re.sub("<style>.*?</style>", "", found.to_svg())
+    assert found.share(found.parts[0]) in (0, pytest.approx(1e4))

@@ -1,5 +1,7 @@
 """Flows: contributions sum to the score, the largest come first, the rest is summed up."""
 
+import re
+
 import pytest
 
 from textkin.explain import Flow
@@ -49,3 +51,32 @@ def test_words_that_look_alike_stay_apart():
     """Two tokens may be the same word; positions tell them apart."""
     flow = Flow.of([("a", 0.5), ("a", 0.5)], [("b", 1.0)], [(0, 0, 0.5, 1.0), (1, 0, 0.5, 1.0)])
     assert [move.source_at for move in flow.moves] == [0, 1]
+
+
+def test_a_flow_of_nothing_says_so():
+    drawn = Flow.of([], [], []).to_svg()
+    assert "<desc>Contributions sum to 0.</desc>" in drawn
+    assert "nothing moves" in drawn
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-12, 1e-3, 1.0, 1e5, 1e12, 1e300])
+def test_numbers_of_any_size_are_short(size):
+    flow = Flow.of([("a", 1.0)], [("b", 0.5), ("c", 0.5)], [(0, 0, 0.5, size), (0, 1, 0.5, size)])
+    shown = re.findall(r">([+]?[0-9.e+-]+)<", flow.to_svg())
+    assert len(shown) >= 3
+    assert max(map(len, shown)) <= 10
+
+
+def test_a_long_word_gives_way_to_its_number():
+    lengths = []
+    for cost in (0.0, 1.0, 1e-9):
+        flow = Flow.of([("w" * 100, 1.0)], [("b", 1.0)], [(0, 0, 1.0, cost)])
+        (label,) = re.findall(r"\u2068(w+…)\u2069(?= <tspan|</text>)", flow.to_svg())
+        lengths.append(len(label))
+    assert lengths == [20, 16, 12]
+
+
+def test_words_without_end_and_moves_without_mass_are_drawn():
+    words = [("w" * 10_000, 1.0), ("none", 0.0)]
+    flow = Flow.of(words, words, [(0, 0, 1.0, 1.0), (1, 1, 0.0, 1.0)], score=0.0)
+    assert len(flow.to_svg()) < 10_000

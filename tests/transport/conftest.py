@@ -84,7 +84,7 @@ def prove(table, a, i, b, j, cost, distance):
         return
     if len(a.words(i)) > MOST_WORDS:
         return
-    found = _core.explain(table, a, i, b, j, cost)
+    found = _core.explain(table, a, i, b, j, cost, None)
     assert found.distance == distance
     Certificate(
         distance,

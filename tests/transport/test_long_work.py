@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from support import interrupted
+from textkin.run import stoppable
 from textkin.transport import WordMover, optimal_transport
+from textkin.transport._costs import reference_costs
 
 
 class Enough(Exception):
@@ -64,6 +66,25 @@ def test_ctrl_c_stops_a_single_large_solve(rng):
     size = 3000
     costs = rng.random((size, size))
     assert interrupted(lambda: optimal_transport(np.ones(size), np.ones(size), costs))
+
+
+def test_explanations_end_when_another_thread_wants_it(rng):
+    vectors = rng.normal(size=(3000, 20)).astype(np.float32)
+    bags = np.zeros((2, 3000))
+    bags[0, :1500] = bags[1, 1500:] = 1
+    mover = WordMover(vectors)
+    seen = []
+
+    def stop(done, total):
+        seen.append((done, total))
+        raise Enough("seen enough")
+
+    with stoppable(stop), pytest.raises(Enough):
+        mover.explain(bags[0], bags[1])
+    assert seen == [(0, 1)]  # in the midst of it
+    with stoppable(stop), pytest.raises(Enough):
+        reference_costs(vectors[:2], vectors[:2], "euclidean")
+    assert mover.distance(bags[0], bags[0]) == 0
 
 
 def test_other_threads_run_while_the_core_works(work):

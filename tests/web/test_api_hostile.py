@@ -82,6 +82,21 @@ def test_filters_ask_for_some_fields(client):
     assert answer.status_code == 200
 
 
+def test_texts_of_too_many_words_are_not_drawn(client, monkeypatch):
+    monkeypatch.setattr("textkin.web._comparing._MOST_PAIRS", 4)
+    asked = {"query": "cats purr and sleep", "document": "cats"}
+    for by in ("wmd", "rwmd", "hybrid"):
+        error = error_of(client.post("/api/explain", json={**asked, "by": by}), 413)
+        assert error["code"] == "too_large"
+        assert "such as wcd" in error["message"]
+    long = {"a": "cats purr and sleep", "b": "dogs bark"}
+    error = error_of(client.post("/api/compare", json=long), 413)
+    assert "a has 3 different words and b 2, which makes 6 pairs" in error["message"]
+    for address, sent in (("explain", asked), ("compare", long)):
+        assert client.post(f"/api/{address}", json={**sent, "by": "wcd"}).status_code == 200
+    assert client.post("/api/compare", json={"a": "cats", "b": "dogs bark"}).status_code == 200
+
+
 def test_explanations_have_the_limits_of_searches(index):
     asked = {"query": "cats", "document": "dogs"}
     mark = {"relevant": ["cats", "dogs", "mat"]}

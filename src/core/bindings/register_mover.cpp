@@ -112,14 +112,14 @@ auto bounds(const Table& table, const Documents& a, const Documents& b, const st
 }
 
 Explanation explain(const Table& table, const Documents& a, std::size_t a_row, const Documents& b,
-                    std::size_t b_row, const std::string& cost) {
+                    std::size_t b_row, const std::string& cost, const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     if (a_row >= a.size() || b_row >= b.size() || a[a_row].empty() || b[b_row].empty())
         throw nb::value_error("Both documents must exist and have words.");
     const Space where = space(table, cost);
     Explanation out;
-    run(1, nb::none(), [&](Stop& stop) {
+    run(1, progress, [&](Stop& stop) {
         out = WorkspaceLease()->solver.explain(where.table, where.cost, a[a_row], b[b_row], stop);
     });
     return out;
@@ -191,7 +191,7 @@ void register_mover(nb::module_& module) {
                "threads"_a, "progress"_a.none(),
                "Centroid, source and target bounds of all pairs.");
     module.def("explain", &explain, "table"_a.noconvert(), "a"_a, "a_row"_a, "b"_a, "b_row"_a,
-               "cost"_a, "The flow and the potentials of one pair of rows.");
+               "cost"_a, "progress"_a.none(), "The flow and the potentials of one pair of rows.");
 }
 
 } // namespace textkin::bindings

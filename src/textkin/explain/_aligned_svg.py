@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textkin.explain._aligned_words import Line, in_words, kind_of, lines_of
 from textkin.explain._colour import DARK, LEVELS, LIGHT, hexadecimal
 from textkin.explain._frame import PAPER, framed, picture_style, text
-from textkin.explain._words import columns, markup, shortened
+from textkin.explain._words import columns, markup, reads_leftwards, shortened
 
 if TYPE_CHECKING:
     from textkin.explain._aligned import AlignedPiece, AlignedText
@@ -47,6 +47,8 @@ def aligned_svg(
         shown = markup(shortened(title, width // 11))
         body.append(text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
     for at, (lines, left) in enumerate(sides):
+        pieces = aligned.target if at else aligned.source
+        edge = wide if reads_leftwards(piece.text for piece in pieces) else None
         x = _MARGIN + at * (wide + _GAP)
         box = f'x="{x:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high:.1f}"'
         body.append(f'<rect class="paper" {box} rx="4"/>')
@@ -54,7 +56,7 @@ def aligned_svg(
         body.append(f"<svg {box}>")
         for number, line in enumerate(lines):
             y = _PAD + _LINE * number
-            body += _words(line, y, aligned.score, source=at == 0)
+            body += _words(line, y, edge, aligned.score, source=at == 0)
         body.append("</svg>")
         if left:
             note = f"{left:,} more lines"
@@ -81,10 +83,15 @@ def _lines(pieces: Sequence["AlignedPiece"], room: int, limit: int) -> tuple[lis
     return (lines[:limit], left + 1) if left else (lines, 0)
 
 
-def _words(line: Line, y: float, score: float, *, source: bool) -> Iterator[str]:
+def _words(
+    line: Line, y: float, edge: float | None, score: float, *, source: bool
+) -> Iterator[str]:
+    """Draw a line from the left, or from an edge where the text is read from right to left."""
     for column, atom in line:
         kind = kind_of(atom.piece)
         x, wide = _PAD + _COLUMN * column, _COLUMN * columns(atom.text)
+        if edge is not None:
+            x = edge - x - wide
         hint = f"<title>{markup(in_words(atom.piece, score, source=source))}</title>"
         if atom.piece.level is not None:
             box = f'x="{x - 1:.1f}" y="{y:.1f}" width="{wide + 2:.1f}" height="{_LINE - 5}" rx="3"'
@@ -95,7 +102,10 @@ def _words(line: Line, y: float, score: float, *, source: bool) -> Iterator[str]
             yield f'<rect class="{kind}" {box}/>'
         ink = "ink" if atom.piece.word is not None else "muted"
         shown = f"\u2068{markup(atom.text)}\u2069" + (hint if kind else "")
-        yield text(x, y + 14, shown, classes=f"{ink} word")
+        if edge is None:
+            yield text(x, y + 14, shown, classes=f"{ink} word")
+        else:
+            yield text(x + wide, y + 14, shown, anchor="end", classes=f"{ink} word")
 
 
 def _legend(aligned: "AlignedText", y: float) -> Iterator[str]:

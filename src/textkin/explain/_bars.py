@@ -57,7 +57,7 @@ def _form(bars: Sequence[Bar]) -> str:
 
 
 def _percent(share: float) -> str:
-    if not math.isfinite(share) or abs(share) >= 1e4:
+    if not math.isfinite(share) or abs(share) >= 10:  # of a sum that is nearly nothing
         return ""
     return f"{_number(100 * share, '.0f')} %"
 
@@ -214,7 +214,7 @@ def bars_svg(
         height,
         lines,
         title=title or about.removesuffix("."),
-        about=f"{about} {words}.",
+        about=f"{about} {words}." if bars else about,
         embedded=embedded,
     )
 

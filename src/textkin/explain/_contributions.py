@@ -1,5 +1,6 @@
 """A score as a sum of named parts, each of which may be a sum again."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -182,9 +183,14 @@ class Contributions:
         rest = ordered[len(shown) :]
         for at, part in enumerate(shown):
             inside = (*last, not rest and at == len(shown) - 1)
-            yield Bar(part.name, part.value, self.share(part), part.note, inside)
+            yield Bar(part.name, part.value, self._drawn_share(part), part.note, inside)
             yield from self._level(part.parts, limit, inside)
         if rest:
             summed = Contribution("", sum(part.value for part in rest))
             name = f"{len(rest)} more"
-            yield Bar(name, summed.value, self.share(summed), "", (*last, True), summed=True)
+            share = self._drawn_share(summed)
+            yield Bar(name, summed.value, share, "", (*last, True), summed=True)
+
+    def _drawn_share(self, part: Contribution) -> float:
+        """Return the share of a part; none is drawn where parts cancel each other out."""
+        return self.share(part) if self.score or not part.value else math.nan

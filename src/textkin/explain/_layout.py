@@ -134,7 +134,8 @@ def _in_order_of_partners(
     """Sort by the mean place of the partners, weighed by mass: few ribbons then cross."""
     place = {id(node): at for at, node in enumerate(left)}
     means = {
-        id(node): sum(place[id(r.source)] * r.mass for r in ribbons if r.target is node) / node.mass
+        id(node): sum(place[id(r.source)] * r.mass for r in ribbons if r.target is node)
+        / (node.mass or 1.0)
         for node in nodes
     }
     return sorted(nodes, key=lambda node: means[id(node)])
@@ -158,7 +159,7 @@ def _stack(nodes: Sequence[Node], ribbons: Sequence[Ribbon], side: str) -> float
         slot = max(_SLOT, node.height)
         node.y = y + (slot - node.height) / 2
         y += slot + _GAP
-    return y - _GAP
+    return max(0.0, y - _GAP)
 
 
 def _centre(nodes: Sequence[Node], height: float) -> None:

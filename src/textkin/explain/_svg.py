@@ -16,8 +16,10 @@ _LABELS = 190.0  # width of a column of words
 _BAR = 8.0  # width of a node
 _MARGIN = 14.0
 _SWATCH = 20  # width of a colour of the legend
-_LEFT_LETTERS, _RIGHT_LETTERS = 16, 21  # of a word; on the left a number follows
+_LETTER, _SMALL_LETTER = 8.7, 7.7  # what columns of 14 and of 12 pixels take
+_LETTERS = int((_LABELS - 8) / _LETTER)  # of a word; on the left a number follows
 _TITLE_LETTERS = 44
+_HINT_LETTERS = 60  # of a word where it is pointed at, and in the text alternative
 _NOTE_LETTERS = 105
 _LABEL_HEIGHT = 12.0  # a ribbon at least so thick has room for its number
 
@@ -85,7 +87,7 @@ def flow_svg(
     integer(500).check("width", width)
     picture = lay_out(flow, limit)
     single = (node.contribution for node in picture.left if not node.summed)
-    decimals = _decimals(max(single, default=0.0))
+    form = _form(max(single, default=0.0))
     top = _MARGIN + (30 if title else 0) + (32 if source_title or target_title else 0)
     height = top + picture.height + 2 * _MARGIN + 34 + (22 if note else 0)
     body = [
@@ -93,8 +95,8 @@ def flow_svg(
         f'<g transform="translate(0 {top:.1f})">',
         *(_ribbon(ribbon, flow, width) for ribbon in picture.ribbons),
         *(_bar(node, x) for node, x in _places(picture, width)),
-        *_numbers(picture, decimals),
-        *(_left_label(node, decimals) for node in picture.left),
+        *_numbers(picture, form),
+        *(_left_label(node, form) for node in picture.left),
         *(_right_label(node, width) for node in picture.right),
         "</g>",
         *_legend(picture, width, height - _MARGIN - 12 - (22 if note else 0)),
@@ -152,12 +154,17 @@ def _ribbon(ribbon: Ribbon, flow: Flow, width: int) -> str:
     return f'<path class="ribbon {colour}" d="{path}"><title>{hint}</title></path>'
 
 
-def _decimals(largest: float) -> int:
-    """Return how many decimals give the largest number three digits."""
-    return max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
+def _form(largest: float) -> str:
+    """Return the form of numbers: decimals that give the largest three digits, while there is room.
+
+    Of very small and very large ones each has its own three digits.
+    """
+    if largest <= 0:
+        return ".0f"
+    return f".{max(0, 2 - math.floor(math.log10(largest)))}f" if 1e-3 < largest < 1e5 else ".3g"
 
 
-def _numbers(picture: Picture, decimals: int) -> Iterator[str]:
+def _numbers(picture: Picture, form: str) -> Iterator[str]:
     """Write what a ribbon adds beside its source, where the source has several and there is room.
 
     Beside the source, ribbons lie one below the other and never cross, so numbers never collide.
@@ -167,22 +174,25 @@ def _numbers(picture: Picture, decimals: int) -> Iterator[str]:
         has_room = ribbon.thickness >= _LABEL_HEIGHT and ribbon.contribution > 0
         if id(ribbon.source) in split and has_room:
             y = ribbon.y0 + ribbon.thickness / 2 + 4
-            number = f"{ribbon.contribution:.{decimals}f}"
+            number = f"{ribbon.contribution:{form}}"
             yield text(_LABELS + _BAR + 6, y, number, classes="ink small")
 
 
-def _left_label(node: Node, decimals: int) -> str:
+def _left_label(node: Node, form: str) -> str:
     y = node.y + node.height / 2 + 5
-    letters = _RIGHT_LETTERS if node.summed else _LEFT_LETTERS
+    number = f"+{node.contribution:{form}}" if node.contribution > 0 else ""
+    letter = _SMALL_LETTER if node.summed else _LETTER
+    room = _LABELS - 8 - (_SMALL_LETTER * (len(number) + 0.5) if number else 0)
+    letters = int(room / letter)
     content = _word(node.label, letters)
-    if node.contribution > 0:
-        content += f' <tspan class="muted small">+{node.contribution:.{decimals}f}</tspan>'
+    if number:
+        content += f' <tspan class="muted small">{number}</tspan>'
     return text(_LABELS - 8, y, content, anchor="end", classes=_ink(node))
 
 
 def _right_label(node: Node, width: int) -> str:
     y = node.y + node.height / 2 + 5
-    return text(width - _LABELS + 8, y, _word(node.label, _RIGHT_LETTERS), classes=_ink(node))
+    return text(width - _LABELS + 8, y, _word(node.label, _LETTERS), classes=_ink(node))
 
 
 def _word(label: str, letters: int) -> str:
@@ -196,18 +206,22 @@ def _ink(node: Node) -> str:
 
 def _legend(picture: Picture, width: int, y: float) -> Iterator[str]:
     scale: CostScale = picture.scale
+    if not picture.ribbons:
+        yield text(_MARGIN, y, "nothing moves", classes="muted small")
+        return
     words = "ribbon: mass that moves · number: what it adds"
     if any(node.summed for node in picture.left):
         words += " · grey: summed up, not to scale"
     yield text(_MARGIN, y, words, classes="muted small")
     if scale.high <= 0:
         return
-    left = width - _MARGIN - 40 - LEVELS * _SWATCH
+    high = f"{scale.high:.3g}"
+    left = width - _MARGIN - 8 - max(32.0, _SMALL_LETTER * len(high)) - LEVELS * _SWATCH
     yield text(left - 8, y, f"cost {scale.low:.3g}", anchor="end", classes="muted small")
     for level in range(LEVELS):
         place = f'x="{left + level * _SWATCH:.1f}" y="{y - 10:.1f}" width="{_SWATCH}" height="12"'
         yield f'<rect class="ribbon q{level}" {place}/>'
-    yield text(left + LEVELS * _SWATCH + 8, y, f"{scale.high:.3g}", classes="muted small")
+    yield text(left + LEVELS * _SWATCH + 8, y, high, classes="muted small")
 
 
 def _note(note: str, y: float) -> Iterator[str]:
@@ -217,15 +231,16 @@ def _note(note: str, y: float) -> Iterator[str]:
 
 def _move_in_words(ribbon: Ribbon, score: float) -> str:
     mass = f"{100 * ribbon.mass:.3g} % of the mass"
+    source, target = (shortened(end.label, _HINT_LETTERS) for end in (ribbon.source, ribbon.target))
     if ribbon.cost is None:
-        return f"{ribbon.source.label}: {mass}, adding {ribbon.contribution:.4g}"
-    way = f"{ribbon.source.label} to {ribbon.target.label}: {mass}"
+        return f"{source}: {mass}, adding {ribbon.contribution:.4g}"
+    way = f"{source} to {target}: {mass}"
     if ribbon.contribution <= 0:
         return f"{way} at no cost"
-    share = 100 * ribbon.contribution / score
-    return f"{way} at {ribbon.cost:.4g} adds {ribbon.contribution:.4g} ({share:.0f} %)"
+    share = f" ({100 * ribbon.contribution / score:.0f} %)" if score > 0 else ""
+    return f"{way} at {ribbon.cost:.4g} adds {ribbon.contribution:.4g}{share}"
 
 
 def _in_words(flow: Flow, picture: Picture) -> str:
     moves = "; ".join(_move_in_words(ribbon, flow.score) for ribbon in picture.ribbons)
-    return f"Contributions sum to {flow.score:.6g}. {moves}."
+    return f"Contributions sum to {flow.score:.6g}." + (f" {moves}." if moves else "")

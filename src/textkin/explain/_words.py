@@ -2,9 +2,19 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-__all__ = ["clean", "columns", "filled", "kept_markup", "markup", "padded", "shortened"]
+__all__ = [
+    "clean",
+    "columns",
+    "filled",
+    "kept_markup",
+    "markup",
+    "padded",
+    "reads_leftwards",
+    "shortened",
+]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SPACES = re.compile(r"(\s+)")
@@ -56,6 +66,24 @@ def columns(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(_character_columns(character) for character in text)
+
+
+def reads_leftwards(texts: Iterable[str]) -> bool:
+    """Return whether a text is read from right to left: the first letter with a direction says it.
+
+    Browsers decide it so for ``dir="auto"``.
+
+    Examples
+    --------
+    >>> reads_leftwards(["2. ", "\u05e9\u05dc\u05d5\u05dd world"])
+    True
+    """
+    for text in texts:
+        for character in text:
+            direction = unicodedata.bidirectional(character)
+            if direction in ("L", "R", "AL"):
+                return direction != "L"
+    return False
 
 
 def padded(text: str, width: int) -> str:

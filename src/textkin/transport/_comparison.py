@@ -17,6 +17,7 @@ from textkin.explain import (
     flow_text,
     shortened,
 )
+from textkin.run import stop_check
 from textkin.transport._aligning import FindsWords
 from textkin.transport._certificate import Certificate, Verification
 from textkin.transport._costs import CostName
@@ -272,7 +273,7 @@ def _proof(gap: float) -> str:
 
 def bounds_of_rows(space: Space, a: _core.Documents, b: _core.Documents, cost: CostName) -> Bounds:
     """Return the bounds of the first document of `a` and of `b`."""
-    found = _core.bound_matrices(space.table, a, b, cost, 1, None)
+    found = _core.bound_matrices(space.table, a, b, cost, 1, stop_check())
     return Bounds(*found[:, 0, 0].tolist())
 
 
@@ -288,7 +289,7 @@ def compare_rows(
     finder: FindsWords | None = None,
 ) -> Comparison:
     """Compare two documents, each the only row as it came and as the core holds it."""
-    found = _core.explain(space.table, a, 0, b, 0, cost)
+    found = _core.explain(space.table, a, 0, b, 0, cost, stop_check())
     source_words, target_words = a.words(0), b.words(0)
     source_masses = first.masses(0, source_words)
     target_masses = second.masses(0, target_words)

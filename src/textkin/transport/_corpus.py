@@ -133,7 +133,7 @@ class Corpus:
         # The words of the two alone, in their order: a word that both have stays one word.
         words, first = np.unique(np.concatenate([target_words, source_words]), return_index=True)
         a, b = (self._renumbered(rows, words) for rows in (query, document))
-        found = _core.explain(np.concatenate([y, x])[first], a, 0, b, 0, self.cost)
+        found = _core.explain(np.concatenate([y, x])[first], a, 0, b, 0, self.cost, None)
         return Certificate(
             found.distance,
             source_masses,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from textkin._typing import Float64Array
 from textkin._validation import one_of
+from textkin.run import stop_check
 
 __all__ = ["COSTS", "CostName", "reference_costs"]
 
@@ -42,7 +43,10 @@ def reference_costs(x: ArrayLike, y: ArrayLike, cost: CostName) -> Float64Array:
     rows = np.asarray(x, dtype=np.float64)
     columns = np.asarray(y, dtype=np.float64)
     squares = np.empty((len(rows), len(columns)))
+    stop = stop_check()
     for i, row in enumerate(rows):
+        if stop is not None:
+            stop(i, len(rows))
         np.sum((columns - row) ** 2, axis=1, out=squares[i])
     if cost == "euclidean":
         return np.sqrt(squares)

@@ -16,6 +16,7 @@ from textkin.explain import (
     Flow,
     shortened,
 )
+from textkin.index.ranking._hybrid_rankers import HybridRanker
 from textkin.index.ranking._models import ModelQuery, ModelRanker
 from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._terms import TermQuery, TermRanker
@@ -27,10 +28,11 @@ from textkin.vectors._encode import Encoded
 from textkin.web._problems import Problem
 from textkin.weighting._formulas import bm25_saturation
 
-__all__ = ["Side", "aligned", "check_words", "compared"]
+__all__ = ["Side", "aligned", "check_flow", "compared"]
 
 _NAMED = 5  # words without a vector that an answer names
 _COLUMNS = 40
+_MOST_PAIRS = 10_000_000  # of words: a flow needs a table of costs, and its proof three such
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def compared(ranker: Ranker[Any], a: Side, b: Side) -> Explanation:
     return _by_model(ranker, a.query(ranker), b.query(ranker))
 
 
-def check_words(texts: Mapping[str, Encoded]) -> None:
+def _check_words(texts: Mapping[str, Encoded]) -> None:
     """Raise unless each text has a word that can travel; says which has not, and its words."""
     unknown = {
         name: [shortened(word, _COLUMNS) for word in islice(encoded.coverage(0).unknown, _NAMED)]
@@ -86,6 +88,33 @@ def check_words(texts: Mapping[str, Encoded]) -> None:
         said = " ".join(_wordless(name, words) for name, words in unknown.items())
         field = next(iter(unknown)) if len(unknown) == 1 else None
         raise Problem("wordless", said, field, unknown=unknown)
+
+
+def check_flow(ranker: Ranker[Any], query: Any, row: int) -> None:  # noqa: ANN401 (of the ranker)
+    """Raise unless the words of a query can travel to those of a document, where a ranker asks it.
+
+    A part of a hybrid may lack words: then it has not found the document.
+    """
+    if isinstance(ranker, TransportRanker):
+        texts = {"query": query.encoded, "document": ranker.of_row(row).encoded}
+        _check_words(texts)
+        _check_pairs(ranker, texts)
+    elif isinstance(ranker, HybridRanker):
+        for part, own in zip(ranker._rankers, query, strict=True):
+            if isinstance(part, TransportRanker):
+                _check_pairs(part, {"query": own.encoded, "document": part.of_row(row).encoded})
+
+
+def _check_pairs(ranker: TransportRanker, texts: Mapping[str, Encoded]) -> None:
+    """Raise if two texts have too many words for a table of what each way costs."""
+    (one, n), (other, m) = ((name, len(encoded.indices)) for name, encoded in texts.items())
+    if ranker._ranking.method != "wcd" and n * m > _MOST_PAIRS:
+        raise Problem(
+            "too_large",
+            f"{one} has {n:,} different words and {other} {m:,}, which makes {n * m:,} pairs; "
+            f"{_MOST_PAIRS:,} can be looked at. Take a part of a text, or a measure that needs no "
+            "pairs, such as wcd or tfidf.",
+        )
 
 
 def _wordless(name: str, unknown: list[str]) -> str:
@@ -110,15 +139,17 @@ def _by_transport(ranker: TransportRanker, a: Side, b: Side) -> Explanation:
     ranking, space = ranker._ranking, ranker._stored.space
     sides: list[TransportQuery] = [a.query(ranker), b.query(ranker)]
     first, second = (side.encoded for side in sides)
-    check_words({a.name: first, b.name: second})
+    texts = {a.name: first, b.name: second}
+    _check_words(texts)
+    _check_pairs(ranker, texts)
     one, other = first.documents(), second.documents()
     if ranking.method == "wcd":
         return centroid_parts(space, first, one, second, other, ranking.cost)
     if ranking.method != "wmd":
         side = _SIDES[ranking.method]
         return relaxed_flow(space, first, one, second, other, ranking.cost, side)
-    texts = a.text, b.text
-    return compare_rows(space, first, one, second, other, ranking.cost, None, texts)
+    whole = a.text, b.text
+    return compare_rows(space, first, one, second, other, ranking.cost, None, whole)
 
 
 def _by_words(ranker: TermRanker, query: TermQuery, b: Side) -> Contributions:

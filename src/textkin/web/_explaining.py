@@ -7,12 +7,11 @@ from textkin.explain import Contribution, Contributions, Explanation, Flow
 from textkin.explain._aligned import AlignedPiece, AlignedText
 from textkin.index.ranking._choosing import ranking_of
 from textkin.index.ranking._ranking import Ranker
-from textkin.index.ranking._transport import TransportRanker
 from textkin.index.ranking._view import View
 from textkin.transport import Comparison
 from textkin.web import _answers as answers
 from textkin.web._checking import check_pseudo, check_rounds, check_text, checked_filter
-from textkin.web._comparing import Side, aligned, check_words, compared
+from textkin.web._comparing import Side, aligned, check_flow, compared
 from textkin.web._problems import Problem
 from textkin.web._requests import Comparing, Explaining, StoredText
 from textkin.web._searching import Question, row_named
@@ -52,9 +51,7 @@ def explain(store: Store, asked: Explaining) -> answers.Explanation:
     if asked.pseudo is not None:
         question.move_to_best(asked.pseudo)
     asking = question.asking
-    if isinstance(asking.ranker, TransportRanker):
-        document = asking.ranker.of_row(row)
-        check_words({"query": question.query.encoded, "document": document.encoded})
+    check_flow(asking.ranker, question.query, row)
     try:
         found = asking.ranker.explain_among(question.query, row, asking.scope.rows)
     except LookupError as error:  # no candidate of a hybrid, or an index without words

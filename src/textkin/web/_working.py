@@ -43,7 +43,7 @@ class Work:
     """The threads in which requests are answered.
 
     A request waits until a thread is free. One that takes too long, or whose client is gone, is
-    told to end: searches by transport see that within some 50 ms, what else takes long ends by
+    told to end: searches and distances by transport see that soon, what else takes long ends by
     itself. Its thread is not given to others before, so that threads never pile up.
 
     Parameters
