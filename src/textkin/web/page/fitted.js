@@ -5,6 +5,7 @@ import { shape } from "./dom.js";
 
 const SMALLER = 0.8; // a drawing may shrink as a whole to this before its middle does alone
 const MIDDLE = 64; // pixels that are left of the middle; a narrower window makes all of it smaller
+const NUMBERED = 110; // pixels of a middle in which numbers still lie upon their ribbons
 const EDGE = 10; // free beside words
 const MARGIN = 14;
 const LINE = 16; // of small print
@@ -72,13 +73,15 @@ function narrow(picture, { left, right, needLeft, needRight }, room) {
   }
   for (const bar of made.querySelectorAll("rect:not(.ground, svg > .ribbon)")) {
     const [from, to] = [place(number(bar, "x")), place(number(bar, "x") + number(bar, "width"))];
-    set(bar, { x: from, width: Math.max(to - from, 0.5) });
+    set(bar, { x: from, width: Math.max(to - from, bar.matches(".bar") ? 3 : 0.5) });
   }
   for (const line of made.querySelectorAll("line")) set(line, { x1: place(number(line, "x1")), x2: place(number(line, "x2")) });
   for (const name of made.querySelectorAll("svg > svg")) set(name, { width: lengths.get(name.firstElementChild) + 2 });
   for (const text of made.querySelectorAll("g text, text.number")) {
     const x = number(text, "x");
-    set(text, { x: x > left && x < right ? Math.max(place(x), needLeft + 6) : place(x) });
+    if (x < left || x > right) set(text, { x: place(x) });
+    else if (width - needLeft - needRight < NUMBERED) text.remove();
+    else set(text, { x: needLeft + x - left });
   }
   if (title?.getAttribute("text-anchor") === "middle") set(made.querySelector(".title"), { x: width / 2 });
   const up = heads(made, width, lengths);
