@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 import urllib.request
 from pathlib import Path
 
@@ -74,6 +76,14 @@ def test_a_token_that_anybody_could_guess(refused, monkeypatch):
     assert "16 characters" in refused("p.kin", "--port", 0)
 
 
+def test_a_demo_that_has_nowhere_to_be(refused, here, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "p.kin" / "catalogue.sqlite"))
+    said = refused("--demo", "--port", 0)
+    assert "temporary files" in said
+    assert "Not a directory" in said
+    assert "TMPDIR" in said
+
+
 def test_without_the_extra_the_command_to_install_it_is_told(refused, monkeypatch):
     monkeypatch.setattr(_needed, "find_spec", lambda _name: None)
     assert "pip install 'textkin[web]'" in refused("p.kin")
@@ -133,12 +143,41 @@ def test_the_demo_leaves_nothing_behind(here):
     assert "GET" not in err
 
 
+@pytest.mark.parametrize(("number", "seconds"), [(signal.SIGINT, 0), (signal.SIGTERM, 0.8)])
+def test_a_signal_ends_the_demo_while_it_is_made(here, number, seconds):
+    """Also where signals are ignored at first, as in the background of a script."""
+    before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    code = f"{before}import sys; from textkin.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "serve", "--demo", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(here)},
+        encoding="utf-8",
+    )
+    try:
+        end = time.monotonic() + 60
+        while not list(here.glob("textkin-*")):  # it has begun
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(seconds)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode in (0, 130), err
+    assert "Traceback" not in err
+    assert not list(here.glob("textkin-*"))
+
+
 def test_serving_others_is_warned_of(here, capsys, monkeypatch):
     import textkin.web._serving as serving
 
     seen = {}
 
-    def serve(index, settings, made, *, started):
+    def serve(index, settings, made, *, started, ending):
         seen.update(settings=settings, name=made.getsockname()[0], documents=len(index))
         return True
 

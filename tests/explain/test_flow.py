@@ -69,7 +69,7 @@ def test_numbers_of_any_size_are_short(size):
 
 def test_a_long_word_gives_way_to_its_number():
     lengths = []
-    for cost in (0.0, 1.0, 1e-9):
+    for cost in (0.0, 1.0, 1.234e-9):
         flow = Flow.of([("w" * 100, 1.0)], [("b", 1.0)], [(0, 0, 1.0, cost)])
         (label,) = re.findall(r"\u2068(w+…)\u2069(?= <tspan|</text>)", flow.to_svg())
         lengths.append(len(label))

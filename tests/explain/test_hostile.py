@@ -84,6 +84,29 @@ def test_no_text_breaks_a_drawing(made: Callable[[str, str], Drawing], a: str, b
     check(made(a, b), a)
 
 
+@pytest.mark.parametrize("made", [flow, contributions, evidence, topics, word_map, group_map])
+def test_words_without_end_are_cut_everywhere(made: Callable[[str, str], Drawing]) -> None:
+    drawing = made("w" * 100_000, "é" * 100_000)
+    for shown in (drawing.to_text(), drawing.to_svg(), drawing.to_html(), drawing._repr_html_()):
+        assert len(shown) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("nothing", "said"),
+    [
+        (Flow.of([], [], []), "nothing moves"),
+        (Contributions.of([]), "no part adds anything"),
+        (Topics(()), "no topics"),
+        (GroupMap((), np.empty((0, 2)), np.empty(0, np.int64)), "no groups"),
+    ],
+)
+def test_nothing_is_drawn_as_such(nothing: Drawing, said: str) -> None:
+    drawn = nothing.to_svg()
+    assert f">{said}</text>" in drawn
+    (about,) = re.findall("<desc>(.*)</desc>", drawn)
+    assert re.fullmatch(r"\w[\w ]+\.", about)
+
+
 @pytest.mark.parametrize("by", ["bm25", "wmd"])
 def test_hits_of_hostile_documents(by: str, tmp_path) -> None:
     texts = [text for text in HOSTILE if "\ud800" not in text]

@@ -69,6 +69,24 @@ def test_filters_without_end_are_refused(client, where):
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.parametrize(
+    ("address", "sent", "field"),
+    [
+        (
+            "search",
+            {"query": "cats", "rounds": [{"relevant": ["x"] * 10_001}]},
+            "rounds.0.relevant",
+        ),
+        ("feedback", {"query": "cats", "rounds": [{}] * 10_001}, "rounds"),
+        ("documents", {"documents": [{"text": ""}] * 10_001}, "documents"),
+    ],
+)
+def test_lists_without_end_are_not_read_to_theirs(client, writer, address, sent, field):
+    error = error_of(client.post(f"/api/{address}", json=sent, headers=writer), 413)
+    assert (error["code"], error["field"]) == ("too_large", field)
+    assert f"{field} may have 10,000 entries" in error["message"]
+
+
 def test_filters_ask_for_some_fields(client):
     where = " and ".join(f"f{number} = 1" for number in range(51))
     for answer in (

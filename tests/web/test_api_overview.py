@@ -193,6 +193,19 @@ def test_an_error_is_told_to_all_who_ask_and_tried_again_in_another_state(jobs):
     assert until(jobs, wanted("key", "2", lambda _: Made("2", {}))).state == "2"
 
 
+def test_what_failed_for_want_of_a_disk_is_tried_again_after_a_while(jobs, monkeypatch):
+    def gone(_progress):
+        raise FileNotFoundError(2, "No such file or directory")
+
+    with pytest.raises(Problem, match="no such file"):
+        until(jobs, wanted("key", "1", gone))
+    there = wanted("key", "1", lambda _: Made("1", {}))
+    with pytest.raises(Problem, match="no such file"):
+        jobs.ask(there)
+    monkeypatch.setattr("textkin.web._jobs._FRESH", 0.0)
+    assert until(jobs, there).state == "1"
+
+
 def test_one_at_a_time_and_not_too_many_wait(jobs):
     begun, over, at_once, most = threading.Event(), threading.Event(), [0], [0]
 

@@ -72,37 +72,42 @@ def serve(
 
     needs_web()
     from textkin.run import working
+    from textkin.web._ending import told_to_end
 
-    with working("Loading"):
-        from textkin.web import Settings
-        from textkin.web._serving import listening
-        from textkin.web._serving import serve as serve_index
-        from textkin.web._settings import LOOPBACK, Limits
+    with told_to_end() as ending:
+        with working("Loading"):
+            from textkin.web import Settings
+            from textkin.web._serving import listening
+            from textkin.web._serving import serve as serve_index
+            from textkin.web._settings import LOOPBACK, Limits
 
-    limits = Limits(
-        seconds=max_seconds,
-        searches=max_searches,
-        body=max_body,
-        text=max_text,
-        query=max_query,
-        k=max_k,
-        map=max_map,
-    )
-    token = _token(token_file)
-    with listening(host, port) as made:
-        loopback = _is_loopback(made.getsockname()[0])
-        settings = Settings(
-            title=title or ("The Python standard library" if demo else ""),
-            token=token,
-            hosts=(*LOOPBACK, host.lower()) if loopback else None,
-            limits=limits,
+        limits = Limits(
+            seconds=max_seconds,
+            searches=max_searches,
+            body=max_body,
+            text=max_text,
+            query=max_query,
+            k=max_k,
+            map=max_map,
         )
-        address = _address(host, made.getsockname()[1])
-        with _opened(index) as opened:
-            _tell(opened, settings, address, loopback=loopback)
-            with _logging(quiet=quiet):
+        token = _token(token_file)
+        with listening(host, port) as made:
+            loopback = _is_loopback(made.getsockname()[0])
+            settings = Settings(
+                title=title or ("The Python standard library" if demo else ""),
+                token=token,
+                hosts=(*LOOPBACK, host.lower()) if loopback else None,
+                limits=limits,
+            )
+            address = _address(host, made.getsockname()[1])
+            with _opened(index) as opened, _logging(quiet=quiet):
+                _tell(opened, settings, address, loopback=loopback)
                 ended = serve_index(
-                    opened, settings, made, started=lambda: _open(address) if open_page else None
+                    opened,
+                    settings,
+                    made,
+                    started=lambda: _open(address) if open_page else None,
+                    ending=ending,
                 )
     typer.echo("textkin: ended.", err=True)
     if not ended:  # a computation that cannot be stopped would keep the process

@@ -20,6 +20,8 @@ __all__ = ["evidence_html", "evidence_page", "evidence_svg", "evidence_text"]
 _LABEL, _NAME = 24, 20  # widest columns of text
 _SHORTEST = 10  # columns of a snippet; fewer say nothing
 _LETTERS = 80  # of a label or a name in HTML
+_HEAD = 36  # of a label in the first line, which says more
+_SNIPPET = 300  # columns of a snippet in HTML
 _SHOWN = 50  # neighbours of a table
 _STYLE = (
     "<style>.textkin-evidence section{margin:1.5rem 0}"
@@ -108,15 +110,16 @@ def _cut(evidence: "Evidence", limit: int) -> tuple[tuple["Neighbor", ...], tupl
 
 
 def _verdict(evidence: "Evidence") -> str:
+    label = shortened(str(evidence.label), _HEAD)
     if not evidence.neighbors:
         why = "nothing to compare" if evidence.empty else "no neighbours"
-        return f"{evidence.label}: the most frequent class, for the document has {why}"
+        return f"{label}: the most frequent class, for the document has {why}"
     found = len(evidence.neighbors)
     asked = sum(neighbor.vote > 0 for neighbor in evidence.neighbors)
     said = "1 neighbour" if found == 1 else f"{found} neighbours"
     if asked < found:
         said = f"{asked} of {said}"
-    return f"{evidence.label}: {_percent(evidence.score)} of the votes of {said}"
+    return f"{label}: {_percent(evidence.score)} of the votes of {said}"
 
 
 def _percent(share: float) -> str:
@@ -229,4 +232,4 @@ def _row(neighbor: "Neighbor", largest: float) -> str:
 
 def _named(name: str | None, snippet: str) -> str:
     bold = "" if name is None else f"<b>{markup(shortened(name, _LETTERS))}</b>"
-    return " ".join(part for part in (bold, markup(snippet)) if part)
+    return " ".join(part for part in (bold, markup(shortened(snippet, _SNIPPET))) if part)

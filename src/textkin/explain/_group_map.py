@@ -24,6 +24,7 @@ _STRETCH = 1.5
 _LABEL = 18.0  # how high a label is
 _LABEL_WORDS = 2
 _MOST_LABELS_WITH_WORDS = 24
+_LONGEST, _LONGEST_EXAMPLE = 40, 300  # columns of a word or name, and of an example, in hints
 _SHAPES = ("circle", "square", "triangle", "diamond")
 
 GROUPS_STYLE = picture_style(
@@ -70,7 +71,7 @@ class Group:
 
     def first_words(self, n: int) -> str:
         """Return its first words on one line."""
-        return " ".join(word for word, _ in self.words[:n])
+        return " ".join(shortened(word, _LONGEST) for word, _ in self.words[:n])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +229,7 @@ class GroupMap:
         return self.to_svg()
 
     def _note(self) -> str:
-        parts = []
+        parts = [] if self.groups else ["no groups"]
         if len(self.points) > _POINTS:
             parts.append(f"{_POINTS:,} of {len(self.points):,} are drawn")
         if self.without:
@@ -237,10 +238,11 @@ class GroupMap:
 
     def _in_words(self) -> str:
         lists = (
-            f"{group.name}, {group.size}: {group.first_words(_WORDS) or 'no words'}"
+            f"{shortened(group.name, _LONGEST)}, {group.size}: "
+            f"{group.first_words(_WORDS) or 'no words'}"
             for group in self.groups
         )
-        return "; ".join(lists) + "."
+        return ("; ".join(lists) or "No groups") + "."
 
     def _marks(self, places: Float64Array) -> Iterator[str]:
         drawn = np.arange(len(places))
@@ -356,16 +358,19 @@ def _row(group: Group, at: int, y: float, width: int, most: int) -> Iterator[str
 
 
 def _hint(group: Group) -> str:
-    parts = [f"{group.name}: {group.size:,}", group.first_words(_WORDS), group.example]
+    name, example = shortened(group.name, _LONGEST), shortened(group.example, _LONGEST_EXAMPLE)
+    parts = [f"{name}: {group.size:,}", group.first_words(_WORDS), example]
     return f"<title>{markup(' · '.join(part for part in parts if part))}</title>"
 
 
 def _table_row(group: Group) -> str:
-    words = markup(", ".join(f"{word} {number:.1f}" for word, number in group.words))
-    said = markup(group.example) + (
-        f"<br/><small>{markup(group.note)}</small>" if group.note else ""
+    listed = (f"{shortened(word, _LONGEST)} {number:.1f}" for word, number in group.words)
+    words, name = markup(", ".join(listed)), markup(shortened(group.name, _LONGEST))
+    example, note = (
+        markup(shortened(one, _LONGEST_EXAMPLE)) for one in (group.example, group.note)
     )
+    said = example + (f"<br/><small>{note}</small>" if note else "")
     return (
-        f'<tr><th scope="row">{markup(group.name)}</th><td class="number">{group.size:,}</td>'
+        f'<tr><th scope="row">{name}</th><td class="number">{group.size:,}</td>'
         f'<td class="words">{words}</td><td class="words">{said}</td></tr>'
     )

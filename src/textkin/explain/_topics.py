@@ -10,11 +10,13 @@ from textkin._validation import integer
 from textkin.explain._colour import DARK, LIGHT, hexadecimal
 from textkin.explain._frame import framed, picture_style, text
 from textkin.explain._page import page
-from textkin.explain._words import clean, columns, markup, padded, shortened
+from textkin.explain._words import columns, markup, padded, shortened
 
 __all__ = ["TOPICS_STYLE", "Topic", "Topics"]
 
 _WORD = 16  # widest column of words
+_HEAD_WORD = 11  # of a name above a list, where a number follows
+_LONGEST = 40  # columns of a word or a name in the text alternative
 _CARD_WIDTH, _LINE, _HEAD, _GAP = 180, 18, 26, 16  # pixels of a picture
 TOPICS_STYLE = picture_style(
     "textkin-topics",
@@ -157,13 +159,15 @@ class Topics(Sequence[Topic]):
         if title:
             shown = markup(shortened(title, width // 11))
             body.append(text(_GAP, _GAP + 16, shown, classes="ink title"))
+        if not self.topics:
+            body.append(text(_GAP, top + 14, "no topics", classes="muted"))
         for at, topic in enumerate(self.topics):
             x = _GAP + at % beside * (_CARD_WIDTH + _GAP)
             body += _card(topic, x, top + at // beside * high)
         return framed(
             TOPICS_STYLE,
             width,
-            top + -(-len(self.topics) // beside) * high,
+            top + (-(-len(self.topics) // beside) * high or _LINE + _GAP),
             body,
             title=title or "The top words of each topic",
             about=self._in_words(),
@@ -190,11 +194,12 @@ class Topics(Sequence[Topic]):
 
     def _in_words(self) -> str:
         lists = (
-            f"{clean(topic.name) or f'Topic {topic.number}'}, {100 * topic.weight:.1f} %: "
-            + ", ".join(word for word, _ in topic.words)
+            f"{shortened(topic.name, _LONGEST) or f'Topic {topic.number}'}, "
+            f"{100 * topic.weight:.1f} %: "
+            + (", ".join(shortened(word, _LONGEST) for word, _ in topic.words) or "no words")
             for topic in self.topics
         )
-        return "; ".join(lists) + "."
+        return ("; ".join(lists) or "No topics") + "."
 
     def _blocks(self, width: int) -> Iterator[list[str]]:
         """Set as many columns beside each other as fit, at least one."""
@@ -224,7 +229,7 @@ def _title(topic: Topic) -> str:
 
 
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:
-    head = f"{_title(topic)} · {100 * topic.weight:.1f} %"
+    head = f"{shortened(_title(topic), _HEAD_WORD)} · {100 * topic.weight:.1f} %"
     yield text(x, y + 14, markup(head), classes="ink head")
     most = max((probability for _, probability in topic.words), default=1.0)
     for at, (word, probability) in enumerate(topic.words):

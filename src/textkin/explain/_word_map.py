@@ -16,6 +16,7 @@ from textkin.explain._words import columns, markup, padded, shortened
 __all__ = ["MAP_STYLE", "MapCell", "WordMap"]
 
 _WORD, _SHORTEST_WORD = 14, 6  # widest and narrowest columns of words
+_LONGEST = 40  # columns of a word in hints and in the text alternative
 _SHADES = " ░▒▓█"  # of cells, by their part of the heaviest one
 _CELL_WIDTH, _NARROWEST = 84, 40  # pixels of a picture
 _LARGEST, _SMALLEST = 17.0, 8.0  # letters, in pixels
@@ -184,7 +185,7 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
                 cell, (r, c), _MARGIN + c * wide, above + r * high, (wide, high), span, top
             )
         )
-        note = "Cells with more colour have more of all tokens, larger words more of their cell."
+        note = "more colour: more tokens · larger: likelier"
         head = markup(shortened(title, width // 11))
         return framed(
             MAP_STYLE,
@@ -225,11 +226,11 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
     def _in_words(self) -> str:
         cells = (
             f"Row {r}, column {c}, {100 * cell.weight:.2g} %: "
-            + (", ".join(word for word, _ in cell.words) or "no words")
+            + (", ".join(shortened(word, _LONGEST) for word, _ in cell.words) or "no words")
             for r, row in enumerate(self.rows)
             for c, cell in enumerate(row)
         )
-        return "; ".join(cells) + "."
+        return ("; ".join(cells) or "No cells") + "."
 
     def _lines(self, cells: Sequence[MapCell], room: int) -> list[str]:
         """Set cells beside each other, their words below each other."""
@@ -281,7 +282,7 @@ def _cell(
         yield (
             f'<text class="ink" x="{wide / 2:.1f}" y="{line - 0.3 * letter:.1f}" '
             f'text-anchor="middle" font-size="{letter:.1f}">\u2068{shown}\u2069'
-            f"<title>{markup(word)}: {probability:.3g}</title></text>"
+            f"<title>{markup(shortened(word, _LONGEST))}: {probability:.3g}</title></text>"
         )
     yield "</svg>"
 

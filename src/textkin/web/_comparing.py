@@ -20,7 +20,7 @@ from textkin.index.ranking._hybrid_rankers import HybridRanker
 from textkin.index.ranking._models import ModelQuery, ModelRanker
 from textkin.index.ranking._ranking import Ranker
 from textkin.index.ranking._terms import TermQuery, TermRanker
-from textkin.index.ranking._transport import _SIDES, TransportQuery, TransportRanker
+from textkin.index.ranking._transport_ranker import SIDES, TransportQuery, TransportRanker
 from textkin.transport import Comparison
 from textkin.transport._comparison import compare_rows
 from textkin.transport._parts import centroid_parts, relaxed_flow
@@ -146,7 +146,7 @@ def _by_transport(ranker: TransportRanker, a: Side, b: Side) -> Explanation:
     if ranking.method == "wcd":
         return centroid_parts(space, first, one, second, other, ranking.cost)
     if ranking.method != "wmd":
-        side = _SIDES[ranking.method]
+        side = SIDES[ranking.method]
         return relaxed_flow(space, first, one, second, other, ranking.cost, side)
     whole = a.text, b.text
     return compare_rows(space, first, one, second, other, ranking.cost, None, whole)

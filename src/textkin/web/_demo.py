@@ -18,7 +18,8 @@ def demo_index() -> Iterator[Index]:
     Raises
     ------
     ValueError
-        If this Python comes without the sources of its library.
+        If this Python comes without the sources of its library, or there is no folder for
+        temporary files.
     """
     documents: dict[str, Document] = {}
     for found in standard_library_docstrings():
@@ -27,8 +28,15 @@ def demo_index() -> Iterator[Index]:
         documents.setdefault(found.name, Document(found.name, found.text, label, metadata))
     if not documents:
         raise ValueError("This Python comes without the sources of its standard library.")
+    try:
+        made = TemporaryDirectory(prefix="textkin-")
+    except OSError as error:
+        raise ValueError(
+            "The demo is made in a folder for temporary files, and none can be written to "
+            f"({error.strerror}); name one by the variable TMPDIR."
+        ) from error
     with (
-        TemporaryDirectory(prefix="textkin-") as folder,
+        made as folder,
         Index.create(Path(folder) / "standard-library.kin") as index,
     ):
         index.add(list(documents.values()))

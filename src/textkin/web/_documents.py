@@ -127,6 +127,7 @@ def add(store: Store, asked: Adding) -> answers.Added:
 def replace_document(store: Store, id: str, asked: Replacing) -> answers.Updated:
     """Add a document, or replace the one with its id."""
     _check_text(store, asked.text, "text")
+    store.check_there()
     changes = store.index.update([Document(id, asked.text, asked.label, asked.metadata)])
     return answers.Updated(
         updated=changes.updated,

@@ -53,6 +53,10 @@ def _of_validation(error: RequestValidationError) -> Problem:
         said = "The body must be a JSON object, sent with 'Content-Type: application/json'."
         return Problem("bad_request" if isinstance(first["input"], bytes) else "invalid", said)
     field = ".".join(map(str, first["loc"][1:])) or None  # without "body" or "query"
+    if first["type"] == "too_long":
+        most, got = first["ctx"]["max_length"], first["ctx"]["actual_length"]
+        said = f"{field} may have {most:,} entries; got {got or 'more'}. Send less at once."
+        return Problem("too_large", said, field)
     said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     got = "" if first["type"] in _SELF_TOLD else f"; got {_described(first.get('input'))}"
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""

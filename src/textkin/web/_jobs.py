@@ -130,7 +130,8 @@ class Jobs:
                 self._kept.move_to_end(wanted.key)
                 fresh = time.monotonic() - kept.finished < _FRESH
                 if isinstance(kept.made, Problem):
-                    if kept.state == wanted.state:
+                    passing = kept.made.code == "unavailable"  # the disk may be back
+                    if kept.state == wanted.state and (fresh or not passing):
                         raise kept.made.again()
                 elif fresh or kept.state == wanted.state:
                     return kept.made

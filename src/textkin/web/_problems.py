@@ -1,6 +1,7 @@
 """What went wrong, as a client is told: a code, a sentence with the way out, a field."""
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -19,6 +20,7 @@ Code: TypeAlias = Literal[
     "wordless",
     "too_slow",
     "busy",
+    "unavailable",
     "internal",
 ]
 
@@ -33,6 +35,7 @@ STATUS: dict[Code, int] = {
     "wordless": 422,
     "too_slow": 503,
     "busy": 503,
+    "unavailable": 503,
     "internal": 500,
 }
 
@@ -110,6 +113,17 @@ def problem_of(error: Exception) -> Problem:
         return Problem("not_found", str(error.args[0]))
     if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedIndexError):
         return Problem("invalid", str(error), _field(str(error)))
+    if isinstance(error, DamagedIndexError):
+        _log.error("the index is damaged: %s", _where(error))
+        return Problem(
+            "unavailable",
+            "The index is damaged, and this cannot be answered. `textkin index verify` says what "
+            "is wrong; put a copy in its place, and start the server again.",
+        )
+    if isinstance(error, OSError) and error.errno is not None:  # of a disk; paths are not told
+        why = os.strerror(error.errno)
+        _log.error("the index cannot be used (%s): %s", why, _where(error))
+        return Problem("unavailable", f"The index cannot be used at the moment: {why.lower()}.")
     _log.error("internal error: %s", _where(error))
     return Problem("internal", "Something went wrong in the server; its log says where.")
 

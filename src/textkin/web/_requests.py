@@ -12,6 +12,8 @@ from pydantic import (
     model_validator,
 )
 
+from textkin.web._settings import MOST_LISTED
+
 __all__ = [
     "Adding",
     "Asked",
@@ -85,8 +87,8 @@ Label: TypeAlias = str | bool | int | FiniteFloat | None
 class Round(Body):
     """A round of relevance feedback: which documents were right, and which were not."""
 
-    relevant: Annotated[list[Id], FailFast(), Limited("marks")] = []
-    nonrelevant: Annotated[list[Id], FailFast(), Limited("marks")] = []
+    relevant: Annotated[list[Id], FailFast(), Limited("marks", max_length=MOST_LISTED)] = []
+    nonrelevant: Annotated[list[Id], FailFast(), Limited("marks", max_length=MOST_LISTED)] = []
 
 
 class Asked(Body):
@@ -102,7 +104,7 @@ class Asked(Body):
         FiniteFloat | None,
         Field(description="The score that hits have at least; of a distance, at most."),
     ] = None
-    rounds: Annotated[list[Round], FailFast(), Limited("rounds")] = []
+    rounds: Annotated[list[Round], FailFast(), Limited("rounds", max_length=MOST_LISTED)] = []
 
 
 class Searching(Asked):
@@ -193,7 +195,7 @@ class Explaining(_TextOrId):
     document: Id
     by: By = "bm25"
     where: Where = None
-    rounds: Annotated[list[Round], FailFast(), Limited("rounds")] = []
+    rounds: Annotated[list[Round], FailFast(), Limited("rounds", max_length=MOST_LISTED)] = []
     pseudo: Annotated[int | None, Limited("k", ge=1, le=_MOST)] = None
     limit: Annotated[int, Field(ge=1, le=500, description="Parts to tell one by one.")] = 12
 
@@ -286,7 +288,11 @@ class Adding(Body):
         }
     )
 
-    documents: Annotated[list[NewDocument], FailFast(), Limited("documents", min_length=1)]
+    documents: Annotated[
+        list[NewDocument],
+        FailFast(),
+        Limited("documents", min_length=1, max_length=MOST_LISTED),
+    ]
 
 
 class Replacing(Body):

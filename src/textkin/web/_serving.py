@@ -2,18 +2,17 @@
 
 import errno
 import logging
-import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import FrameType
 
 import uvicorn
 
 from textkin.index import Index
 from textkin.web._app import made_app
+from textkin.web._ending import Ending, told_to_end
+from textkin.web._patience import bounded
 from textkin.web._settings import Settings
 
 __all__ = ["listening", "serve"]
@@ -69,6 +68,7 @@ def serve(
     made: socket.socket,
     *,
     started: Callable[[], object] = lambda: None,
+    ending: Ending | None = None,
 ) -> bool:
     """Serve an index until Ctrl-C or SIGTERM, or until the thread that runs it is told to end.
 
@@ -85,35 +85,40 @@ def serve(
         Listening; closed at the end.
     started : callable, optional
         Called when the first request can be answered.
+    ending : Ending, optional
+        Who handles signals already; by default they are handled from here on.
 
     Returns
     -------
     bool
         Whether all work has ended; False where something runs on that cannot be stopped.
     """
+    if ending is None:
+        with told_to_end() as ending:
+            return serve(index, settings, made, started=started, ending=ending)
     app = made_app(index, settings)
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
+        http=bounded(settings.limits.seconds),
         ws="none",
         lifespan="on",
         timeout_graceful_shutdown=_GRACE,
     )
     server = _Server(config, started)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    with _terminated_as_interrupted():
+    work = app.state.server.work
+    with ending.ends(server):
         try:
             server.run(sockets=[made])
-        except KeyboardInterrupt:
-            pass
         finally:
             made.close()
-    work = app.state.server.work
-    deadline = time.monotonic() + _GRACE
-    while work.running and time.monotonic() < deadline:
-        time.sleep(0.05)
+            app.state.server.close()  # done already, unless a second Ctrl-C came
+        deadline = time.monotonic() + _GRACE
+        while work.running and not server.force_exit and time.monotonic() < deadline:
+            time.sleep(0.05)
     return not work.running
 
 
@@ -127,19 +132,7 @@ class _Server(uvicorn.Server):
         if self.started:
             self._tell()
 
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM end the server as Ctrl-C does, so that what comes after it is done too."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave signals to `Ending`, which has them from the beginning to the end."""
         yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, fields
 
 from textkin._validation import Constraint, instance_of, integer, one_of, real
 
-__all__ = ["LOOPBACK", "Limits", "Settings"]
+__all__ = ["LOOPBACK", "MOST_LISTED", "Limits", "Settings"]
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names that lead to this machine from itself."""
@@ -16,6 +16,8 @@ _SECONDS = Constraint(
 )
 _TEXT = instance_of(str, "a str")
 _TOKEN_LENGTH = 16
+MOST_LISTED = 10_000
+"""What lists of a request may have at most, whatever its limits: each is read while others wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,9 @@ class Limits:
     offset : int
         Hits, or documents, before a page.
     documents : int
-        Documents that are added by one request.
+        Documents that are added by one request; 10,000 at most.
     rounds, marks : int
-        Rounds of feedback, and documents that are marked in one.
+        Rounds of feedback, and documents that are marked in one; 10,000 at most.
     clusters, topics : int
         Clusters and topics that are looked for.
     map : int
@@ -68,6 +70,8 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             constraint = _SECONDS if field.name == "seconds" else integer(1)
+            if field.name in ("documents", "rounds", "marks"):
+                constraint = integer(1, MOST_LISTED)
             constraint.check(field.name, getattr(self, field.name))
 
     def as_dict(self) -> dict[str, float]:

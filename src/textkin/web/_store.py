@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeVar, cast
 
 from textkin.index import Index
-from textkin.index._catalogue import CATALOGUE, plain_errors
+from textkin.index._catalogue import CATALOGUE, identity_of, plain_errors
 from textkin.index._opening import open_catalogue
 from textkin.index.ranking._choosing import NAMES, ranking_of
 from textkin.index.ranking._hybrids import Hybrid
@@ -88,11 +88,25 @@ class Store:
         """Return the newest state, also where another process has written it."""
         index = self.index
         with self._mutex:
+            self.check_there()
             with plain_errors(self._watched.path):
                 (number,) = self._watched.execute("SELECT number FROM state").fetchone()
             if index._snapshot().state.number < number:
                 index.refresh()
             return index._view()
+
+    def check_there(self) -> None:
+        """Raise if the folder is gone: what is open could be read on, and nobody would notice."""
+        try:
+            same = identity_of(self._watched.path) == self._watched.file
+        except OSError:
+            same = False
+        if not same:
+            raise Problem(
+                "unavailable",
+                "The index is not where it was: its folder was moved or deleted, or another is "
+                "there. Put it back, or start the server again.",
+            )
 
     def facts(self, view: View, make: Callable[[View], T]) -> T:
         """Return what is counted once for each state; only that of the latest is kept."""

@@ -9,7 +9,7 @@ import pytest
 from support import load_script
 from textkin import DamagedIndexError, Index
 from textkin.index import parse_filter
-from textkin.index.ranking import _columns
+from textkin.index.ranking import _columns, _recent
 from textkin.index.ranking._columns import Columns
 
 PAPERS = load_script("tests/index/ranking/papers.py").PAPERS
@@ -110,7 +110,7 @@ def test_little_is_kept(papers: Index, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_made_up_names_are_not_kept_without_end(
     papers: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_columns, "_MOST_KEPT", 20)
+    monkeypatch.setattr(_recent, "_MOST_KEPT", 20)
     columns = Columns(papers._view())
     columns._values = _columns._Values()
     for number in range(50):
@@ -120,7 +120,7 @@ def test_made_up_names_are_not_kept_without_end(
 
 
 def test_what_is_kept_costs_memory_with_its_key() -> None:
-    kept: _columns._Recent[str, _columns.Field] = _columns._Recent(200_000)
+    kept: _recent.Recent[str, _columns.Field] = _recent.Recent(200_000)
     for number in range(50):
         kept.put(f"{number:1000}", _columns.Field("x"))
     assert len(kept._kept) == 3

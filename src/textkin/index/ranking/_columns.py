@@ -14,10 +14,9 @@ import sys
 import threading
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from textkin._typing import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import CATALOGUE
 from textkin.index.ranking._filters import Condition, Filter, Group, Scalar
+from textkin.index.ranking._recent import Recent
 from textkin.index.ranking._view import View
 
 __all__ = ["Column", "Columns", "Field", "Passed", "passed_by"]
@@ -37,9 +37,6 @@ _OWN = ("id", "label")  # fields that are not of the metadata
 _FALSE, _TRUE, _NULL, _OTHER = range(4)  # codes of single values, before numbers and strings
 _FIRST = 4
 _ENTRY = 100  # bytes of a place in a dictionary and its code
-_MOST_KEPT = 1000  # columns, values or answers, however small
-_KEPT = 1000  # bytes of each, empty: a field that nobody has takes memory too
-_OF_KEY = 50  # bytes for each character of a key: a filter is made of many small objects
 _DECODER = json.JSONDecoder()
 
 
@@ -142,37 +139,6 @@ class Column:
         return slice(first + low, first + max(low, high))
 
 
-class _Sized(Protocol):
-    @property
-    def nbytes(self) -> int: ...
-
-
-_Kept = TypeVar("_Kept", bound=_Sized)
-_Key = TypeVar("_Key")
-
-
-class _Recent(Generic[_Key, _Kept]):
-    """What was used last, up to so many bytes with its keys, and always the very last."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[_Key, tuple[_Kept, int]] = OrderedDict()
-
-    def get(self, key: _Key) -> _Kept | None:
-        if key not in self._kept:
-            return None
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
-
-    def put(self, key: _Key, value: _Kept) -> None:
-        self._kept[key] = value, _KEPT + _OF_KEY * len(str(key))
-        self._kept.move_to_end(key)
-        size = sum(kept.nbytes + own for kept, own in self._kept.values())
-        while len(self._kept) > 1 and (size > self._most or len(self._kept) > _MOST_KEPT):
-            kept, own = self._kept.popitem(last=False)[1]
-            size -= kept.nbytes + own
-
-
 class Columns:
     """The columns of a view, made when a filter asks for them; safe to be used by several threads.
 
@@ -189,8 +155,8 @@ class Columns:
     def __init__(self, view: View) -> None:
         self._view = view
         self._mutex = threading.Lock()
-        self._columns: _Recent[str, Column] = _Recent(_COLUMN_BYTES)
-        self._passed: _Recent[Filter, Passed] = _Recent(_MASK_BYTES)
+        self._columns: Recent[str, Column] = Recent(_COLUMN_BYTES)
+        self._passed: Recent[Filter, Passed] = Recent(_MASK_BYTES)
         # A lock that was taken while the process was forked is never given back.
         kept = view.kept.setdefault(("columns", os.getpid()), _Values())
         assert isinstance(kept, _Values)
@@ -257,7 +223,7 @@ class _Values:
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._kept: _Recent[str, Field] = _Recent(_VALUE_BYTES)
+        self._kept: Recent[str, Field] = Recent(_VALUE_BYTES)
         self._file: object = None
 
     def columns(self, view: View, fields: Sequence[str]) -> dict[str, Column]:
@@ -266,7 +232,7 @@ class _Values:
             file = catalogue.file
         with self._mutex:
             if file != self._file:  # another index lies there now
-                self._file, self._kept = file, _Recent(_VALUE_BYTES)
+                self._file, self._kept = file, Recent(_VALUE_BYTES)
             state = view.snapshot.state
             values: dict[str, Field] = {}
             for field in fields:

@@ -10,7 +10,6 @@ from typing import Any, NoReturn, overload
 
 from textkin._typing import Float64Array
 from textkin._validation import integer
-from textkin.index._records import is_text
 from textkin.index.ranking._asking import Asking
 from textkin.index.ranking._feedback import Rocchio
 from textkin.index.ranking._filters import Filter
@@ -22,15 +21,14 @@ from textkin.index.ranking._hits_shown import (
     hits_svg,
     hits_text,
 )
+from textkin.index.ranking._marks import marked_rows
 from textkin.index.ranking._ranking import Ranked
 from textkin.index.ranking._snippets import Marks, Snippets
 from textkin.text import Document, tokenize
-from textkin.text.reading._document import shortened
 
 __all__ = ["Hits", "Query", "find"]
 
 _PAGE = 64  # documents that are fetched together
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,21 +276,8 @@ class Hits(Sequence["Hit"]):
         System, 1971.
         """
         how = Rocchio(alpha, beta, gamma, n_terms)
-        good, bad = _ids("relevant", relevant), _ids("nonrelevant", nonrelevant)
-        both = [id for id in good if id in bad]
-        if both:
-            raise ValueError(
-                f"a document is relevant or it is not: {_listed(both)} in relevant and in "
-                "nonrelevant."
-            )
-        unknown: list[str] = []
-        rows = [self._rows_of(ids, unknown) for ids in (good, bad)]
-        if unknown:
-            raise KeyError(
-                f"no document has the id {_listed(unknown)}; relevant and nonrelevant take ids of "
-                "the index as it was searched."
-            )
-        return self._moved(rows[0], rows[1], how)
+        good, bad = marked_rows(self._asking.view, relevant, nonrelevant)
+        return self._moved(good, bad, how)
 
     def pseudo_feedback(
         self,
@@ -330,16 +315,6 @@ class Hits(Sequence["Hit"]):
         if relevant or nonrelevant:
             moved = asking.ranker.moved(self._query, relevant, nonrelevant, how)
         return find(replace(asking, offset=0, rounds=asking.rounds + 1), moved, started)
-
-    def _rows_of(self, ids: Iterable[str], unknown: list[str]) -> list[int]:
-        rows = []
-        for id in ids:
-            row = self._asking.view.row_of(id) if is_text(id) else None
-            if row is None:
-                unknown.append(id)
-            else:
-                rows.append(row)
-        return rows
 
     # ------------------------------------------------------------------ looking at it
 
@@ -471,30 +446,6 @@ class Hits(Sequence["Hit"]):
             for (word, weight), n in zip(words.items(), known, strict=True)
             if n > 0 and weight > 0
         }
-
-
-def _ids(name: str, given: "Iterable[str | Hit]") -> dict[str, None]:
-    """Return the ids that a user gives, each once, in their order."""
-    if isinstance(given, str | Hit | Mapping) or not isinstance(given, Iterable):
-        way_out = " Put it into a list." if isinstance(given, str | Hit) else ""
-        raise TypeError(
-            f"{name} must be a list of ids, or of hits; got {shortened(given, 40)} "
-            f"({type(given).__name__}).{way_out}"
-        )
-    found: dict[str, None] = {}
-    for one in given:
-        if not isinstance(one, str | Hit):
-            raise TypeError(
-                f"{name} must hold ids (str) or hits; got {shortened(one, 40)} "
-                f"({type(one).__name__})."
-            )
-        found[one.id if isinstance(one, Hit) else one] = None
-    return found
-
-
-def _listed(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-    return ", ".join(shortened(id) for id in ids[:_SHOWN]) + more
 
 
 def _plain(value: float) -> float:

@@ -1,0 +1,341 @@
+"""The documents of a view searched by the transport of words, and why they are near."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textkin import _core
+from textkin._typing import BoolArray, Float64Array, Int32Array
+from textkin.explain import AlignedText, Contributions, Flow, Place
+from textkin.index.ranking._feedback import Rocchio, WeightedWords, moved_words
+from textkin.index.ranking._ranking import Ranked, Ranker
+from textkin.index.ranking._snippets import Snippets
+from textkin.index.ranking._vector_columns import NO_VECTOR, VectorColumns, space_of_view
+from textkin.index.ranking._view import View
+from textkin.run import effective_jobs, memory_in_bytes, stop_check
+from textkin.text.reading._document import shortened
+from textkin.transport import Comparison
+from textkin.transport._aligning import placed_words
+from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
+from textkin.transport._comparison import compare_rows
+from textkin.transport._masses import fixed_word_weights
+from textkin.transport._neighbors import SearchStats
+from textkin.transport._parts import Side, centroid_parts, relaxed_flow
+from textkin.transport._refusals import empty_document_error
+from textkin.vectors._encode import Encoded, shares
+from textkin.weighting._over_words import tfidf_weights
+
+if TYPE_CHECKING:
+    from textkin.index.ranking._transport import TransportRanking
+
+__all__ = ["SIDES", "StoredDocuments", "TransportQuery", "TransportRanker"]
+
+SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "source", "rwmd-document": "target"}
+"""Whose masses a relaxation keeps."""
+
+_NAMED = 8  # words that a note names
+_OF_PREFETCH = ("relaxed", "centroid")  # bounds that the search of a store does not use
+
+
+class StoredDocuments:
+    """The documents of a view as blocks over the word vectors.
+
+    Parameters
+    ----------
+    ranking : TransportRanking
+        Says where words lie and what they weigh.
+    view : View
+        The documents.
+
+    Attributes
+    ----------
+    space : Space
+        The vectors.
+    columns : VectorColumns
+        The words.
+    weights : ndarray of shape (n_vectors,), float64, or None
+        What counts are multiplied by; None is 1.
+    blocks : Blocks
+        The documents.
+    """
+
+    def __init__(self, ranking: "TransportRanking", view: View) -> None:
+        self.view = view
+        self.space = space_of_view(view, unit=ranking.unit or ranking.cost == "cosine")
+        self.columns = VectorColumns(view, ranking.stop_words)
+        self.weights = fixed_word_weights(ranking.masses, self.space)
+        if isinstance(ranking.masses, str) and ranking.masses == "tfidf" and view.n_documents:
+            frequencies = self.columns.document_frequencies(view)
+            self.weights = tfidf_weights(frequencies, view.n_documents)
+        words = self.columns.words
+        self.blocks = Blocks(
+            self.space,
+            ranking.cost,
+            [(*part.segment.bags, part.live.view(np.uint8)) for part in view.parts],
+            view.n_words,
+            words,
+            None if self.weights is None else self.weights[words],  # of no word: any
+        )
+
+    def encoded(
+        self,
+        rows: Int32Array,
+        counts: Float64Array,
+        names: Sequence[str],
+        weights: Float64Array | None,
+    ) -> Encoded:
+        """Return words that are rows of the vectors, or none, as one document."""
+        used = rows >= 0
+        words, place = np.unique(rows[used], return_inverse=True)
+        missing = np.flatnonzero(rows == NO_VECTOR).tolist()
+        unknown = {names[at]: float(counts[at]) for at in missing}
+        return Encoded(
+            np.array([0, len(words)], np.int64),
+            words.astype(np.int32),
+            np.bincount(place, counts[used], len(words)).astype(np.float64),
+            len(self.space),
+            (unknown,),
+            weights,
+        )
+
+    def of_counts(self, counted: Mapping[str, float]) -> Encoded:
+        """Return words with counts, as the index counts them, as a document."""
+        names = list(counted)
+        counts = np.fromiter(counted.values(), np.float64, len(names))
+        return self.encoded(self.columns.lookup(names), counts, names, self.weights)
+
+    def places(self, text: str) -> list[Place]:
+        """Return where the words stand that a flow of a text has."""
+        forms = Snippets.of(self.view).forms
+        return placed_words(text, forms, self.columns.lookup, self.space.name)
+
+    def of_row(self, row: int) -> Encoded:
+        """Return a document of the view."""
+        bag = self.view.bag_of_row(row)
+        rows = self.columns.rows[bag.words]
+        names = [
+            self.view.words[number] if missing else ""
+            for number, missing in zip(bag.words.tolist(), rows == NO_VECTOR, strict=True)
+        ]
+        return self.encoded(rows, bag.counts, names, self.weights)
+
+
+class TransportQuery(NamedTuple):
+    """Words with masses, over the rows of the vectors.
+
+    Attributes
+    ----------
+    encoded : Encoded
+        The words, as the only row.
+    text : str
+        What it was read from, where that is known.
+    row : int or None
+        The document that it is, if it is one.
+    """
+
+    encoded: Encoded
+    text: str = ""
+    row: int | None = None
+
+
+class TransportRanker(Ranker[TransportQuery]):
+    """The documents of a view, searched by transport.
+
+    Parameters
+    ----------
+    ranking : TransportRanking
+        How far apart they are.
+    view : View
+        The documents.
+    """
+
+    def __init__(self, ranking: "TransportRanking", view: View) -> None:
+        self.view = view
+        self.ascending = ranking.ascending
+        self._ranking = ranking
+        self._stored = ranking.documents_of(view)
+        self._memory = memory_in_bytes(ranking.memory)
+        if ranking.method == "wmd":
+            self._stored.blocks.prepare(self._memory)
+
+    # ------------------------------------------------------------------ queries
+
+    def of_text(self, text: str) -> TransportQuery:
+        """Read a text as documents are read; words without a vector are left out."""
+        counted: dict[str, float] = {}
+        for word in self.view.read(text):
+            counted[word] = counted.get(word, 0.0) + 1.0
+        return TransportQuery(self._stored.of_counts(counted), text)
+
+    def of_row(self, row: int) -> TransportQuery:
+        """Take the counted words of a document."""
+        return TransportQuery(self._stored.of_row(row), row=row)
+
+    def of_words(self, weights: Mapping[str, float]) -> TransportQuery:
+        """Take weights as masses, whatever they sum to; stop words count if they are given.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative.
+        """
+        names = list(weights)
+        masses = np.fromiter(weights.values(), np.float64, len(names))
+        if (masses < 0).any():
+            at = int((masses < 0).argmax())
+            raise ValueError(
+                f"the weight of {shortened(names[at], 40)} must be at least 0, for it is a mass; "
+                f"got {masses[at]:g}."
+            )
+        rows = self.view.vectors().lookup(names)
+        return TransportQuery(self._stored.encoded(rows, masses, names, None))
+
+    def words_of(self, query: TransportQuery) -> Mapping[str, float]:
+        """Return the words of a query, as the vectors spell them, with their masses."""
+        words, masses = _masses_of(query.encoded)
+        order = np.argsort(-masses, kind="stable")
+        return {self._stored.space.name(int(words[at])): float(masses[at]) for at in order}
+
+    # ------------------------------------------------------------------ search
+
+    def best(
+        self,
+        query: TransportQuery,
+        limit: int,
+        threshold: float | None = None,
+        rows: BoolArray | None = None,
+    ) -> Ranked:
+        """Find the nearest documents; the threshold is how far they may be, that far included."""
+        hits = self._stored.blocks.search(
+            query.encoded.documents(),
+            Options(
+                k=limit,
+                radius=math.inf if threshold is None else float(threshold),
+                algorithm=self._algorithm,
+                mask=None if rows is None else np.ascontiguousarray(rows).view(np.uint8),
+                memory=self._memory,
+                threads=effective_jobs(self._ranking.n_jobs),
+            ),
+            progress=stop_check(),
+        )
+        stats = self._stats(hits, query.encoded)
+        return Ranked(hits.rows, hits.distances, stats, tuple(self._notes(query)))
+
+    def _notes(self, query: TransportQuery) -> Iterator[str]:
+        """Name the words of a text that documents have, but the vectors do not."""
+        unknown = list(query.encoded.unknown[0]) if query.text and query.encoded.unknown else []
+        if not unknown:
+            return
+        there = [
+            word
+            for word, n in zip(unknown, self.view.snapshot.find(unknown), strict=True)
+            if n >= 0
+        ]
+        if there:
+            shown = ", ".join(shortened(word, 40) for word in there[:_NAMED])
+            more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+            yield f"The word vectors do not have the word{'s' * (len(there) > 1)} {shown}{more}."
+
+    @property
+    def _algorithm(self) -> Algorithm:
+        return "auto" if self._ranking.method == "wmd" else self._ranking.method
+
+    def _stats(self, hits: Hits, query: Encoded) -> dict[str, float]:
+        stats = SearchStats.of(hits, self.view.n_rows).totals
+        coverage = query.coverage(0)
+        dead = self.view.n_rows - self.view.n_documents
+        return {
+            "documents": self.view.n_documents,
+            "empty": stats["empty"],
+            "left_out": stats["left_out"] - dead,
+            **{
+                f"removed_{name}": removed
+                for name, removed in stats["removed"].items()
+                if name not in _OF_PREFETCH
+            },
+            "refined": stats["refined"],
+            "solved": stats["solved"],
+            "query_known": coverage.known,
+            "query_total": coverage.total,
+        }
+
+    # ------------------------------------------------------------------ reasons
+
+    def explain(self, query: TransportQuery, row: int) -> Comparison | Flow | Contributions:
+        """Return why a document is so far.
+
+        Returns
+        -------
+        Comparison, Flow or Contributions
+            "wmd": what `WordMover.explain` returns, with the flow and its proof. "rwmd": the flow
+            of the larger relaxation. "wcd": what each word adds to the distance of the centroids.
+
+        Raises
+        ------
+        EmptyDocumentError
+            If the query or the document has no word with a vector.
+        """
+        space, cost, method = self._stored.space, self._ranking.cost, self._ranking.method
+        first, second = query.encoded, self._stored.of_row(row)
+        a, b = (_compared(one, name) for one, name in ((first, "query"), (second, "document")))
+        if method == "wcd":
+            return centroid_parts(space, first, a, second, b, cost)
+        if method != "wmd":
+            return relaxed_flow(space, first, a, second, b, cost, SIDES[method])
+        texts = self._texts(query, row)
+        return compare_rows(space, first, a, second, b, cost, None, texts, self._stored.places)
+
+    def aligned(self, query: TransportQuery, row: int) -> AlignedText | None:
+        """Return query and document whole, with each word as far as it travels.
+
+        None where the query is no text any more, and for centroids, which no word travels to.
+        """
+        explained = self.explain(query, row)
+        if isinstance(explained, Comparison):
+            explained = explained.flow
+        texts = self._texts(query, row)
+        if not isinstance(explained, Flow) or not all(texts):
+            return None
+        first, second = (self._stored.places(text) for text in texts)
+        return AlignedText.of(explained, texts[0], first, texts[1], second)
+
+    def _texts(self, query: TransportQuery, row: int) -> tuple[str, str]:
+        own = query.text if query.row is None else self.view.documents([query.row])[0].text
+        return own, self.view.documents([row])[0].text
+
+    def moved(
+        self,
+        query: TransportQuery,
+        relevant: Sequence[int],
+        nonrelevant: Sequence[int],
+        how: Rocchio,
+    ) -> TransportQuery:
+        """Move the masses, those of query and documents each summing to 1, and so the new ones."""
+        there, others = (
+            [_masses_of(self._stored.of_row(row)) for row in rows]
+            for rows in (relevant, nonrelevant)
+        )
+        words, masses = moved_words(_masses_of(query.encoded), there, others, how)
+        if len(masses):
+            masses = shares(masses)
+        return TransportQuery(self._stored.encoded(words, masses, (), None))
+
+
+def _masses_of(encoded: Encoded) -> WeightedWords:
+    """Return the words that weigh something, and their shares."""
+    weights = encoded.counts
+    if encoded.word_weights is not None:
+        weights = weights * encoded.word_weights[encoded.indices]
+    heavy = weights > 0
+    if not heavy.any():
+        return encoded.indices[:0], weights[:0]
+    return encoded.indices[heavy], shares(weights[heavy])
+
+
+def _compared(encoded: Encoded, name: str) -> _core.Documents:
+    documents = encoded.documents()
+    if documents.empty_rows().size:
+        raise empty_document_error(encoded, [0], name, choice=False)
+    return documents
