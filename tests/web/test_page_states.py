@@ -1,7 +1,9 @@
 """The page in a browser: nothing found, a server that fails, is slow or is gone, addresses."""
 
 import functools
+from typing import get_args
 
+from textkin.web._problems import Code
 from web.browser import until
 from web.page_searching import ids, search
 
@@ -39,6 +41,12 @@ def test_a_server_that_fails_can_be_asked_again(site, open_page):
         page.unroute("**/api/search")
         page.click("button:text-is('Try again')")
         page.wait_for_selector(".hit")
+
+
+def test_every_error_of_the_server_has_a_headline(site, open_page):
+    page = open_page(f"{site}/compare")
+    known = page.evaluate("async () => Object.keys((await import('/static/states.js')).HEADLINES)")
+    assert set(get_args(Code)) <= set(known)
 
 
 def test_a_server_that_is_gone(site, open_page):
