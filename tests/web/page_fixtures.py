@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from web.browser import PATIENCE, TOKEN, Seen, Writable, chromium, serving, small_index
+from web.fixed_map import CLUSTERS, DRAWN, FIXED
+from web.page_waiting import answer, eventually
 from web.small_collection import DOCUMENTS
 
 
@@ -74,3 +76,26 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         host = "/".join(address.split("/")[:3])
         assert watched.unexpected() == []
         assert [url for url in watched.requests if not url.startswith((host, "data:"))] == []
+
+
+@pytest.fixture
+def fixed_map(open_page: Callable[..., Any], site: str) -> Callable[..., Any]:
+    """Opens the map with the five fixed points, after a script of one's own; gives the page."""
+
+    def opened(
+        query: str = "",
+        answers: tuple[Any, Any] = (FIXED, CLUSTERS),
+        script: str | None = None,
+        **options: Any,
+    ) -> Any:
+        page = open_page(f"{site}/compare", **options)
+        if script is not None:
+            page.add_init_script(script)
+        page.route("**/api/map?*", lambda route: answer(route, answers[0]))
+        page.route("**/api/clusters?*", lambda route: answer(route, answers[1]))
+        page.goto(f"{site}/map{query}")
+        page.wait_for_selector(".legend")
+        eventually(page, lambda: page.evaluate(DRAWN))
+        return page
+
+    return opened

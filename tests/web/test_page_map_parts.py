@@ -45,7 +45,7 @@ BLENDED = """async () => {
         pixels.set(before);
         const stamps = stampsOf(shape, 4);
         press(pixels, 40, 40, stamps, 20, 20, packed(`rgb(${colour})`), 200);
-        const { reach, size, cover } = stamps[0];
+        const { reach, size, cover } = stamps.places[0];
         for (let at = 0; at < size * size; at++) {
             const to = (20 - reach + Math.floor(at / size)) * 40 + 20 - reach + (at % size);
             const part = (cover[at] / 255) * (200 / 256);
@@ -61,9 +61,62 @@ BLENDED = """async () => {
     return most;
 }"""
 
+# The shapes as inequalities, looked at 256 times in each pixel; what a stamp covers beside that.
+COVERED = """async () => {
+    const { press, stampsOf } = await import("/static/map_stamps.js");
+    const inside = [
+        (x, y) => x * x + y * y <= 1,
+        (x, y) => Math.max(Math.abs(x), Math.abs(y)) <= 0.886,
+        (x, y) => y <= 0.78 && Math.abs(x) <= ((y + 1.24) / 2.02) * 1.5,
+        (x, y) => Math.abs(x) + Math.abs(y) <= 1.253,
+    ];
+    const found = [];
+    for (let shape = 0; shape < inside.length; shape++) {
+        for (const radius of [1.75, 4, 9.5]) {
+            const pixels = new Uint32Array(40 * 40).fill(0xff000000);
+            press(pixels, 40, 40, stampsOf(shape, radius), 20.25, 20.5, 0xffffffff, 256);
+            let [most, area, all] = [0, 0, 0];
+            pixels.forEach((pixel, at) => {
+                let hits = 0;
+                for (let look = 0; look < 256; look++) {
+                    const x = (at % 40) - 20.25 + ((look % 16) + 0.5) / 16 - 0.5;
+                    const y = Math.floor(at / 40) - 20.5 + (Math.floor(look / 16) + 0.5) / 16 - 0.5;
+                    if (inside[shape](x / radius, y / radius)) hits++;
+                }
+                most = Math.max(most, Math.abs((pixel & 255) / 255 - hits / 256));
+                area += (pixel & 255) / 255;
+                all += hits / 256;
+            });
+            found.push([most, area / all]);
+        }
+    }
+    return found;
+}"""
+
 DENSEST = """async ([x, y]) => {
     const { Points } = await import("/static/map_points.js");
     return new Points(x, y).densest(x.map((_, i) => i));
+}"""
+
+
+# Three names at one place, and one below a button; where each is written.
+LABELLED = """async () => {
+    const { placeLabels } = await import("/static/map_labels.js");
+    const context = document.createElement("canvas").getContext("2d");
+    const found = {};
+    context.fillText = (text, left, middle) => { found[text] = middle; };
+    const camera = { width: 300, height: 200, toScreen: (x, y) => [x, y] };
+    const label = (text, x, y, muted = false) => ({ text, x, y, muted, few: false });
+    const labels = [
+        label("first", 100, 100), label("second", 100, 100), label("third", 100, 100),
+        label("below", 250, 180), label("muted", 10, 10, true), label("away", -5, 10),
+    ];
+    placeLabels(context, camera, labels, {
+        colours: { paper: "#fff", ink: "#000" },
+        family: "sans-serif",
+        covered: [{ left: 200, top: 150, right: 300, bottom: 200 }],
+    });
+    return found;
 }"""
 
 
@@ -80,12 +133,29 @@ def test_two_channels_at_once_are_blended_as_one_by_one(page):
     assert page.evaluate(BLENDED) <= 3
 
 
+def test_stamps_cover_what_their_shapes_do(page):
+    for most, area in page.evaluate(COVERED):
+        assert most <= 0.3  # at corners, which come out a little round or full
+        assert area == pytest.approx(1, abs=0.05)
+
+
 def test_a_name_stands_among_most_of_its_points(page):
     """The mean of two heaps lies between them, where nothing is."""
     near, far = [0.1, 0.11, 0.12, 0.1, 0.09], [0.9, 0.91]
     x, y = page.evaluate(DENSEST, [near + far, near + far])
     assert x == pytest.approx(sum(near) / len(near), abs=1e-6)
     assert y == pytest.approx(x, abs=1e-6)
+
+
+def test_names_lie_neither_on_one_another_nor_below_buttons(page):
+    found = page.evaluate(LABELLED)
+    assert {name: found.pop(name) for name in ("first", "second", "third")} == {
+        "first": 100,
+        "second": 82,
+        "third": 118,
+    }
+    assert set(found) == {"below"}
+    assert found["below"] + 9 <= 150
 
 
 @pytest.mark.parametrize("x", [[], [0.3], [0.3, 0.3]], ids=["none", "one", "two in one place"])

@@ -2,15 +2,19 @@
 
 const PATIENCE = 45_000; // the server gives up before; this is for one that does not answer at all
 
-/** What went wrong, in words for people; `code` as the server names it, or offline, slow, broken. */
+/**
+ * What went wrong, in words for people; `code` as the server names it, or offline, slow, broken.
+ * `unknown`: of texts that cannot be compared, by their field, the words that have no vector.
+ */
 export class ApiError extends Error {
-  constructor(code, message, { status = 0, field = null, retryAfter = null } = {}) {
+  constructor(code, message, { status = 0, field = null, retryAfter = null, unknown = null } = {}) {
     super(message);
     this.name = "ApiError";
     this.code = code;
     this.status = status;
     this.field = field;
     this.retryAfter = retryAfter;
+    this.unknown = unknown;
   }
 }
 
@@ -95,7 +99,7 @@ function failure(response, content) {
   return new ApiError(
     error?.code ?? "broken",
     error?.message ?? `The server answered ${response.status} ${response.statusText}`.trim() + ".",
-    { status: response.status, field: error?.field ?? null, retryAfter: after || null },
+    { status: response.status, field: error?.field ?? null, retryAfter: after || null, unknown: error?.unknown ?? null },
   );
 }
 

@@ -3,14 +3,16 @@
 import { ApiError } from "./api.js";
 
 const TEXTS = { a: "The first text", b: "The second text" };
-const WORDLESS = /^Document ([ab]) cannot be compared: /;
 
-/** The library advises programmers, who can load other vectors; a visitor can choose other words. */
+/** The server's words are for programmers, who can load other vectors; a visitor can write others. */
 export function plainly(error) {
-  const side = error.code === "invalid" && error.message.match(WORDLESS)?.[1];
-  if (!side) return error;
-  const unknown = error.message.match(/not among the \d+ words: (.*?)\. /)?.[1];
-  return new ApiError("wordless", unknown
-    ? `${TEXTS[side]} has no word whose meaning is known here, only ${unknown}. Write other words, or choose a measure that compares spellings, such as TF-IDF.`
-    : `${TEXTS[side]} has no words but those that every text has, such as “the”. Write some more.`);
+  if (error.code !== "wordless" || !error.unknown) return error;
+  const said = Object.entries(error.unknown).map(([side, words]) => wordless(TEXTS[side] ?? side, words));
+  return new ApiError("wordless", said.join(" "));
+}
+
+function wordless(text, unknown) {
+  return unknown.length > 0
+    ? `${text} has no word whose meaning is known here, only ${unknown.join(", ")}. Write other words, or choose a measure that compares spellings, such as TF-IDF.`
+    : `${text} has no words but those that every text has, such as “the”. Write some more.`;
 }

@@ -2,6 +2,7 @@
 
 import { alignedTexts } from "./aligned.js";
 import { drawing, el } from "./dom.js";
+import { fitted } from "./fitted.js";
 import { counted, percent, score } from "./format.js";
 
 /**
@@ -9,11 +10,13 @@ import { counted, percent, score } from "./format.js";
  */
 export function explanation(found, titles) {
   const picture = found.svg ? drawing(found.svg) : null;
+  const frame = picture && el("figure", { class: "explanation-picture", "aria-label": "Drawing" });
+  if (picture) fitted(frame, picture);
   return el(
     "div",
     { class: "explanation" },
     summary(found),
-    picture && el("figure", { class: "explanation-picture scrolls", tabindex: "0", "aria-label": "Drawing" }, picture),
+    frame,
     found.aligned && alignedTexts(found.aligned, titles),
     found.parts.length > 0 && el(
       "details",

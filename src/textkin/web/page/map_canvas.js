@@ -1,6 +1,8 @@
 // A map of many points on a canvas: two layers, the points as pixels and above them a few marks.
-// A frame of the points is one pass over typed arrays; hovering redraws the marks alone.
+// A frame of the points is one pass over typed arrays; hovering redraws the marks alone. Where a sharp
+// screen has more pixels than can be drawn in time, the points are drawn coarser while the map moves.
 
+import { debounced } from "./dom.js";
 import { Camera } from "./map_camera.js";
 import { listen } from "./map_gestures.js";
 import { placeLabels } from "./map_labels.js";
@@ -10,6 +12,8 @@ import { SHAPES, packed, press, stampsOf } from "./map_stamps.js";
 export const COLOURS = 8;
 
 const MOST_PIXELS_A_PIXEL = 2; // sharper screens get this many: four times the work shows nothing
+const IN_TIME = 8; // milliseconds of a frame's 16 for the points, so that the rest finds room
+const REST = 140; // milliseconds without a move after which a map is still
 const REACH = 14; // how near to a point the pointer must be, in pixels
 const AWAY = 0;
 const PLAIN = 1;
@@ -18,10 +22,12 @@ const CHOSEN = 3;
 
 export class MapCanvas {
   /**
-   * host: an element that has a size. on: {hover(i or -1), choose([i], add), focus(i), moved()}.
+   * host: an element that has a size. above: elements that lie upon the map.
+   * on: {hover(i or -1), choose([i], add), focus(i), moved()}.
    */
-  constructor(host, on) {
+  constructor(host, above, on) {
     this.host = host;
+    this.above = above;
     this.on = on;
     this.back = host.appendChild(document.createElement("canvas"));
     this.front = host.appendChild(document.createElement("canvas"));
@@ -35,6 +41,9 @@ export class MapCanvas {
     this.hovered = -1;
     this.focused = -1;
     this.box = null;
+    this.moving = false;
+    this.behind = false; // whether the last sharp frame took longer than a moving map has
+    this.rest = debounced(() => this.#still(), REST);
     this.size = new ResizeObserver(() => this.#resize());
     this.theme = matchMedia("(prefers-color-scheme: dark)");
     this.themed = () => this.refreshColours();
@@ -55,6 +64,8 @@ export class MapCanvas {
       this.chosen = new Set();
       this.hovered = this.focused = -1;
       this.camera = new Camera(points.box, () => {
+        this.moving = true;
+        this.rest();
         this.redraw();
         this.on.moved();
       });
@@ -143,6 +154,7 @@ export class MapCanvas {
     this.size.disconnect();
     this.theme.removeEventListener("change", this.themed);
     this.camera?.stop();
+    this.rest.cancel();
     cancelAnimationFrame(this.frame);
     cancelAnimationFrame(this.markFrame);
   }
@@ -190,15 +202,33 @@ export class MapCanvas {
     const { clientWidth: width, clientHeight: height } = this.host;
     if (!this.points || !width || !height) return;
     this.sharp = Math.min(devicePixelRatio || 1, MOST_PIXELS_A_PIXEL);
-    for (const canvas of [this.back, this.front]) {
-      canvas.width = Math.round(width * this.sharp);
-      canvas.height = Math.round(height * this.sharp);
-    }
-    const context = this.back.getContext("2d", { alpha: false });
-    this.image = context.createImageData(this.back.width, this.back.height);
-    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.front.width = Math.round(width * this.sharp);
+    this.front.height = Math.round(height * this.sharp);
+    this.images = new Map(); // by how many pixels they have for one of the page
+    this.fine = 0;
     this.camera.resize(width, height);
+    this.covered = this.above.map(({ offsetLeft: left, offsetTop: top, offsetWidth: wide, offsetHeight: high }) =>
+      ({ left, top, right: left + wide, bottom: top + high }));
     this.redraw();
+  }
+
+  // Pixels to draw the points with: `fine` of them, along each axis, for one of the page.
+  #canvasOf(fine) {
+    if (fine === this.fine) return;
+    const { width, height } = this.camera;
+    this.fine = fine;
+    this.back.width = Math.round(width * fine);
+    this.back.height = Math.round(height * fine);
+    if (!this.images.has(fine)) {
+      this.images.set(fine, new ImageData(this.back.width, this.back.height));
+    }
+    this.image = this.images.get(fine);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+  }
+
+  #still() {
+    this.moving = false;
+    if (this.fine !== this.sharp) this.redraw();
   }
 
   redraw() {
@@ -213,21 +243,29 @@ export class MapCanvas {
 
   /** Draw both layers now. */
   draw() {
-    if (!this.pixels) return;
-    const { pixels, points, camera, order, ranks, group, looks, inks, sharp } = this;
+    if (!this.images) return;
+    const began = performance.now();
+    this.#canvasOf(this.moving && this.behind ? Math.min(1, this.sharp) : this.sharp);
+    this.#drawPoints();
+    if (this.fine === this.sharp) this.behind = performance.now() - began > IN_TIME;
+    this.#drawMarks();
+  }
+
+  #drawPoints() {
+    const { pixels, points, camera, order, ranks, group, looks, inks, fine } = this;
     const { width, height } = this.back;
     pixels.fill(this.ground);
     const [left, top] = camera.toScreen(0, 0);
-    const [x0, y0] = [left * sharp, top * sharp];
-    const [ax, ay] = [camera.scaleX * sharp, -camera.scaleY * sharp];
-    const radius = this.radius() * sharp;
+    const [x0, y0] = [left * fine, top * fine];
+    const [ax, ay] = [camera.scaleX * fine, -camera.scaleY * fine];
+    const radius = this.radius() * fine;
     const stamps = [AWAY, PLAIN, FOUND, CHOSEN].map((rank) =>
       SHAPES.map((_, shape) => stampsOf(shape, rank === AWAY ? radius * 0.8 : rank === PLAIN ? radius : radius * 1.35)),
     );
-    const rings = SHAPES.map((_, shape) => stampsOf(shape, radius * 1.35 + 1.6 * sharp));
+    const rings = SHAPES.map((_, shape) => stampsOf(shape, radius * 1.35 + 1.6 * fine));
     const ink = packed(this.colours.ink);
     const away = packed(this.colours.away);
-    const margin = 20 * sharp;
+    const margin = 20 * fine;
     const alpha = points.count > 2000 ? 190 : 225;
     for (let at = 0; at < order.length; at++) {
       const i = order[at];
@@ -240,17 +278,17 @@ export class MapCanvas {
       const colour = rank === AWAY ? away : inks[look.colour];
       press(pixels, width, height, stamps[rank][look.shape], px, py, colour, rank > PLAIN ? 256 : alpha);
     }
-    this.back.getContext("2d").putImageData(this.image, 0, 0);
-    this.#drawMarks();
+    this.back.getContext("2d", { alpha: false }).putImageData(this.image, 0, 0);
   }
 
   #drawMarks() {
-    if (!this.pixels) return;
+    if (!this.images) return;
     const { camera, points, sharp } = this;
     const context = this.front.getContext("2d");
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
-    placeLabels(context, camera, this.labels, this.colours, getComputedStyle(this.host).fontFamily);
+    const { colours, covered } = this;
+    placeLabels(context, camera, this.labels, { colours, covered, family: getComputedStyle(this.host).fontFamily });
     const around = (i, wide) => {
       const [px, py] = camera.toScreen(points.x[i], points.y[i]);
       for (const [line, colour] of [[wide + 2, this.colours.paper], [wide, this.colours.ink]]) {

@@ -15,7 +15,7 @@ export function listen(surface, map) {
     const box = surface.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  const ready = () => map.points && map.points.count > 0 && map.pixels;
+  const ready = () => map.points && map.points.count > 0 && map.images;
 
   surface.addEventListener("pointerdown", (event) => {
     if (!ready() || event.button !== 0) return;

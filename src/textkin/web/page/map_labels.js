@@ -6,10 +6,11 @@ const TRIES = [0, -1, 1, -2, 2, -3, 3]; // lines above or below the place that a
 
 /**
  * labels: [{text, x, y, muted, few}], the important ones first; those that find no room are left
- * out. A label of few points stands beside them, or it would cover them all.
+ * out. A label of few points stands beside them, or it would cover them all. `covered`: boxes that
+ * other things lie upon.
  */
-export function placeLabels(context, camera, labels, colours, family) {
-  const taken = [];
+export function placeLabels(context, camera, labels, { colours, family, covered }) {
+  const taken = [...covered];
   context.font = `600 ${SIZE}px ${family}`;
   context.textBaseline = "middle";
   context.textAlign = "left";

@@ -31,7 +31,7 @@ export class MapPanel {
     this.page = 0;
     this.allGroups = false;
     this.#build();
-    this.canvas = new MapCanvas(this.stage, {
+    this.canvas = new MapCanvas(this.stage, [this.buttons], {
       hover: (i) => this.#tip(i),
       focus: (i) => {
         this.#tip(i);
@@ -75,7 +75,8 @@ export class MapPanel {
       { class: "map-panel" },
       el("div", { class: "map-grid" }, this.stage, el("aside", { class: "map-aside" }, this.groupsPlace, this.listPlace)),
       el("p", { class: "hint" },
-        "Drag to move, wheel or pinch to zoom, Shift and drag to choose a box.",
+        el("span", { class: "by-mouse" }, "Drag to move, wheel or pinch to zoom, Shift and drag to choose a box."),
+        el("span", { class: "by-touch" }, "Drag to move, pinch to zoom, tap a point to choose it."),
         (this.map.notes ?? []).map((note) => ` ${note}`)),
       el("p", { class: "hint map-keys", "aria-hidden": "true" }, KEYS),
       this.details,

@@ -3,48 +3,50 @@
 export const SHAPES = ["circle", "square", "triangle", "diamond"];
 
 const STEPS = 4; // places of a point between two pixels, along each axis
-const SAMPLES = 4; // looks into a pixel, along each axis
 
-// All have about the area of the circle of radius 1, so that no group looks heavier.
-const COVERS = [
-  (x, y) => x * x + y * y <= 1,
-  (x, y) => Math.abs(x) <= 0.886 && Math.abs(y) <= 0.886,
-  (x, y) => y <= 0.78 && y >= -1.24 && Math.abs(x) <= ((y + 1.24) / 2.02) * 1.5,
-  (x, y) => Math.abs(x) + Math.abs(y) <= 1.253,
+// How deep a place lies within a shape of a radius, below 0 outside. All have about the area of the
+// circle, so that no group looks heavier.
+const DEPTHS = [
+  (x, y, radius) => radius - Math.hypot(x, y),
+  (x, y, radius) => 0.886 * radius - Math.max(Math.abs(x), Math.abs(y)),
+  (x, y, radius) => Math.min(0.78 * radius - y, 0.803 * (0.743 * (y + 1.24 * radius) - Math.abs(x))),
+  (x, y, radius) => (1.253 * radius - Math.abs(x) - Math.abs(y)) * Math.SQRT1_2,
 ];
 
+// A pixel is covered as far as its middle is within the edge. Each row has the columns from `first`
+// to `last` that are covered at all: most of a square around a shape is empty.
 function stamp(shape, radius, offsetX, offsetY) {
   const reach = Math.ceil(radius * 1.3) + 1;
   const size = 2 * reach + 1;
   const cover = new Uint8Array(size * size);
+  const first = new Uint8Array(size).fill(size);
+  const last = new Uint8Array(size);
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {
-      let hit = 0;
-      for (let sample = 0; sample < SAMPLES * SAMPLES; sample++) {
-        const x = column - reach - offsetX + ((sample % SAMPLES) + 0.5) / SAMPLES - 0.5;
-        const y = row - reach - offsetY + (Math.floor(sample / SAMPLES) + 0.5) / SAMPLES - 0.5;
-        if (COVERS[shape](x / radius, y / radius)) hit++;
-      }
-      cover[row * size + column] = Math.round((255 * hit) / (SAMPLES * SAMPLES));
+      const depth = DEPTHS[shape](column - reach - offsetX, row - reach - offsetY, radius);
+      const covered = Math.round(255 * Math.min(1, Math.max(0, depth + 0.5)));
+      if (covered === 0) continue;
+      cover[row * size + column] = covered;
+      if (first[row] === size) first[row] = column;
+      last[row] = column + 1;
     }
   }
-  return { reach, size, cover };
+  return { reach, size, cover, first, last };
 }
 
 const kept = new Map();
 
-/** The stamps of a shape for a radius in pixels, one for each place between pixels. */
+/** The stamps of a shape for a radius in pixels, one for each place between pixels, made when pressed. */
 export function stampsOf(shape, radius) {
   const quarter = Math.max(2, Math.round(radius * 4));
   const key = shape * 1000 + quarter;
-  if (!kept.has(key)) {
-    const stamps = [];
-    for (let at = 0; at < STEPS * STEPS; at++) {
-      stamps.push(stamp(shape, quarter / 4, (at % STEPS) / STEPS, Math.floor(at / STEPS) / STEPS));
-    }
-    kept.set(key, stamps);
-  }
+  if (!kept.has(key)) kept.set(key, { shape, radius: quarter / 4, places: new Array(STEPS * STEPS).fill(null) });
   return kept.get(key);
+}
+
+function at(stamps, column, row) {
+  const { shape, radius, places } = stamps;
+  return (places[row * STEPS + column] ??= stamp(shape, radius, column / STEPS, row / STEPS));
 }
 
 /**
@@ -54,21 +56,19 @@ export function stampsOf(shape, radius) {
 export function press(pixels, width, height, stamps, px, py, colour, alpha) {
   const left = Math.floor(px);
   const top = Math.floor(py);
-  const fine = Math.floor((py - top) * STEPS) * STEPS + Math.floor((px - left) * STEPS);
-  const { reach, size, cover } = stamps[fine];
+  const { reach, size, cover, first, last } = at(stamps, Math.floor((px - left) * STEPS), Math.floor((py - top) * STEPS));
   if (left < -reach || top < -reach || left >= width + reach || top >= height + reach) return;
   const redBlue = colour & 0xff00ff;
   const green = colour & 0x00ff00;
-  const firstRow = Math.max(0, reach - top);
-  const lastRow = Math.min(size, height - top + reach);
   const firstColumn = Math.max(0, reach - left);
   const lastColumn = Math.min(size, width - left + reach);
-  for (let row = firstRow; row < lastRow; row++) {
-    let to = (top - reach + row) * width + left - reach + firstColumn;
-    let from = row * size + firstColumn;
-    for (let column = firstColumn; column < lastColumn; column++, to++, from++) {
+  const lastRow = Math.min(size, height - top + reach);
+  for (let row = Math.max(0, reach - top); row < lastRow; row++) {
+    const begin = Math.max(firstColumn, first[row]);
+    const end = Math.min(lastColumn, last[row]);
+    let to = (top - reach + row) * width + left - reach + begin;
+    for (let from = row * size + begin; from < row * size + end; from++, to++) {
       const part = (cover[from] * alpha) >> 8;
-      if (part === 0) continue;
       const below = pixels[to];
       const rb = below & 0xff00ff;
       const g = below & 0x00ff00;

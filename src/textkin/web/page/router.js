@@ -1,8 +1,9 @@
 // Which view an address means, links without loading the page again, and the back button.
 
 import { ApiError } from "./api.js";
-import { announce, debounced, el, link, replace } from "./dom.js";
-import { failed, panel } from "./states.js";
+import { announce, debounced, el, replace } from "./dom.js";
+import { failed } from "./states.js";
+import { leaving, losing } from "./unsaved.js";
 
 const VIEWS = {
   "/": () => import("./views/search.js"),
@@ -15,6 +16,8 @@ const VIEWS = {
   "/add": () => import("./views/add.js"),
 };
 
+const MISSING = () => import("./views/missing.js"); // what any other address shows
+
 /*
  * A view is a module with `render(container, params, { signal })`: params is a URLSearchParams, the
  * signal is aborted when the view is left. It may return a function `update(params)`, called when
@@ -23,12 +26,18 @@ const VIEWS = {
 let current = { path: null, module: null, update: null, leave: null };
 let arrivals = 0;
 let settling = false; // whether the place of an entry is still to be found again
+let entry = 0; // the number of the present entry of the history, counted by the page
+let returned = null; // called when the history is back at the entry that one was not to leave
 
 /** Go to an address of the page: a new entry of the history, or in the place of the present one. */
 export function go(address, { replace: inPlace = false } = {}) {
+  if (losing()) return leaving().then((sure) => sure && go(address, { replace: inPlace }));
   const target = new URL(address, location.href);
-  if (!inPlace) keepScroll();
-  history[inPlace ? "replaceState" : "pushState"]({}, "", target);
+  if (!inPlace) {
+    keepScroll();
+    entry += 1;
+  }
+  history[inPlace ? "replaceState" : "pushState"]({ entry }, "", target);
   return arrive({ moved: !inPlace });
 }
 
@@ -49,12 +58,33 @@ export function address(path, params = {}) {
 
 export function start() {
   history.scrollRestoration = "manual";
-  addEventListener("popstate", () => arrive({ moved: false, back: true }));
+  entry = history.state?.entry ?? 0;
+  addEventListener("popstate", travelled);
   addEventListener("click", followLink);
   // Each entry of the history knows its place, for the way forward and for loading it again.
   addEventListener("scroll", debounced(keepScroll, 150), { passive: true });
   addEventListener("pagehide", keepScroll);
   return arrive({ moved: false, back: (history.state?.scroll ?? 0) > 0 });
+}
+
+// Back and forward are told when they have happened: with something to lose the page returns, and asks.
+async function travelled() {
+  if (returned) {
+    returned();
+    return;
+  }
+  const steps = (history.state?.entry ?? 0) - entry;
+  if (losing() && steps !== 0) {
+    await new Promise((resolve) => {
+      returned = resolve;
+      history.go(-steps);
+    });
+    returned = null;
+    if (await leaving()) history.go(steps);
+    return;
+  }
+  entry += steps;
+  arrive({ moved: false, back: true });
 }
 
 function followLink(event) {
@@ -100,14 +130,6 @@ async function arrive({ moved, back = false }) {
   current.leave?.abort();
   current = { path: null, module: null, update: null, leave: new AbortController() };
   const leave = current.leave;
-  if (!(path in VIEWS)) {
-    settling = false;
-    document.title = "Not found · textkin";
-    replace(main, panel("No such page", "The address leads nowhere in this collection.", [
-      link("Search", "/", { class: "button primary" }),
-    ]));
-    return;
-  }
   try {
     const module = await loaded(path);
     if (arrival !== arrivals) return;
@@ -115,7 +137,7 @@ async function arrive({ moved, back = false }) {
       replace(main, failed(new ApiError("offline", GONE), () => location.reload()));
       return;
     }
-    const container = el("div", { class: `view view-${path.slice(1) || "search"}` });
+    const container = el("div", { class: path in VIEWS ? `view view-${path.slice(1) || "search"}` : "view" });
     replace(main, container);
     setTitle(module, params);
     if (moved) scrollTo(0, 0);
@@ -139,7 +161,7 @@ const GONE = "It was stopped, or the connection broke, before this part of the p
 // A browser remembers that a module could not be had; only loading the page again asks for it again.
 async function loaded(path) {
   try {
-    return await VIEWS[path]();
+    return await (VIEWS[path] ?? MISSING)();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     console.error(error);

@@ -25,11 +25,13 @@ export function skeleton(lines = 9) {
   );
 }
 
-const HEADLINES = {
+/** By the code of an error: the server's, and those of api.js. */
+export const HEADLINES = {
   offline: "The server does not answer",
   slow: "The server takes too long",
   too_slow: "This took longer than the server allows",
   busy: "The server is busy",
+  unavailable: "The collection cannot be read",
   not_found: "Not found",
   bad_request: "This cannot be asked",
   invalid: "This cannot be asked",

@@ -50,12 +50,12 @@ function ask(wrong) {
 }
 
 /** Ask whether something shall really be done. */
-export async function confirmed(title, text, action) {
+export async function confirmed(title, text, action, otherwise = "Cancel") {
   const heading = freshId("confirm");
   const dialog = el("dialog", { "aria-labelledby": heading, class: "confirm" },
     el("div", { class: "stack" }, el("h2", { id: heading }, title), el("p", { class: "muted" }, text),
       el("div", { class: "row" }, button(action, () => dialog.close("yes"), { kind: "danger" }),
-        button("Cancel", () => dialog.close(""), { kind: "quiet", autofocus: true }))));
+        button(otherwise, () => dialog.close(""), { kind: "quiet", autofocus: true }))));
   return (await result(dialog)) === "yes";
 }
 

@@ -9,6 +9,7 @@ import { counted, shortened, value, whole } from "../format.js";
 import { address } from "../router.js";
 import { failed, fill, panel } from "../states.js";
 import { withToken } from "../token.js";
+import { guard } from "../unsaved.js";
 
 export const title = "Add documents";
 
@@ -28,6 +29,7 @@ function readOnly() {
 function adder(stats, signal) {
   let sources = [];
   let taken = 0;
+  let adding = false;
   const staged = el("div", { class: "stack", "aria-live": "polite" });
   const input = el("input", {
     type: "file", class: "unseen", multiple: true, accept: ".txt,.md,.jsonl,.ndjson,.csv,.tsv", id: "add-files",
@@ -48,6 +50,10 @@ function adder(stats, signal) {
   for (const [event, listener] of [["dragover", over], ["dragleave", out], ["drop", dropped]]) {
     addEventListener(event, listener, { signal });
   }
+  guard(staged, () => {
+    if (adding) return "Documents are being added; those that are not sent yet would be left out.";
+    return sources.length > 0 || paste.value.trim() ? "What you chose or wrote is not added yet." : "";
+  });
   return [
     el("h1", {}, "Add documents"),
     el("div", { class: "add" }, zone,
@@ -156,6 +162,7 @@ function adder(stats, signal) {
     const bar = el("progress", { class: "progress", max: documents.length, value: 0, "aria-label": "Documents added" });
     const line = el("p", { class: "small muted" }, "Adding…");
     let done = 0;
+    adding = true;
     replace(staged, el("section", { class: "panel staged stack" }, el("h2", {}, `Adding ${counted(documents.length, "document")}`), bar, line));
     try {
       const ids = await withToken((token) => send(documents, stats.limits, {
@@ -173,14 +180,17 @@ function adder(stats, signal) {
       if (!(error instanceof ApiError)) throw error;
       refused(error, documents.slice(done), done, replaceThem);
     } finally {
+      adding = false;
       if (done > 0) forget();
     }
   }
 
   function added(ids) {
+    if (sources.some((source) => source.name === null)) { // a text beside files is still to be added
+      paste.value = "";
+      name.value = "";
+    }
     sources = [];
-    paste.value = "";
-    name.value = "";
     const text = `${counted(ids.length, "document")} added.`;
     announce(text);
     replace(staged, panel(text, "They are found from now on.", [

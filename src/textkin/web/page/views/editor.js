@@ -4,6 +4,7 @@ import { ApiError } from "../api.js";
 import { button, el, freshId, isolate, replace } from "../dom.js";
 import { counted, shortened, value } from "../format.js";
 import { failed } from "../states.js";
+import { guard, leaving, losing } from "../unsaved.js";
 
 /** `save(content)` may throw an ApiError, which is shown in the form; what was typed stays. */
 export function editor(stats, document, { save, cancel }) {
@@ -23,10 +24,13 @@ export function editor(stats, document, { save, cancel }) {
     field("Label", label),
     field("Metadata", metadata, el("span", { class: "hint", id: about }, "A JSON object, such as {\"year\": 2015}.")),
     messages,
-    el("div", { class: "row" }, submit, button("Cancel", cancel, { kind: "quiet" })));
+    el("div", { class: "row" }, submit, button("Cancel", async () => { if (!losing() || await leaving()) cancel(); }, { kind: "quiet" })));
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
+  const inputs = [text, label, metadata];
+  const before = inputs.map((input) => input.value);
+  guard(form, () => (inputs.some((input, at) => input.value !== before[at]) ? "What you changed in this document is not saved." : ""));
   return form;
 
   async function send(event) {

@@ -1,0 +1,190 @@
+"""The page in a browser: leaving a half-written form, addresses that lead nowhere, the API."""
+
+import pytest
+
+from web.browser import TOKEN, until, wide
+from web.page_waiting import eventually
+
+pytest_plugins = ["web.page_fixtures"]
+
+NAVIGATION = "nav.views"
+
+
+@pytest.fixture
+def editing(open_page, writable):
+    """Opens a document of the navigation's making and changes its text; gives the page."""
+    page = open_page(f"{writable.address}/compare")
+    page.click(f"{NAVIGATION} >> text=Search")
+    page.click(".listed-one a >> nth=0")
+    page.click("text=Edit")
+    page.fill("textarea[name=text]", "half a sentence about")
+    return page
+
+
+# ---------------------------------------------------------------------- what would be lost
+
+
+def test_a_link_is_followed_only_after_a_question(editing):
+    page = editing
+    at = page.url
+    page.click(f"{NAVIGATION} >> text=Compare")
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    dialog.wait_for()
+    assert "not saved" in dialog.inner_text()
+    assert page.evaluate("document.activeElement.textContent") == "Stay"
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="detached")
+    assert page.url == at
+    assert page.input_value("textarea[name=text]") == "half a sentence about"
+    page.click(f"{NAVIGATION} >> text=Compare")
+    dialog.get_by_role("button", name="Leave").click()
+    page.wait_for_selector(".compare-sides")
+    page.click(f"{NAVIGATION} >> text=Map")  # nothing is left to lose
+    page.wait_for_selector(".map-body")
+
+
+def test_back_and_forward_ask_too_and_lose_no_entry(editing):
+    page = editing
+    at = page.url
+    page.evaluate("history.back()")
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    dialog.wait_for()
+    assert page.url == at
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert page.input_value("textarea[name=text]") == "half a sentence about"
+    page.evaluate("history.go(-2)")
+    dialog.get_by_role("button", name="Leave").click()
+    page.wait_for_selector(".compare-sides")
+    page.evaluate("history.go(2)")
+    page.wait_for_selector(".document")
+    assert page.url == at
+
+
+def test_back_while_being_asked_asks_again(editing):
+    page = editing
+    at = page.url
+    page.click(f"{NAVIGATION} >> text=Compare")
+    page.get_by_role("dialog").wait_for()
+    page.evaluate("window.first = document.querySelector('dialog'); history.back()")
+    until(page, "!window.first.isConnected && document.querySelectorAll('dialog').length === 1")
+    assert page.url == at
+    page.get_by_role("button", name="Stay").click()
+    assert page.input_value("textarea[name=text]") == "half a sentence about"
+
+
+def test_closing_the_tab_asks_and_what_is_unchanged_does_not(editing):
+    page = editing
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    eventually(page, lambda: asked == ["beforeunload"])
+    page.click("text=Cancel")  # asks as well: it stands beside Save
+    page.get_by_role("dialog").get_by_role("button", name="Leave").click()
+    page.wait_for_selector(".document")
+    page.click("text=Edit")
+    page.wait_for_selector("textarea[name=text]")
+    page.reload()
+    page.wait_for_selector(".document")
+    assert asked == ["beforeunload"]
+
+
+def test_what_was_saved_is_not_asked_for(editing):
+    page = editing
+    page.click("text=Save")
+    page.fill("input[name=token]", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".document-text:has-text('half a sentence about')")
+    page.click(f"{NAVIGATION} >> text=Compare")
+    page.wait_for_selector(".compare-sides")
+
+
+def test_texts_that_are_not_added_yet(open_page, writable):
+    page = open_page(f"{writable.address}/add")
+    page.fill("textarea[name=paste]", "a text to add")
+    page.click(f"{NAVIGATION} >> text=Compare")
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    assert "not added yet" in dialog.inner_text()
+    dialog.get_by_role("button", name="Stay").click()
+    page.fill("textarea[name=paste]", "")
+    page.set_input_files(
+        "#add-files", {"name": "one.txt", "mimeType": "text/plain", "buffer": b"a file"}
+    )
+    page.wait_for_selector("text=1 document to add")
+    page.click(f"{NAVIGATION} >> text=Compare")
+    dialog.get_by_role("button", name="Stay").click()
+    page.click("button:text-is('Clear')")
+    page.click(f"{NAVIGATION} >> text=Compare")
+    page.wait_for_selector(".compare-sides")
+
+
+def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable):
+    page = open_page(f"{writable.address}/add")
+    page.fill("textarea[name=paste]", "a text for later")
+    page.set_input_files(
+        "#add-files", {"name": "one.txt", "mimeType": "text/plain", "buffer": b"a file"}
+    )
+    page.click("text=Add 1 document")
+    page.fill("input[name=token]", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=1 document added.")
+    assert page.input_value("textarea[name=paste]") == "a text for later"
+
+
+# ---------------------------------------------------------------------- addresses that lead nowhere
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_an_address_that_there_is_not_leads_back(open_page, site, width):
+    page = open_page(
+        f"{site}/Maps/rocket%20launch<b>",
+        expected=("404",),
+        viewport={"width": width, "height": 740},
+    )
+    page.get_by_role("heading", name="There is no such page").wait_for()
+    assert page.title() == "Not found · textkin"
+    assert "/Maps/rocket launch<b>" in page.inner_text(".missing")
+    assert page.get_by_role("link", name="The map", exact=True).get_attribute("href") == "/map"
+    assert wide(page) == 0
+    box = page.get_by_label("Search the collection")
+    assert box.input_value() == "Maps rocket launch b"
+    box.fill("rocket launch")
+    box.press("Enter")
+    page.wait_for_selector(".hit")
+    page.go_back()
+    page.get_by_role("heading", name="There is no such page").wait_for()
+
+
+@pytest.mark.parametrize("path", ["/%", "/%ff%fe", "/" + "x" * 500, "/a/b/c"])
+def test_any_address_can_be_shown(open_page, site, path):
+    page = open_page(f"{site}/compare", expected=("404", "400"))
+    page.evaluate("path => history.pushState({}, '', path)", path)
+    page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    page.get_by_role("heading", name="There is no such page").wait_for()
+    assert page.get_by_text("Did you mean").count() == 0
+
+
+# ---------------------------------------------------------------------- the page of the API
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_the_api_is_linked_drawn_and_can_be_tried(open_page, site, scheme):
+    """As on all pages: no error, no breach of its policy, nothing of another host."""
+    page = open_page(site, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    page.get_by_role("link", name="The HTTP API").click()
+    page.wait_for_url("**/docs")
+    route = page.locator("details", has=page.get_by_text("/api/search", exact=True))
+    route.locator("summary").click()
+    assert wide(page) == 0
+    route.get_by_role("button", name="Send").click()
+    page.wait_for_selector("pre:has-text('POST /api/search: 200')")
+    assert '"hits"' in route.locator("pre").inner_text()
+    page.get_by_role("link", name="the page").click()
+    page.wait_for_selector(".listed-one")
+
+
+def test_the_page_of_the_api_says_when_the_server_is_gone(open_page, site):
+    page = open_page(f"{site}/compare", expected=("Failed to load", "ERR_"))
+    page.route("**/openapi.json", lambda route: route.abort())
+    page.goto(f"{site}/docs")
+    page.get_by_text("The description could not be read").wait_for()
