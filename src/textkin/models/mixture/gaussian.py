@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, real
-from textkin.models.mixture._em import Logits, Rows
+from textkin.models.mixture._em import AnyRows, Logits
 from textkin.models.mixture._estimator import CONSTRAINTS, Init, RowMixture
 from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, Scale, as_rows, logits_of
+from textkin.models.mixture._placed import PlacedRows
 
 __all__ = ["GaussianMixture"]
 
@@ -136,8 +137,16 @@ class GaussianMixture(RowMixture):
         self.n_jobs = n_jobs
         self.device = device
 
-    def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[GaussianFamily, Rows]:
-        scale, rows = as_rows(values, weights)
+    def _family(
+        self, values: NDArray[Any], weights: Float64Array
+    ) -> tuple[GaussianFamily, AnyRows]:
+        rows: AnyRows
+        if self.device is None:
+            scale, rows = as_rows(values, weights)
+        else:
+            rows = PlacedRows(values, weights, self.device, self.n_components)
+            scale = Scale.of_moments(*rows.there.moments())
+            rows.there.scale_by(scale.shift, scale.size)
         return GaussianFamily(scale, float(self.variance_floor)), rows
 
     def _placed(self, means: Float64Array, family: GaussianFamily) -> Float64Array:

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, integer, one_of, real
 from textkin.models.mixture import _bessel
-from textkin.models.mixture._em import Logits, Rows
+from textkin.models.mixture._em import AnyRows, Logits, Rows
 from textkin.models.mixture._estimator import CONSTRAINTS, Init, RowMixture
+from textkin.models.mixture._placed import PlacedRows
 from textkin.models.mixture._spheres import SphereFamily, Spheres, drawn, logits_of, unit_rows
 
 __all__ = ["VonMisesFisherMixture"]
@@ -197,15 +198,22 @@ class VonMisesFisherMixture(RowMixture):
         """
         return _bessel.bessel_ratio(*_checked(d, kappa))
 
-    def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[SphereFamily, Rows]:
+    def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[SphereFamily, AnyRows]:
         family = self._spheres(values.shape[1])
-        rows, directed = family.units_of(values)
+        if self.device is None:
+            rows, directed = family.units_of(values)
+        else:
+            rows, directed = family.precise(values), np.asarray(values.any(axis=1))
         used = directed & (weights > 0)
         if not used.any():
             raise ValueError("X must have rows with a direction and weight; all of them are zero.")
         if not used.all():
             rows, weights = rows[used], weights[used]
-        return family, Rows(rows, weights)
+        if self.device is None:
+            return family, Rows(rows, weights)
+        placed = PlacedRows(rows, weights, self.device, self.n_components)
+        placed.there.to_units()
+        return family, placed
 
     def _spheres(self, n_features: int) -> SphereFamily:
         _check_features(n_features)
