@@ -7,6 +7,7 @@ bounds; *news* is that of workloads.py, whose words have topics, for the exact s
 
     python benchmarks/device.py
     python benchmarks/device.py --documents 100000 --parts bounds
+    python benchmarks/device.py --write-bags    # of 20news, where the shared data lie
 
 Every answer is compared with another way first (plain torch, or the compiled core). Told are
 milliseconds a query in a batch, with the bytes and operations that are needed at least and the time
@@ -28,9 +29,10 @@ import numpy as np
 import torch
 from environment import RESULTS, describe
 from scipy import sparse
+from search_workloads import classified_corpus
 from workloads import SEED, SYNTHETIC, Language
 
-from textkin import WordMover
+from textkin import WordMover, WordVectors
 from textkin.device import _bounds
 from textkin.device._bounds import Asked, document_side, query_side, refined
 from textkin.device._corpus import DeviceCorpus
@@ -56,10 +58,8 @@ def milliseconds(run: Callable[[], object], repeats: int = 7) -> float:
 
 def ceilings() -> dict[str, float]:
     """Return the rates of this device: copies, products in float32 and float64."""
-    a = torch.rand(1 << 30, device="cuda")
-    b = torch.empty_like(a)
-    copied = 8 * a.numel() / milliseconds(lambda: b.copy_(a)) / 1e9
-    del a, b
+    source = torch.rand(1 << 30, device="cuda")
+    copied = 8 * source.numel() / milliseconds(source.clone) / 1e9
     rates = {"memory_terabytes_a_second": round(copied, 2)}
     for kind, name in ((torch.float32, "float32"), (torch.float64, "float64")):
         x = torch.rand(8192, 8192, device="cuda", dtype=kind)
@@ -80,11 +80,11 @@ def plain_corpus(documents: int) -> tuple[np.ndarray, HostRows, HostRows]:
     lengths = np.clip(rng.lognormal(3.95, 0.8, documents), 4, 500).astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     drawn = ((words + 1.0) ** rng.random(int(indptr[-1])) - 1).astype(np.int32).clip(0, words - 1)
-    rows = HostRows.of(indptr, drawn, np.ones(len(drawn)))
-    asked = np.sort(rng.permuted(np.arange(words, dtype=np.int32)[None].repeat(BATCH, 0), axis=1)
-                    [:, :WORDS], axis=1)
+    rows = HostRows(indptr, drawn, np.repeat(1 / lengths, lengths).astype(np.float32))
+    asked = [np.sort(rng.choice(words, WORDS, replace=False)) for _ in range(BATCH)]
     starts = np.arange(BATCH + 1, dtype=np.int64) * WORDS
-    return vectors, rows, HostRows.of(starts, asked.ravel(), np.ones(asked.size))
+    shares = np.full(BATCH * WORDS, 1 / WORDS, dtype=np.float32)
+    return vectors, rows, HostRows(starts, np.concatenate(asked).astype(np.int32), shares)
 
 
 _language: Language
@@ -99,7 +99,7 @@ def news_corpus(
     documents: int, queries: int
 ) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
     """Return vectors, bags of documents and of queries of the synthetic news."""
-    global _language  # noqa: PLW0603 (for the processes that are forked)
+    global _language
     _language = Language()
     rng = np.random.default_rng([SEED, 17])
     lengths = SYNTHETIC["news"].draw(rng, documents)
@@ -151,10 +151,12 @@ def bounds(documents: int, rates: dict[str, float], tune: bool) -> dict[str, Any
     many = milliseconds(lambda: refined(there, asked, which, few))
     times["refined, 100,000 documents of a query"] = round(many, 4)
     print(f"  refined, 100,000 pairs {many:9.3f} ms")
-    plain = plainly(lambda: (timed("plain torch: document side",
-                                   lambda: document_side(there, nearest), 2),
-                             timed("plain torch: query side, 16 bit",
-                                   lambda: query_side(there, asked), 2)))
+    plain = plainly(
+        lambda: (
+            timed("plain torch: document side", lambda: document_side(there, nearest), 2),
+            timed("plain torch: query side, 16 bit", lambda: query_side(there, asked), 2),
+        )
+    )
     del plain
     if tune:
         tuned(there, asked, exact, which, few)
@@ -173,9 +175,7 @@ def bounds(documents: int, rates: dict[str, float], tune: bool) -> dict[str, Any
             "if_gathered_from_memory": round(
                 gathered / rates["memory_terabytes_a_second"] / 1e9, 4
             ),
-            "gathered_terabytes_a_second": round(
-                gathered / times["query side, 16 bit"] / 1e9, 2
-            ),
+            "gathered_terabytes_a_second": round(gathered / times["query side, 16 bit"] / 1e9, 2),
         },
     }
 
@@ -190,7 +190,7 @@ def plainly(run: Callable[[], object]) -> object:
         _bounds._by_kernel = kernel
 
 
-def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) -> None:  # noqa: ANN401
+def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) -> None:
     """Compare the kernels with plain torch, and bounds that prune with true ones."""
     _, some = next(rows.parts(2_000_000))
     nearest = asked.costs.amin(2).T.float().contiguous()
@@ -215,20 +215,30 @@ def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) ->
     print("  kernels agree with plain torch")
 
 
-def tuned(rows: Any, asked: Asked, exact: Asked, which: Any, few: Any) -> None:  # noqa: ANN401
+def tuned(rows: Any, asked: Asked, exact: Asked, which: Any, few: Any) -> None:
     """Print what other shapes of the kernels would take."""
     from textkin.device import _kernels
 
     for warps in (1, 2, 4):
         for tile in (2, 4, 8, 16, 32):
-            a = milliseconds(lambda t=tile, w=warps: _kernels.query_side(
-                rows, asked, tile=t, warps=w), 3) / len(asked)
-            b = milliseconds(lambda t=tile, w=warps: _kernels.query_side(
-                rows, exact, wide=True, tile=t, warps=w), 3) / len(asked)
-            c = milliseconds(lambda t=tile, w=warps: _kernels.refined(
-                rows, asked, which, few, tile=t, warps=w), 3)
-            print(f"  {warps} warps, tile {tile:2}: query side {a:.3f}, float32 {b:.3f}, "
-                  f"refined {c:.3f}", flush=True)
+            a = milliseconds(
+                lambda t=tile, w=warps: _kernels.query_side(rows, asked, tile=t, warps=w), 3
+            ) / len(asked)
+            b = milliseconds(
+                lambda t=tile, w=warps: _kernels.query_side(
+                    rows, exact, wide=True, tile=t, warps=w
+                ),
+                3,
+            ) / len(asked)
+            c = milliseconds(
+                lambda t=tile, w=warps: _kernels.refined(rows, asked, which, few, tile=t, warps=w),
+                3,
+            )
+            print(
+                f"  {warps} warps, tile {tile:2}: query side {a:.3f}, float32 {b:.3f}, "
+                f"refined {c:.3f}",
+                flush=True,
+            )
 
 
 # ---------------------------------------------------------------------- search
@@ -257,7 +267,15 @@ def exact_search(documents: int, queries: int, on_cpu: int) -> dict[str, Any]:
     for q in range(20):
         gpu.search(asked[q : q + 1], k=10)
     single = (time.perf_counter() - began) / 20 * 1e3
-    print(found.stats, "\n", truth.stats)
+    print(found.stats, truth.stats, sep="\n")
+    streamed = WordMover(
+        vectors, n_jobs=-1, memory="4GB", device="cuda", device_memory="100MB"
+    ).fit(bags)
+    streamed.search(asked[:BATCH], k=10)
+    began = time.perf_counter()
+    parts = streamed.search(asked, k=10)
+    in_parts = (time.perf_counter() - began) / queries * 1e3
+    assert np.array_equal(parts.indices, found.indices)
     hits = found.stats
     result = {
         "documents": documents,
@@ -266,6 +284,7 @@ def exact_search(documents: int, queries: int, on_cpu: int) -> dict[str, Any]:
         "milliseconds_a_query": {
             "device, batch": round(statistics.median(times), 3),
             "device, one by one": round(single, 3),
+            "device, documents in parts of 100 MB": round(in_parts, 3),
             "16 cores, batch": round(core, 3),
         },
         "solved_a_query": round(float(hits.solved.mean()), 1),
@@ -277,25 +296,84 @@ def exact_search(documents: int, queries: int, on_cpu: int) -> dict[str, Any]:
     return result
 
 
+def newsgroups(bags: Path) -> dict[str, Any]:
+    """Return the time of the exact top 19 of all of 20news, test against train."""
+    with np.load(bags) as stored:
+        kept = {name: stored[name] for name in stored}
+    vectors = WordVectors.builtin().matrix
+    train, test = (
+        sparse.csr_array(
+            (
+                kept[f"{part}_counts"].astype(np.float32),
+                kept[f"{part}_words"],
+                kept[f"{part}_starts"],
+            ),
+            shape=(len(kept[f"{part}_starts"]) - 1, len(vectors)),
+        )
+        for part in ("train", "test")
+    )
+    seconds = {}
+    found = {}
+    for name, device in (("device", "cuda"), ("16 cores", None)):
+        mover = WordMover(vectors, n_jobs=-1, memory="4GB", device=device).fit(train)
+        mover.search(test[:BATCH], k=19)
+        began = time.perf_counter()
+        found[name] = mover.search(test, k=19)
+        seconds[name] = round(time.perf_counter() - began, 2)
+        print(f"  20news on {name}: {seconds[name]} s", found[name].stats, sep="\n", flush=True)
+    assert np.array_equal(found["device"].indices, found["16 cores"].indices)
+    assert np.array_equal(found["device"].distances, found["16 cores"].distances)
+    return {
+        "documents": train.shape[0],
+        "queries": test.shape[0],
+        "k": 19,
+        "total_seconds": seconds,
+        "solved_a_query": {n: round(float(f.stats.solved.mean()), 1) for n, f in found.items()},
+    }
+
+
+def write_newsgroups(path: Path) -> None:
+    """Keep the bags of 20news for a machine without the shared data."""
+    corpus = classified_corpus("20news")
+    if corpus is None:
+        raise SystemExit(1)
+    parts = {}
+    for name, part in (("train", corpus.documents), ("test", corpus.queries)):
+        parts |= {
+            f"{name}_starts": part.indptr,
+            f"{name}_words": part.indices,
+            f"{name}_counts": part.data.astype(np.uint16),
+        }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, **parts)
+
+
 def main() -> None:
     """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=512)
     parser.add_argument("--on-cpu", type=int, default=64, help="queries for the cores alone")
-    parser.add_argument("--parts", nargs="*", default=["bounds", "search"])
+    parser.add_argument("--parts", nargs="*", default=["bounds", "search", "20news"])
     parser.add_argument("--tune", action="store_true", help="try other shapes of the kernels")
+    parser.add_argument("--bags", type=Path, default=Path("build/20news.npz"))
+    parser.add_argument("--write-bags", action="store_true", help="of 20news, and end")
     arguments = parser.parse_args()
+    if arguments.write_bags:
+        write_newsgroups(arguments.bags)
+        return
     rates = ceilings()
     print(rates, flush=True)
     results = describe("numpy", "scipy", "torch", "triton") | {
-        "device": torch.cuda.get_device_name(), "rates": rates}
+        "device": torch.cuda.get_device_name(),
+        "rates": rates,
+    }
     if "bounds" in arguments.parts:
         results["bounds"] = bounds(arguments.documents, rates, arguments.tune)
     if "search" in arguments.parts:
-        results["search"] = exact_search(
-            arguments.documents, arguments.queries, arguments.on_cpu
-        )
+        results["search"] = exact_search(arguments.documents, arguments.queries, arguments.on_cpu)
+    if "20news" in arguments.parts and arguments.bags.is_file():
+        results["20news"] = newsgroups(arguments.bags)
     folder = Path(os.environ.get("OUT", str(RESULTS)))
     (folder / "device.json").write_text(json.dumps(results, indent=1) + "\n")
 

@@ -67,6 +67,29 @@ void register_documents(nb::module_& module) {
             },
             "row"_a, "Words of a row that weigh something, ascending.")
         .def(
+            "shares",
+            [](const Documents& self) {
+                std::vector<std::int64_t> starts{0};
+                std::vector<std::int32_t> words;
+                std::vector<double> shares;
+                for (std::size_t row = 0; row < self.size(); ++row) {
+                    const Document document = self[row];
+                    words.insert(words.end(), document.words.begin(), document.words.end());
+                    for (const std::int64_t mass : document.masses)
+                        shares.push_back(static_cast<double>(mass) /
+                                         static_cast<double>(document.total));
+                    starts.push_back(static_cast<std::int64_t>(words.size()));
+                }
+                const std::size_t rows = starts.size();
+                const std::size_t count = words.size();
+                return nb::make_tuple(to_numpy(std::move(starts), rows),
+                                      to_numpy(std::move(words), count),
+                                      to_numpy(std::move(shares), count));
+            },
+            nb::sig("def shares(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], "
+                    "NDArray[numpy.float64]]"),
+            "Rows of a CSR matrix again: starts, words, and what of its row each word is.")
+        .def(
             "empty_rows",
             [](const Documents& self) {
                 std::vector<std::int64_t> rows;

@@ -2,3 +2,7 @@
 
 Needs NumPy and torch alone, not the compiled core, and loads torch on first use.
 """
+
+from textkin.device._torch import DEVICE, torch_device
+
+__all__ = ["DEVICE", "torch_device"]

@@ -13,7 +13,7 @@ from textkin.device._tables import FARTHEST, Cost, WordTable
 from textkin.device._torch import free_bytes, torch_device
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 __all__ = ["WIDEST", "DeviceCorpus", "QueryBatch"]
 

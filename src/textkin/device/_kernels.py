@@ -146,9 +146,7 @@ def _refined(
     tl.store(found + pair, tl.maximum(bound, 0.0))
 
 
-def document_side(
-    rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False
-) -> torch.Tensor:
+def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False) -> torch.Tensor:
     """See `_bounds.document_side`."""
     queries = nearest.shape[1]
     padded = triton.next_power_of_2(queries)

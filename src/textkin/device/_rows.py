@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+from textkin._typing import Float32Array, Int32Array, Int64Array
 
 if TYPE_CHECKING:
     import torch
@@ -27,25 +27,6 @@ class HostRows:
     indptr: Int64Array
     words: Int32Array
     masses: Float32Array
-
-    @classmethod
-    def of(cls, indptr: Int64Array, words: Int32Array, weights: Float64Array) -> "HostRows":
-        """Divide weights, which are not negative, by the sum of their row."""
-        lengths = np.diff(indptr)
-        heavy = weights > 0
-        if not heavy.all():
-            before = np.concatenate([[0], np.cumsum(heavy)])
-            indptr, words, weights = before[indptr], words[heavy], weights[heavy]
-            lengths = np.diff(indptr)
-        filled = np.flatnonzero(lengths)
-        if len(filled) == 0:
-            return cls(indptr.astype(np.int64), words[:0], np.empty(0, np.float32))
-        # Of their largest first: sums of huge weights would be infinite, of tiny ones 0.
-        largest = np.maximum.reduceat(weights, indptr[filled])
-        scaled = weights / np.repeat(largest, lengths[filled])
-        totals = np.add.reduceat(scaled, indptr[filled])
-        masses = (scaled / np.repeat(totals, lengths[filled])).astype(np.float32)
-        return cls(indptr.astype(np.int64), words, masses)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

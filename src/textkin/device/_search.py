@@ -334,9 +334,7 @@ class _Part:
 
         size = len(under_way.batch)
         under_way.refined += torch.bincount(queries, minlength=size).cpu().numpy()
-        closer = torch.maximum(
-            refined(self.rows, under_way.asked, queries, documents), bounds
-        )
+        closer = torch.maximum(refined(self.rows, under_way.asked, queries, documents), bounds)
         most = torch.tensor(self._in_units(limits), device=bounds.device)
         near = closer <= most[queries]
         queries, documents, closer = queries[near], documents[near], closer[near]

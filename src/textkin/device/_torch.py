@@ -1,14 +1,24 @@
 """Torch, where it is installed, and the devices that it has."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from textkin._validation import Constraint
+
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["check_device", "free_bytes", "full_precision", "has_triton", "told_if_out_of_memory", "torch_device"]
+__all__ = [
+    "DEVICE",
+    "free_bytes",
+    "full_precision",
+    "has_triton",
+    "told_if_out_of_memory",
+    "torch_device",
+]
 
 _SMALLER = (
     "Pass a smaller memory= (tables of queries) or device_memory= (documents, which then come in "
@@ -16,18 +26,14 @@ _SMALLER = (
 )
 
 
-def check_device(device: object) -> None:
-    """Refuse what names no device: not None, nor "cpu", "cuda" or "cuda:1"."""
-    if device is None:
-        return
-    if not isinstance(device, str):
-        raise TypeError(f"device must be None or a name such as 'cuda'; got {device!r}.")
-    kind, colon, number = device.partition(":")
-    if kind not in ("cpu", "cuda") or (colon and not (kind == "cuda" and number.isdecimal())):
-        raise ValueError(
-            "device must be None, 'cpu', 'cuda' or one GPU of several, such as 'cuda:1'; "
-            f"got {device!r}."
-        )
+_NAMES = re.compile(r"cpu|cuda(:[0-9]{1,4})?")
+
+DEVICE = Constraint(
+    lambda value: value is None or (isinstance(value, str) and _NAMES.fullmatch(value) is not None),
+    "None, 'cpu', 'cuda' or one of several, such as 'cuda:1'",
+    lambda value: not isinstance(value, str),
+)
+"""What a parameter ``device`` may be."""
 
 
 def torch_device(device: str) -> "torch.device":
@@ -55,7 +61,7 @@ def torch_device(device: str) -> "torch.device":
     >>> torch_device("cpu")
     device(type='cpu')
     """
-    check_device(device)
+    DEVICE.check("device", device)
     try:
         import torch
     except ImportError:

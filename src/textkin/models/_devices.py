@@ -4,25 +4,9 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
-from textkin._validation import Constraint
-from textkin.device._torch import check_device, told_if_out_of_memory, torch_device
+from textkin.device._torch import DEVICE, told_if_out_of_memory, torch_device
 
 __all__ = ["DEVICE", "room_on", "working_on"]
-
-
-def _is_name(value: object) -> bool:
-    try:
-        check_device(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-DEVICE = Constraint(
-    _is_name,
-    "None, 'cpu', 'cuda' or one GPU of several, such as 'cuda:1'",
-    lambda value: value is not None and not isinstance(value, str),
-)
 
 
 def room_on(device: str, module: str) -> tuple[Any, Any, int]:

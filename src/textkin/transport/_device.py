@@ -1,28 +1,27 @@
-"""The search of a corpus with its bounds on a device, its distances by the core."""
+"""Bounds on a device for what the core reads and solves."""
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textkin import _core
-from textkin._typing import Float64Array, Int64Array
+from textkin._typing import BoolArray, Float32Array, Float64Array, Int64Array
 from textkin.device._corpus import WIDEST, DeviceCorpus
-from textkin.device._matrices import Side
+from textkin.device._matrices import Side, centroid_matrix, relaxed_matrix
 from textkin.device._ranking import rank
 from textkin.device._rows import HostRows
 from textkin.device._search import Candidates, Found, Solved, Wanted, search
-from textkin.device._torch import told_if_out_of_memory
+from textkin.device._torch import told_if_out_of_memory, torch_device
 from textkin.run import ProgressCallback, stop_check
 from textkin.transport._blocks import Hits, Options
+from textkin.transport._costs import CostName
 
 if TYPE_CHECKING:
     from textkin.transport._corpus import Corpus, Rows
 
-__all__ = ["SIDES", "SearchOnDevice", "host_rows"]
+__all__ = ["SearchOnDevice", "centroids_on_device", "relaxed_on_device"]
 
-SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "query", "rwmd-document": "document"}
+_SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "query", "rwmd-document": "document"}
 _VERDICT = {name: number for number, name in enumerate(_core.VERDICTS)}
 _STAGE = {name: number for number, name in enumerate(_core.STAGES)}
 
@@ -39,19 +38,11 @@ class SearchOnDevice:
     """
 
     def __init__(self, corpus: "Corpus", options: Options) -> None:
-        assert options.device is not None
         self._corpus = corpus
-        documents = host_rows(corpus.rows, corpus.weights)
+        documents = host_rows(corpus.documents(corpus.rows))
         self._empty = np.diff(documents.indptr) == 0
-        with told_if_out_of_memory(options.device):
-            self._there = DeviceCorpus(
-                corpus.space.table,
-                corpus.cost,
-                documents,
-                device=options.device,
-                memory=options.memory,
-                resident=options.resident,
-            )
+        self._empty_before, self._shown_before = _counted(self._empty, None)
+        self._there = _device_corpus(corpus.space.table, corpus.cost, documents, options)
 
     def search(
         self,
@@ -65,26 +56,26 @@ class SearchOnDevice:
         """Find the nearest documents of every query."""
         assert options.device is not None
         masked = None if options.mask is None else options.mask == 0
-        asked = host_rows(queries, self._corpus.weights)
+        documents = self._corpus.documents(queries)
+        asked = host_rows(documents)
         lengths = np.diff(asked.indptr)
         long = lengths > WIDEST
         laid_out = _without_words(asked, long) if long.any() else asked
         wanted = Wanted(laid_out, options.k, options.radius, masked, without, from_row)
         watched = _watched(progress)
         with told_if_out_of_memory(options.device):
-            if options.algorithm in SIDES:
-                found = rank(self._there, wanted, SIDES[options.algorithm], watched)
+            if options.algorithm in _SIDES:
+                found = rank(self._there, wanted, _SIDES[options.algorithm], watched)
             else:
-                solver = _Solver(self._corpus, queries, options)
+                solver = _Solver(self._corpus, documents, options)
                 found = search(self._there, wanted, solver, watched)
         hits = self._hits(found, wanted, lengths)
         if not long.any():
             return hits
-        rest = dataclasses.replace(options, device=None)
         for q in np.flatnonzero(long).tolist():  # these stay with the core
-            one = self._corpus.search(
-                queries.part(q, q + 1),
-                rest,
+            one = self._corpus.blocks.search(
+                self._corpus.documents(queries.part(q, q + 1)),
+                options,
                 without=None if without is None else without[q : q + 1],
                 from_row=None if from_row is None else from_row[q : q + 1],
             )
@@ -115,28 +106,30 @@ class SearchOnDevice:
         )
 
     def _findable(self, wanted: Wanted, queries: int) -> tuple[Int64Array, Int64Array]:
-        """Return how many documents each query may find, and how many of the others are empty."""
+        """Return how many documents each query may find, and how many more are empty."""
         count = len(self._empty)
-        left = np.zeros(count, bool) if wanted.masked is None else wanted.masked
-        shown = np.concatenate([[0], np.cumsum(~left & ~self._empty)])
-        bare = np.concatenate([[0], np.cumsum(~left & self._empty)])
+        empty_before, shown_before = self._empty_before, self._shown_before
+        if wanted.masked is not None:
+            empty_before, shown_before = _counted(self._empty, ~wanted.masked)
         begin = np.zeros(queries, np.int64) if wanted.from_row is None else wanted.from_row
         begin = np.clip(begin, 0, count)
-        findable, empty = shown[-1] - shown[begin], bare[-1] - bare[begin]
+        findable = shown_before[count] - shown_before[begin]
+        empty = empty_before[count] - empty_before[begin]
         if wanted.without is not None:
             mine = (wanted.without >= begin) & (wanted.without < count)
             own = np.where(mine, wanted.without, 0)
-            findable = findable - (mine & ~left[own] & ~self._empty[own])
-            empty = empty - (mine & ~left[own] & self._empty[own])
+            if wanted.masked is not None:
+                mine &= ~wanted.masked[own]
+            findable = findable - (mine & ~self._empty[own])
+            empty = empty - (mine & self._empty[own])
         return findable, empty
 
 
 class _Solver:
     """Exact distances by the core, of the candidates of a device."""
 
-    def __init__(self, corpus: "Corpus", queries: "Rows", options: Options) -> None:
-        self._corpus, self._options = corpus, options
-        self._queries = corpus.documents(queries)
+    def __init__(self, corpus: "Corpus", queries: _core.Documents, options: Options) -> None:
+        self._corpus, self._queries, self._options = corpus, queries, options
 
     def __call__(self, candidates: Candidates) -> Solved:
         return self._corpus.blocks.solve(
@@ -150,15 +143,64 @@ class _Solver:
         )
 
 
-def host_rows(rows: "Rows", weights: Float64Array | None) -> HostRows:
-    """Return rows as they will be on a device."""
-    counts = rows.counts.astype(np.float64, copy=False)
-    if weights is not None:
-        counts = counts * weights[rows.words]
-    return HostRows.of(rows.indptr, rows.words, counts)
+def _counted(empty: BoolArray, shown: BoolArray | None) -> tuple[Int64Array, Int64Array]:
+    """Return how many documents before each are empty and how many not, of those shown."""
+    both = (empty, ~empty) if shown is None else (empty & shown, ~empty & shown)
+    bare, full = (np.concatenate([[0], np.cumsum(which)]).astype(np.int64) for which in both)
+    return bare, full
 
 
-def _without_words(rows: HostRows, which: NDArray[np.bool_]) -> HostRows:
+def host_rows(documents: _core.Documents) -> HostRows:
+    """Return documents as they will be on a device."""
+    indptr, words, shares = documents.shares()
+    return HostRows(indptr, words, shares.astype(np.float32))
+
+
+def centroids_on_device(
+    table: Float32Array,
+    cost: CostName,
+    rows: _core.Documents,
+    columns: _core.Documents,
+    device: str,
+) -> Float64Array:
+    """Return the distances of the centroids of all pairs, computed on a device."""
+    torch_device(device)
+    with told_if_out_of_memory(device):
+        return centroid_matrix(table, cost, host_rows(rows), host_rows(columns), device)
+
+
+def relaxed_on_device(
+    table: Float32Array,
+    cost: CostName,
+    rows: _core.Documents,
+    columns: _core.Documents,
+    side: Side,
+    options: Options,
+) -> Float64Array:
+    """Return the relaxed distances of all pairs, computed on a device."""
+    there = _device_corpus(table, cost, host_rows(columns), options)
+    assert options.device is not None
+    with told_if_out_of_memory(options.device):
+        return relaxed_matrix(there, host_rows(rows), side)
+
+
+def _device_corpus(
+    table: Float32Array, cost: CostName, documents: HostRows, options: Options
+) -> DeviceCorpus:
+    assert options.device is not None
+    torch_device(options.device)
+    with told_if_out_of_memory(options.device):
+        return DeviceCorpus(
+            table,
+            cost,
+            documents,
+            device=options.device,
+            memory=options.memory,
+            resident=options.resident,
+        )
+
+
+def _without_words(rows: HostRows, which: BoolArray) -> HostRows:
     lengths = np.diff(rows.indptr)
     kept = np.repeat(~which, lengths)
     indptr = np.concatenate([[0], np.cumsum(np.where(which, 0, lengths))]).astype(np.int64)

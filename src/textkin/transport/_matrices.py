@@ -7,6 +7,7 @@ from textkin import _core
 from textkin._typing import Float32Array, Float64Array
 from textkin._validation import one_of
 from textkin.run import effective_jobs
+from textkin.transport._blocks import Options
 from textkin.transport._costs import CostName
 
 __all__ = ["MeasuresBounds"]
@@ -19,6 +20,7 @@ class MeasuresBounds:
 
     cost: CostName
     n_jobs: int | None
+    device: str | None = None
 
     @abstractmethod
     def _pairs_of(
@@ -45,8 +47,9 @@ class MeasuresBounds:
         Returns
         -------
         ndarray of shape (n, m), float64
-            To the last bit what `bounds` gives for each pair as ``centroid``: at most the
-            distance. It takes O(d) for each pair, and one pass over the words of all documents.
+            To the last bit what `bounds` gives for each pair as ``centroid`` (to 1e-6, where
+            `device` is set): at most the distance. It takes O(d) for each pair, and one pass over
+            the words of all documents.
 
         Raises
         ------
@@ -76,6 +79,10 @@ class MeasuresBounds:
         array([[1., 1.]])
         """
         table, rows, columns = self._pairs_of(X, Y)
+        if self.device is not None:
+            from textkin.transport._device import centroids_on_device
+
+            return centroids_on_device(table, self.cost, rows, columns, self.device)
         return _core.centroid_matrix(
             table, rows, columns, self.cost, _MEMORY, effective_jobs(self.n_jobs)
         )
@@ -103,7 +110,7 @@ class MeasuresBounds:
         -------
         ndarray of shape (n, m), float64
             To the last bit what `bounds` gives for each pair as ``source``, ``target`` or
-            ``relaxed``: at most the distance.
+            ``relaxed`` (to 1e-6, where `device` is set): at most the distance.
 
         Raises
         ------
@@ -144,6 +151,11 @@ class MeasuresBounds:
         """
         one_of("both", "query", "document").check("side", side)
         table, rows, columns = self._pairs_of(X, Y)
+        if self.device is not None:
+            from textkin.transport._device import relaxed_on_device
+
+            options = Options(memory=_MEMORY, device=self.device)
+            return relaxed_on_device(table, self.cost, rows, columns, side, options)
         return _core.relaxed_matrix(
             table, rows, columns, self.cost, side, _MEMORY, effective_jobs(self.n_jobs)
         )

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from textkin._typing import Float64Array, HasText
 from textkin._validation import Constraint, integer, one_of, real
+from textkin.device import DEVICE
 from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.text._tokenise import text_of
 from textkin.transport._corpus import ALGORITHMS, Algorithm, Corpus, Options, Rows
@@ -25,6 +26,7 @@ SEARCH_CONSTRAINTS: dict[str, Constraint] = {
     "n_neighbors": integer(1),
     "radius": real(0),
     "algorithm": one_of(*ALGORITHMS),
+    "device": DEVICE,
 }
 _K = one_of(None) | integer(1)
 _M = one_of(None) | integer(1)
@@ -60,6 +62,7 @@ class Searches:
         """Return how to search, with the parameters as they are now."""
         chosen = self.algorithm if algorithm is None else algorithm
         SEARCH_CONSTRAINTS["algorithm"].check("algorithm", chosen)
+        DEVICE.check("device", self.device)
         _check_m(m, k, chosen)
         return Options(
             k=k,
