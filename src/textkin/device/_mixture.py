@@ -15,7 +15,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from textkin._typing import Float64Array, IntpArray
-from textkin.device._place import at_once, tensor_of
+from textkin.device._place import at_once, sent, tensor_of
 from textkin.device._torch import full_precision
 
 __all__ = ["MixtureRows", "block_sums"]
@@ -111,11 +111,11 @@ class MixtureRows:
     def _blocks(self) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
         for start in range(0, self.n_rows, self._block):
             rows = slice(start, min(start + self._block, self.n_rows))
-            yield rows, self._found(self._values[rows]), self._weights[rows].to(self._place)
+            yield rows, self._found(self._values[rows]), sent(self._weights[rows], self._place)
 
     def _found(self, values: torch.Tensor) -> torch.Tensor:
         """Return rows on the device, as the fit takes them."""
-        values = values.to(self._place)
+        values = sent(values, self._place)
         return values if self._way is None else self._way(values)
 
     def moments(self) -> tuple[Float64Array, Float64Array]:
