@@ -92,6 +92,12 @@ class GaussianMixture(RowMixture):
     mean. Time is in four products of rows, features and components a step; memory for two copies of
     the rows.
 
+    With `device`, rows are scaled and passed over by torch, with the same formulas in the same
+    precision; those that do not fit in its memory go there block by block. Sums differ by rounding
+    (some 1e-6 of the largest in float32, 1e-12 in float64), and so do fits from one start. Where
+    rounding decides, as between rows that are equally far in k-means++, fits may differ like those
+    of another `random_state`. What the fitted mixture says of rows is computed by the core.
+
     References
     ----------
     Dempster, Laird and Rubin, "Maximum Likelihood from Incomplete Data via the EM Algorithm",
