@@ -107,6 +107,36 @@ def test_the_start_is_that_of_the_cpu(dtype, memory):
     )
 
 
+@pytest.mark.parametrize("memory", [PLENTY, LITTLE])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_scaled_as_on_the_cpu(dtype, memory):
+    values, weights = 5 + 2 * drawn(900, 7, dtype), np.linspace(0.5, 2, 900)
+    given = values.copy()
+    scale, expected = as_rows(values, weights)
+    there = MixtureRows(values, weights, CPU, memory, 5)
+    shift, variance = there.moments()
+    assert_allclose(shift, scale.shift, rtol=1e-12)
+    assert_allclose(variance, scale.size**2, rtol=1e-12)
+    there.scale_by(scale.shift, scale.size)
+    found, own = there.here()
+    assert_array_equal(found, expected.rows)
+    assert_array_equal(own, expected.weights[:900])
+    some = np.array([3, 4, 800])
+    found, own = there.at(some).here()
+    assert_array_equal(found, expected.rows[some])
+    assert_allclose(own, weights[some] / weights[some].mean())
+    assert_array_equal(values, given)
+
+
+@pytest.mark.parametrize("memory", [PLENTY, LITTLE])
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e30), (np.float64, 1e-200)])
+def test_rows_are_brought_to_length_one(dtype, scale, memory):
+    values = (scale * drawn(900, 7, np.float64)).astype(dtype)
+    there = MixtureRows(values, np.ones(900), CPU, memory, 5)
+    there.to_units()
+    assert_allclose(there.here()[0], unit_rows(values)[0], rtol=4 * np.finfo(dtype).eps)
+
+
 def test_a_start_among_equal_rows():
     rows = Rows(np.ones((20, 3)), np.ones(20))
     assert_array_equal(placed(rows, PLENTY).far(5, RandomState(0)), np.ones((5, 3)))

@@ -69,7 +69,10 @@ def test_sweeps_are_those_of_the_core(dtype, close, memory):
     assert ours[0].resident == (memory == PLENTY)
     there = torch.from_numpy(start.astype(dtype))
     for _ in range(3):
-        expected = model._solve(words, by_text, texts), model._solve(texts, by_word, words)
+        expected = [
+            model._solver_of(factors, k).solve(*entries, out, 1, None)
+            for factors, entries, out in ((words, by_text, texts), (texts, by_word, words))
+        ]
         found, first = half_sweep(there, ours[0], model.missing_weight, 0.5)
         there, second = half_sweep(found, ours[1], model.missing_weight, 0.5)
         assert_allclose([first, second], expected, rtol=close)

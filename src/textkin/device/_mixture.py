@@ -5,7 +5,8 @@ of weight times density is ``offset + linear . x + quadratic . x^2``, and the ne
 from sums over rows. Products are in the dtype asked for, sums of blocks in float64.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import torch
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from textkin._typing import Float64Array
-from textkin.device._place import at_once, tensor_of
+from textkin._typing import Float64Array, IntpArray
+from textkin.device._place import at_once, sent, tensor_of
 from textkin.device._torch import full_precision
 
 __all__ = ["MixtureRows", "block_sums"]
@@ -65,12 +66,14 @@ def block_sums(
 class MixtureRows:
     """Rows and weights for fits on a device: there for good if they fit, else block by block.
 
+    Rows are as they are given, or in units of a scale (`scale_by`), or of length 1 (`to_units`).
+
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_features), float32 or float64
-        Rows in the scale of the fit.
+        The rows.
     weights : ndarray of shape (n_rows,), float64
-        Above 0, with mean 1.
+        Above 0; their mean is made 1.
     place : torch.device
         Where products are computed.
     memory : int
@@ -100,13 +103,56 @@ class MixtureRows:
         self.resident = whole + full <= memory
         left = memory - whole if self.resident else memory
         self._block = at_once(left, each, fixed, what, _MOST_ROWS)
-        self._values = tensor_of(values, place if self.resident else torch.device("cpu"))
-        self._weights = tensor_of(weights, place if self.resident else torch.device("cpu"))
+        home = place if self.resident else torch.device("cpu")
+        self._values = tensor_of(values, home)
+        self._weights = tensor_of(weights / weights.mean(), home)
+        self._way: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def _blocks(self) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
         for start in range(0, self.n_rows, self._block):
             rows = slice(start, min(start + self._block, self.n_rows))
-            yield rows, self._values[rows].to(self._place), self._weights[rows].to(self._place)
+            yield rows, self._found(self._values[rows]), sent(self._weights[rows], self._place)
+
+    def _found(self, values: torch.Tensor) -> torch.Tensor:
+        """Return rows on the device, as the fit takes them."""
+        values = sent(values, self._place)
+        return values if self._way is None else self._way(values)
+
+    def moments(self) -> tuple[Float64Array, Float64Array]:
+        """Return the means of all columns, and their variances, in float64."""
+        n_features = self._values.shape[1]
+        shift = torch.zeros(n_features, dtype=torch.float64, device=self._place)
+        variance = torch.zeros_like(shift)
+        for _, values, weights in self._blocks():
+            shift += weights / self.n_rows @ values.double()
+        for _, values, weights in self._blocks():
+            variance += weights / self.n_rows @ (values.double() - shift).square_()
+        return np.asarray(shift.cpu().numpy()), np.asarray(variance.cpu().numpy())
+
+    def scale_by(self, shift: Float64Array, size: Float64Array) -> None:
+        """Take rows less a shift, in units of a size, from now on."""
+        centre, unit = tensor_of(shift, self._place), tensor_of(size, self._place)
+        self._go(lambda values: ((values.double() - centre) / unit).to(values.dtype))
+
+    def to_units(self) -> None:
+        """Take rows at length 1 from now on; none of them is zero."""
+
+        def way(values: torch.Tensor) -> torch.Tensor:
+            rows = values / values.abs().amax(dim=1, keepdim=True)  # whose squares are in range
+            lengths = rows.double().square().sum(dim=1, keepdim=True).sqrt_()
+            return rows / lengths.to(values.dtype)
+
+        self._go(way)
+
+    def _go(self, way: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        if not self.resident:
+            self._way = way
+            return
+        # On the processor the rows may be the caller's own.
+        placed = self._values if self._place.type == "cuda" else torch.empty_like(self._values)
+        for rows, values, _ in self._blocks():
+            placed[rows] = way(values)
+        self._values = placed
 
     def sums(
         self,
@@ -152,7 +198,23 @@ class MixtureRows:
 
     def take(self, positions: torch.Tensor) -> NDArray[Any]:
         """Return some rows."""
-        return np.asarray(self._values[positions.to(self._values.device)].cpu().numpy())
+        return np.asarray(
+            self._found(self._values[positions.to(self._values.device)]).cpu().numpy()
+        )
+
+    def here(self) -> tuple[NDArray[Any], Float64Array]:
+        """Return all rows and their weights, in the memory of the machine."""
+        every = torch.arange(self.n_rows)
+        return self.take(every), np.asarray(self._weights.cpu().numpy())
+
+    def at(self, positions: IntpArray) -> "MixtureRows":
+        """Return some of the rows, as they are taken now."""
+        part = copy(self)
+        chosen = tensor_of(positions, self._values.device)
+        part.n_rows, part._values = len(positions), self._values[chosen]
+        weights = self._weights[chosen]
+        part._weights = weights / weights.mean()
+        return part
 
     def far(self, n_components: int, random: RandomState) -> NDArray[Any]:
         """Return rows by greedy k-means++, as `textkin.models.mixture._starts.far_rows` draws them.
@@ -181,7 +243,7 @@ class MixtureRows:
 
     def _distances(self, norms: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Return squared distances of all rows from some, 0 where they are but rounding."""
-        some = self._values[chosen].to(self._place)
+        some = self._found(self._values[chosen])
         found = torch.empty((len(chosen), self.n_rows), dtype=torch.float64, device=norms.device)
         with full_precision():
             for rows, values, _ in self._blocks():

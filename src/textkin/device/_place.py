@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textkin.device._torch import free_bytes
 from textkin.run._memory import memory_in_bytes, size_in_words
 
-__all__ = ["at_once", "memory_of", "tensor_of", "write_rows"]
+__all__ = ["at_once", "memory_of", "sent", "tensor_of", "write_rows"]
 
 _PART = 0.8  # of the free memory of a GPU, which others and rounding up of sizes need too
 _PART_OF_ALL = 0.5  # of the memory of the machine, where tensors are those of the processor
@@ -56,6 +56,13 @@ def tensor_of(values: NDArray[Any], place: torch.device) -> torch.Tensor:
     if not values.flags.writeable:  # torch would warn
         values = values.copy()
     return torch.from_numpy(np.ascontiguousarray(values)).to(place)
+
+
+def sent(part: torch.Tensor, place: torch.device) -> torch.Tensor:
+    """Return a part of something on a device; what lies here goes there beside other work."""
+    if part.device.type == "cpu" and place.type == "cuda":
+        return part.pin_memory().to(place, non_blocking=True)
+    return part.to(place)
 
 
 def write_rows(out: NDArray[Any], blocks: Iterable[tuple[slice, torch.Tensor]]) -> None:

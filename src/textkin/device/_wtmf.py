@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from textkin._typing import Int32Array, Int64Array
-from textkin.device._place import at_once, tensor_of
+from textkin.device._place import at_once, sent, tensor_of
 from textkin.device._segments import segment_sums
 from textkin.device._torch import full_precision
 
@@ -118,9 +118,9 @@ class DeviceBags:
             for start in range(0, len(group.rows), step):
                 part = slice(start, start + step)
                 yield (
-                    group.rows[part].to(self.place),
-                    group.columns[part].to(self.place),
-                    group.values[part].to(self.place),
+                    sent(group.rows[part], self.place),
+                    sent(group.columns[part], self.place),
+                    sent(group.values[part], self.place),
                 )
 
     def long_blocks(self) -> Iterator[slice]:
@@ -138,8 +138,8 @@ class DeviceBags:
             part = slice(start, min(start + step, end))
             yield (
                 part,
-                self.long.columns[part].to(self.place),
-                self.long.values[part].to(self.place),
+                sent(self.long.columns[part], self.place),
+                sent(self.long.values[part], self.place),
             )
 
 

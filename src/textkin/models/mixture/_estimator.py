@@ -19,8 +19,7 @@ from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._devices import DEVICE, working_on
 from textkin.models._starts import best_of_starts
-from textkin.models.mixture._em import AnyRows, Family, Fit, Logits, Rows, maximise, posteriors
-from textkin.models.mixture._placed import PlacedRows
+from textkin.models.mixture._em import AnyRows, Family, Fit, Logits, maximise, posteriors
 from textkin.models.mixture._starts import LLOYD_STEPS, far_rows, started
 from textkin.run import ProgressCallback, effective_jobs
 
@@ -238,11 +237,8 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
         check_params(self)
         values = validate_data(self, X, **_ROWS)
         weights = _checked_weights(sample_weight, len(values))
-        family, rows = self._family(values, weights)
         with working_on(self.device):
-            if self.device is not None and rows.n_rows >= self.n_components:
-                rows = PlacedRows(rows, self.device, self.n_components)
-            self._fit_rows(family, rows, progress)
+            self._fit_rows(*self._family(values, weights), progress)
 
     def _fit_rows(
         self, family: Family[Any], rows: AnyRows, progress: ProgressCallback | None
@@ -322,7 +318,7 @@ class RowMixture(SavedEstimator, DensityMixin, BaseEstimator):
             raise ValueError("weights_ must be above 0 and sum to 1")
 
     @abstractmethod
-    def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[Family[Any], Rows]:
+    def _family(self, values: NDArray[Any], weights: Float64Array) -> tuple[Family[Any], AnyRows]:
         """Return what knows the components, and the rows with weight as it takes them."""
 
     @abstractmethod

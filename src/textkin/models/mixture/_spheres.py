@@ -40,9 +40,11 @@ class SphereFamily:
 
     def units_of(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return rows of length 1, precise enough for the largest kappa, and which are any."""
-        if self.max_kappa > _MOST_KAPPA_IN_SINGLE:
-            values = values.astype(np.float64)
-        return unit_rows(values)
+        return unit_rows(self.precise(values))
+
+    def precise(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return rows in a dtype in which lengths of 1 are precise enough for the largest kappa."""
+        return values.astype(np.float64) if self.max_kappa > _MOST_KAPPA_IN_SINGLE else values
 
     def logits(self, model: Spheres) -> Logits:
         return logits_of(model)

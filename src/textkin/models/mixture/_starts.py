@@ -36,9 +36,9 @@ def far_rows(rows: AnyRows, n_components: int, random: RandomState) -> NDArray[A
                 rows.n_rows, max(_MOST_SEEN, n_components), random_state=random
             )
         )
+    if isinstance(rows, PlacedRows):
+        return rows.far(positions, n_components, random)
     here = rows.at(positions)
-    if isinstance(here, PlacedRows):
-        return here.far(n_components, random)
     order = np.argsort(here.rows.sum(axis=1, dtype=np.float64), kind="stable")
     values, weights = here.rows[order], here.weights[order]
     norms = np.einsum("ij,ij->i", values, values)
