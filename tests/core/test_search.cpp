@@ -516,6 +516,46 @@ TEST(search_from_two_threads_at_once) {
     CHECK(wrong == 0);
 }
 
+// Bounds from elsewhere: those of all documents, in order, on several threads at once.
+TEST(search_solves_candidates_as_it_would_find_them) {
+    Random random(77);
+    const Collection all = random_collection(random, Cost::euclidean, 60, 8, 90, true);
+    const Corpus corpus = all.corpus();
+    const Searcher searcher(all.space(), corpus);
+    const Documents queries = corpus::documents({all.rows[0], all.rows[1], all.rows[5]});
+    SearchOptions everything;
+    everything.algorithm = Algorithm::brute;
+    const SearchResult brute = search(searcher, queries, everything);
+    const std::vector<std::int64_t> numbers{0, 1, 2};
+    const std::vector<double> limits(3, std::numeric_limits<double>::infinity());
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int64_t> rows;
+    std::vector<double> bounds;
+    for (const std::vector<Hit>& hits : brute.hits) {
+        for (const Hit& hit : hits) {
+            rows.push_back(hit.row);
+            bounds.push_back(hit.distance * 0.9);
+        }
+        starts.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+    for (const unsigned threads : {1U, 2U, 7U}) {
+        std::vector<std::vector<Hit>> hits;
+        std::vector<std::int64_t> solved;
+        Stop stop;
+        searcher.solve(queries, {numbers, starts, rows, bounds, limits}, 5, threads, stop, hits,
+                       solved);
+        CHECK(hits.size() == 3);
+        for (std::size_t q = 0; q < 3; ++q) {
+            CHECK(hits[q].size() == 5);
+            CHECK(solved[q] >= 5 && solved[q] <= starts[q + 1] - starts[q]);
+            for (std::size_t i = 0; i < 5; ++i) {
+                CHECK(hits[q][i].row == brute.hits[q][i].row);
+                CHECK(same_bits(hits[q][i].distance, brute.hits[q][i].distance));
+            }
+        }
+    }
+}
+
 TEST(search_stops_when_asked) {
     Random random(9);
     const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);

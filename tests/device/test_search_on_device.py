@@ -170,3 +170,20 @@ def test_the_user_s_precision_of_products_is_left_alone(device):
     finally:
         torch.set_float32_matmul_precision(before)
     np.testing.assert_array_equal(found.indices, expected.indices)
+
+
+def test_a_corpus_without_any_words(device):
+    bags = np.zeros((4, 3))
+    mover = WordMover(np.eye(3), device=device, empty="inf").fit(bags)
+    found = mover.search(np.eye(3), 2)
+    assert found.counts.tolist() == [0, 0, 0]
+    assert found.stats.empty.tolist() == [4, 4, 4]
+    assert np.isinf(mover.rwmd(np.eye(3), bags)).all()
+    assert mover.search(np.zeros((2, 3)), 2).stats.left_out.tolist() == [4, 4]
+
+
+def test_one_document_and_more_wanted_than_there_are(device):
+    mover = WordMover(np.eye(3), device=device).fit(np.array([[0, 1, 1]]))
+    found = mover.search(np.array([[0, 1, 1], [1, 0, 0]]), 10)
+    assert found.indices.tolist() == [[0], [0]]
+    np.testing.assert_allclose(found.distances[:, 0], [0, np.sqrt(2)])
