@@ -1,6 +1,6 @@
 """Models on a GPU through torch beside the estimators on all cores.
 
-Steps of EM of mixtures and topics, half sweeps of WTMF, and pooled and Fisher vectors of a million
+Steps of EM of mixtures and topics, sweeps of WTMF, whole fits of all of them, and a million pooled
 documents, over drawn data of the usual sizes. Every pair is held against each other before it is
 timed; times are medians after a warm-up, with the device synchronised; those of the device include
 the way there and back where the line says so. Run in the repository root, where textkin is
@@ -27,12 +27,10 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.base import clone
 
-from textkin import PLSA, FisherVector, GaussianMixture, Pooling, VonMisesFisherMixture
-from textkin.device._fisher import fisher_vectors
+from textkin import PLSA, GaussianMixture, Pooling, VonMisesFisherMixture
 from textkin.device._mixture import MixtureRows
 from textkin.device._place import memory_of
 from textkin.device._plsa import DeviceTopics
-from textkin.device._pooling import pooled
 from textkin.device._torch import torch_device
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._em import EmSettings, Mixture
@@ -61,15 +59,15 @@ class Line:
 class Bench:
     """Sizes, the device, and the lines so far."""
 
-    def __init__(self, quick: bool, device: str, repeats: int) -> None:
-        self.quick, self.device, self.repeats = quick, device, repeats
+    def __init__(self, part: int, device: str, repeats: int) -> None:
+        self.part, self.device, self.repeats = part, device, repeats
         self.place = torch_device(device)
         self.jobs = effective_jobs(-1)
         self.lines: list[Line] = []
 
     def size(self, full: int) -> int:
-        """Return a size, or a hundredth of it."""
-        return max(200, full // 100) if self.quick else full
+        """Return a size, or a part of it."""
+        return max(300, full // self.part)
 
     def memory(self) -> int:
         """Return the bytes that a call may take on the device."""
@@ -305,69 +303,30 @@ def _last(model) -> float:
 
 
 def vectors(bench: Bench) -> None:
-    """Measure pooled and Fisher vectors."""
+    """Measure pooled documents, from bags to vectors in the memory of the machine."""
     n_documents, n_words, d = bench.size(1_000_000), 50_000, 300
     bags = drawn_bags(n_documents, n_words, 70)
     table = drawn_rows(n_words, d)
-    what = f"{n_documents:,} documents, {bags.nnz / n_documents:.0f} words, {d}-d"
-    pooling = Pooling(table, n_jobs=-1)
-    place = bench.place
-    cpu = bench.seconds(lambda: pooling.transform(bags))
-    reading = bench.seconds(lambda: pooling._read(bags))
-
-    def pool() -> np.ndarray:
-        space, weights, _ = pooling._setting()
-        read = pooling._read(bags)[1]
-        return pooled(
-            space.table, read.indptr, read.indices, read.counts, weights, "mean", None, place,
-            bench.memory(),
-        )  # fmt: skip
-
-    error = checked(apart(pooling.transform(bags[:1000]), pool()[:1000]), 1e-6, "Pooling")
-    bench.add(f"Pooling, {what}: transform, end to end", cpu, bench.seconds(pool), error)
-    bench.add("Pooling: of this, reading the bags, on the CPU for both", reading, reading, None)
-    mixture = VonMisesFisherMixture(15, random_state=0, max_iter=200, tol=1e-2, n_jobs=-1)
-    fisher = FisherVector(table, mixture=mixture.fit(table[: bench.size(20_000)]), n_jobs=-1)
-    fisher.fit(bags[:1000])
-    expected = fisher.transform(bags[:1000])  # and the shares of words are known then
-    cpu = bench.seconds(lambda: fisher.transform(bags))
-
-    def encode() -> np.ndarray:
-        shares, scores = fisher._prepared()
-        space, read = fisher._read(bags)
-        occurs = np.zeros(len(space), dtype=np.bool_)
-        occurs[read.indices] = True
-        columns = np.flatnonzero(occurs)
-        places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-        tables = {field.name: getattr(scores, field.name) for field in dataclasses.fields(scores)}
-        for name in ("shift", "stretch"):
-            del tables[name]
-        finish = fisher._finish()
-        found, fits = fisher_vectors(
-            read.indptr, places[read.indices], read.counts, scores.points(space.table[columns]),
-            shares.of(columns), d, tables, finish.length_power, finish.power, finish.unit, place,
-            bench.memory(),
-        )  # fmt: skip
-        assert fits
-        return found
-
-    error = checked(apart(expected, encode()[:1000]), 1e-4, "Fisher")
-    device = bench.seconds(encode)
-    numbers = expected.shape[1]
-    bench.add(f"Fisher vectors of {numbers:,}, {what}: transform, end to end", cpu, device, error)
+    name = f"Pooling, {n_documents:,} documents, {bags.nnz / n_documents:.0f} words, {d}-d"
+    here, there = (Pooling(table, n_jobs=-1, device=device) for device in (None, bench.device))
+    error = apart(here.transform(bags[:1000]), there.transform(bags)[:1000])
+    checked(error, 1e-6, name)
+    cpu = bench.seconds(lambda: here.transform(bags))
+    bench.add(f"{name}: transform", cpu, bench.seconds(lambda: there.transform(bags)), error)
 
 
 def main() -> None:
     """Measure, write and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a hundredth of the size")
+    parser.add_argument("--quick", action="store_const", const=100, default=1, dest="part")
+    parser.add_argument("--part", type=int, help="divide sizes by this; --quick is 100")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=["mixtures", "topics", "factors", "vectors"])
     folder = Path(os.environ["OUT"]) if os.environ.get("OUT") else RESULTS
     parser.add_argument("--result", type=Path, default=folder / "device_models.json")
     args = parser.parse_args()
-    bench = Bench(args.quick, args.device, args.repeats)
+    bench = Bench(args.part, args.device, args.repeats)
     began = time.perf_counter()
     for part in args.only:
         {"mixtures": mixtures, "topics": topics, "factors": factors, "vectors": vectors}[part](
@@ -377,7 +336,7 @@ def main() -> None:
         **describe("textkin", "torch", "numpy"),
         "device": torch.cuda.get_device_name() if bench.place.type == "cuda" else "cpu",
         "cores": bench.jobs,
-        "quick": args.quick,
+        "part": args.part,
         "lines": [dataclasses.asdict(line) for line in bench.lines],
         "seconds": time.perf_counter() - began,
     }

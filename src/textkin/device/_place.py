@@ -15,6 +15,7 @@ __all__ = ["at_once", "memory_of", "sent", "tensor_of", "write_rows"]
 
 _PART = 0.8  # of the free memory of a GPU, which others and rounding up of sizes need too
 _PART_OF_ALL = 0.5  # of the memory of the machine, where tensors are those of the processor
+_MOST_PINNED = 2**28  # bytes that torch may keep pinned for the next part
 
 
 def memory_of(place: torch.device, memory: str | int | None = None) -> int:
@@ -55,12 +56,12 @@ def tensor_of(values: NDArray[Any], place: torch.device) -> torch.Tensor:
     """Return an array on a device; on the CPU it may share memory, unless that is read-only."""
     if not values.flags.writeable:  # torch would warn
         values = values.copy()
-    return torch.from_numpy(np.ascontiguousarray(values)).to(place)
+    return sent(torch.from_numpy(np.ascontiguousarray(values)), place)
 
 
 def sent(part: torch.Tensor, place: torch.device) -> torch.Tensor:
     """Return a part of something on a device; what lies here goes there beside other work."""
-    if part.device.type == "cpu" and place.type == "cuda":
+    if part.device.type == "cpu" and place.type == "cuda" and part.nbytes <= _MOST_PINNED:
         return part.pin_memory().to(place, non_blocking=True)
     return part.to(place)
 

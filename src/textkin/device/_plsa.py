@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from textkin._typing import Float64Array, Int32Array, Int64Array
-from textkin.device._place import at_once, tensor_of
+from textkin.device._place import at_once, sent, tensor_of
 from textkin.device._segments import cut_rows, segment_sums
 
 __all__ = ["DeviceTopics", "Entries", "products"]
@@ -142,7 +142,7 @@ class DeviceTopics:
         log = torch.zeros((), dtype=torch.float64, device=self.place)
         for number, block in enumerate(self._entries):
             own = self._placed(block)
-            topics = self.topics[number].to(self.place)
+            topics = sent(self.topics[number], self.place)
             point = (topics * self.scale).to(topics.dtype)
             found = products(point, self.words, own.documents, own.words)
             possible = found > 0
@@ -194,7 +194,7 @@ class DeviceTopics:
         log, impossible = (torch.zeros((), dtype=torch.float64, device=self.place) for _ in "ab")
         for number, block in enumerate(self._entries if entries is None else entries):
             own = self._placed(block)
-            topics = self.topics[number].to(self.place)
+            topics = sent(self.topics[number], self.place)
             point = (topics * self.scale).to(topics.dtype)
             found = products(point, self.words, own.documents, own.words)
             possible = found > 0

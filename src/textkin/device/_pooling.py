@@ -3,13 +3,14 @@
 By the formulas of `textkin.models._pooling`, in float64 as there.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
+from textkin._typing import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.device._place import at_once, tensor_of, write_rows
 from textkin.device._segments import cut_rows, segment_maxima, segment_sums
 
@@ -77,8 +78,13 @@ def pooled(
     shape: tuple[Float64Array, Float64Array, Float64Array | None, Float64Array | None] | None,
     place: torch.device,
     memory: int,
-) -> Float32Array:
+    *,
+    double: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[NDArray[Any], BoolArray, BoolArray]:
     """Return a vector for each document; zeros for one without any word that weighs.
+
+    And which documents have such words, and of which all numbers are finite in the dtype.
 
     Parameters
     ----------
@@ -96,8 +102,13 @@ def pooled(
         Where documents are pooled.
     memory : int
         Bytes that may be taken there.
+    double : bool, default=False
+        Give vectors in float64, else in float32.
+    progress : callable, optional
+        Called with (documents pooled, all) after each block.
     """
     n_words, d = table.shape
+    n_documents = len(indptr) - 1
     after = [None if part is None else tensor_of(part, place) for part in shape or ()]
     width = d if shape is None or shape[3] is None else shape[3].shape[1]
     document, entry = 8 * 5 * max(d, width) + 64, 72
@@ -108,6 +119,8 @@ def pooled(
     vectors = given if combine == "max" else given.double()
     weights = None if word_weights is None else tensor_of(word_weights, place)
 
+    filled, fits = (torch.ones(n_documents, dtype=torch.bool, device=place) for _ in "ab")
+
     def blocks() -> Iterator[tuple[slice, torch.Tensor]]:
         entries = max(1, (memory - fixed) // (2 * entry))
         for block in cut_rows(indptr, max(1, rows // 2), entries):
@@ -116,15 +129,19 @@ def pooled(
             columns = tensor_of(indices[own], place).long()
             by_word = None if weights is None else weights[columns]
             values = coefficients(tensor_of(counts[own], place), by_word, starts, combine)
-            found, filled = _combined(vectors, columns, values, starts, combine)
+            found, some = _combined(vectors, columns, values, starts, combine)
             if shape is not None:
                 found = reshaped(found, *after)  # type: ignore[arg-type]
-            found = torch.where(filled[:, None], found, 0)
-            yield block, found.float()
+            found = torch.where(some[:, None], found, 0)
+            found = found if double else found.float()
+            filled[block], fits[block] = some, found.isfinite().all(dim=1)
+            yield block, found
+            if progress is not None:
+                progress(block.stop, n_documents)
 
-    out = np.empty((len(indptr) - 1, width), dtype=np.float32)
+    out = np.empty((n_documents, width), dtype=np.float64 if double else np.float32)
     write_rows(out, blocks())
-    return out
+    return out, np.asarray(filled.cpu().numpy()), np.asarray(fits.cpu().numpy())
 
 
 def _combined(

@@ -30,6 +30,7 @@ __all__ = [
     "finished",
     "reshaped",
     "shape_of",
+    "too_large",
     "unchanged",
     "word_parts",
 ]
@@ -67,6 +68,11 @@ class Shape:
     singular_values: Float64Array
     mean: Float64Array | None = None
     whitening: Float64Array | None = None
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """What a device takes: components, their weights, mean and whitening."""
+        return self.components, self.component_weights, self.mean, self.whitening
 
     def products(self) -> AbstractContextManager[None]:
         """Return what `reshaped` wants around it, which costs more than a document does."""
@@ -296,15 +302,20 @@ def finished(sums: BlockSums, filled: BoolArray, shape: Shape) -> BlockSums:
     def rows(block: slice) -> Float64Array:
         found = reshaped(sums(block), shape)
         found[~filled[block]] = 0
-        too_large = ~(np.abs(found) <= np.finfo(np.float32).max).all(axis=1)
-        if too_large.any():
-            raise ValueError(
-                f"The vector of document {block.start + int(too_large.argmax())} is too large for "
-                "float32. Scale the weights or counts down."
-            )
+        outside = ~(np.abs(found) <= np.finfo(np.float32).max).all(axis=1)
+        if outside.any():
+            raise too_large(block.start + int(outside.argmax()))
         return found
 
     return rows
+
+
+def too_large(document: int) -> ValueError:
+    """Return what to raise for a vector beyond float32."""
+    return ValueError(
+        f"The vector of document {document} is too large for float32. Scale the weights or counts "
+        "down."
+    )
 
 
 def word_parts(

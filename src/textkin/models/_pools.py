@@ -11,6 +11,7 @@ from textkin._typing import BoolArray, Float32Array, Float64Array
 from textkin._validation import check_params
 from textkin.exceptions import EmptyDocumentError
 from textkin.explain import Contribution, Contributions
+from textkin.models._devices import room_on, working_on
 from textkin.models._model import VectorModel
 from textkin.models._pooling import (
     BlockSums,
@@ -21,6 +22,7 @@ from textkin.models._pooling import (
     filled_in,
     finished,
     shape_of,
+    too_large,
     unchanged,
     word_parts,
 )
@@ -44,6 +46,7 @@ class PoolsWords(VectorModel):
     probabilities: Probabilities
     empty: Literal["zero", "error"]
     n_jobs: int | None
+    device: str | None
 
     word_weights_: Float64Array | None
     learnt_for_: tuple[Any, ...]
@@ -204,9 +207,42 @@ class PoolsWords(VectorModel):
     def _sums(
         self, space: Space, encoded: Encoded, weights: Float64Array | None
     ) -> tuple[BlockSums, BoolArray]:
+        if self.device is not None:
+            vectors, filled = self._pooled(space, encoded, weights, None, None)
+            return vectors.__getitem__, filled
         values, filled = coefficients(encoded, weights, self.combine)
         self._refuse_empty(encoded, filled, "X")
         return block_sums(space.table, encoded, values, self.combine), filled
+
+    def _pooled(
+        self,
+        space: Space,
+        encoded: Encoded,
+        weights: Float64Array | None,
+        shape: Shape | None,
+        progress: ProgressCallback | None,
+    ) -> tuple[Any, BoolArray]:
+        """Pool documents on the device: to their vectors, or without a shape to sums in float64."""
+        assert self.device is not None
+        with working_on(self.device):
+            module, place, memory = room_on(self.device, "_pooling")
+            found, filled, fits = module.pooled(
+                space.table,
+                encoded.indptr,
+                encoded.indices,
+                encoded.counts,
+                weights,
+                self.combine,
+                None if shape is None else shape.tables,
+                place,
+                memory,
+                double=shape is None,
+                progress=progress,
+            )
+        self._refuse_empty(encoded, filled, "X")
+        if shape is not None and not fits.all():
+            raise too_large(int(fits.argmin()))
+        return found, filled
 
     def _rows(
         self,

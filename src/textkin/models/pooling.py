@@ -8,6 +8,7 @@ import numpy as np
 from textkin._typing import Float32Array, Int64Array
 from textkin._validation import Constraint, instance_of, integer, one_of, real
 from textkin.explain import Contributions
+from textkin.models._devices import DEVICE
 from textkin.models._pooling import Combine, coefficients
 from textkin.models._pools import PoolsWords
 from textkin.models._word_weights import PROBABILITIES, WEIGHTS, Probabilities, Weights
@@ -72,6 +73,9 @@ class Pooling(PoolsWords):
         Keep only the most frequent words of each text or list of tokens.
     n_jobs : int or None, default=None
         Threads: None is one, -1 all cores. They never change results.
+    device : None, "cpu" or "cuda", default=None
+        Where words are summed up: None is the processor, others are torch, on a GPU or on tensors
+        of the processor (see Notes). Not saved with the model.
 
     Attributes
     ----------
@@ -126,6 +130,10 @@ class Pooling(PoolsWords):
     A document has the same bits alone, in a batch and on any number of threads. Its time is that
     of splitting the text, plus O(d) for each different word.
 
+    With `device`, sums over words, components and whitening are products of torch, in float64 like
+    those of the processor: vectors differ by the rounding of float32. Components are found on the
+    processor. Documents go there block by block; the word vectors must fit in its memory.
+
     References
     ----------
     Arora, Liang and Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR 2017
@@ -163,6 +171,7 @@ class Pooling(PoolsWords):
         | instance_of(np.ndarray, "an array, a number for each word"),
         "empty": one_of("zero", "error"),
         "n_jobs": one_of(None) | integer(),
+        "device": DEVICE,
     }
 
     def __init__(
@@ -181,6 +190,7 @@ class Pooling(PoolsWords):
         stop_words: StopWords = "smart",
         max_words_per_document: int | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.vectors = vectors
         self.weights = weights
@@ -195,6 +205,7 @@ class Pooling(PoolsWords):
         self.stop_words = stop_words
         self.max_words_per_document = max_words_per_document
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(
         self, X: Documents, y: object = None, *, progress: ProgressCallback | None = None
@@ -244,6 +255,9 @@ class Pooling(PoolsWords):
         """
         space, weights, shape = self._setting()
         encoded = self._read(X)[1]
+        if self.device is not None:
+            vectors: Float32Array = self._pooled(space, encoded, weights, shape, progress)[0]
+            return vectors
         sums, filled = self._sums(space, encoded, weights)
         return self._rows(sums, filled, shape, progress)
 
