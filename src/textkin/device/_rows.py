@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textkin._typing import Float32Array, Int32Array, Int64Array
+from textkin._typing import Float32Array, Float64Array, Int32Array, Int64Array
 
 if TYPE_CHECKING:
     import torch
@@ -20,13 +20,13 @@ class HostRows:
 
     Attributes
     ----------
-    indptr, words, masses : ndarray, int64, int32 and float32
+    indptr, words, masses : ndarray, int64, int32 and float32 (or float64)
         CSR. Masses of a row sum to 1, none is 0; a row may be empty.
     """
 
     indptr: Int64Array
     words: Int32Array
-    masses: Float32Array
+    masses: Float32Array | Float64Array
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -150,10 +150,10 @@ def _counted(empty: BoolArray, shown: BoolArray | None) -> tuple[Int64Array, Int
     return bare, full
 
 
-def host_rows(documents: _core.Documents) -> HostRows:
-    """Return documents as they will be on a device."""
+def host_rows(documents: _core.Documents, *, wide: bool = False) -> HostRows:
+    """Return documents as they will be on a device, masses in float32 unless `wide`."""
     indptr, words, shares = documents.shares()
-    return HostRows(indptr, words, shares.astype(np.float32))
+    return HostRows(indptr, words, shares if wide else shares.astype(np.float32))
 
 
 def centroids_on_device(
@@ -165,8 +165,10 @@ def centroids_on_device(
 ) -> Float64Array:
     """Return the distances of the centroids of all pairs, computed on a device."""
     torch_device(device)
+    # Where two centroids are near each other, what float32 loses of the masses would be seen.
+    first, second = host_rows(rows, wide=True), host_rows(columns, wide=True)
     with told_if_out_of_memory(device):
-        return centroid_matrix(table, cost, host_rows(rows), host_rows(columns), device)
+        return centroid_matrix(table, cost, first, second, device)
 
 
 def relaxed_on_device(
