@@ -5,7 +5,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import uvicorn
 
@@ -93,9 +93,20 @@ def serve(
     bool
         Whether all work has ended; False where something runs on that cannot be stopped.
     """
-    if ending is None:
-        with told_to_end() as ending:
-            return serve(index, settings, made, started=started, ending=ending)
+    with made, told_to_end() if ending is None else nullcontext(ending) as told:
+        try:
+            return _served(index, settings, made, started, told)
+        except KeyboardInterrupt:  # before there was a server that could be told
+            return True
+
+
+def _served(
+    index: Index,
+    settings: Settings,
+    made: socket.socket,
+    started: Callable[[], object],
+    ending: Ending,
+) -> bool:
     app = made_app(index, settings)
     config = uvicorn.Config(
         app,
@@ -114,7 +125,6 @@ def serve(
         try:
             server.run(sockets=[made])
         finally:
-            made.close()
             app.state.server.close()  # done already, unless a second Ctrl-C came
         deadline = time.monotonic() + _GRACE
         while work.running and not server.force_exit and time.monotonic() < deadline:
