@@ -2,8 +2,9 @@
 
 import pytest
 
-from web.browser import TOKEN, until, wide
+from web.browser import until, wide
 from web.page_waiting import eventually
+from web.page_writing import give_token
 
 pytest_plugins = ["web.page_fixtures"]
 
@@ -39,8 +40,8 @@ def test_a_link_is_followed_only_after_a_question(editing):
     page.click(f"{NAVIGATION} >> text=Compare")
     dialog.get_by_role("button", name="Leave").click()
     page.wait_for_selector(".compare-sides")
-    page.click(f"{NAVIGATION} >> text=Map")  # nothing is left to lose
-    page.wait_for_selector(".map-body")
+    page.click(f"{NAVIGATION} >> text=Search")  # nothing is left to lose
+    page.wait_for_selector(".listed-one")
 
 
 def test_back_and_forward_ask_too_and_lose_no_entry(editing):
@@ -92,8 +93,7 @@ def test_closing_the_tab_asks_and_what_is_unchanged_does_not(editing):
 def test_what_was_saved_is_not_asked_for(editing):
     page = editing
     page.click("text=Save")
-    page.fill("input[name=token]", TOKEN)
-    page.keyboard.press("Enter")
+    give_token(page)
     page.wait_for_selector(".document-text:has-text('half a sentence about')")
     page.click(f"{NAVIGATION} >> text=Compare")
     page.wait_for_selector(".compare-sides")
@@ -118,6 +118,36 @@ def test_texts_that_are_not_added_yet(open_page, writable):
     page.wait_for_selector(".compare-sides")
 
 
+def test_documents_that_are_being_added(open_page, writable):
+    page = open_page(f"{writable.address}/add")
+    held = []
+    page.route("**/api/documents", lambda route: held.append(route))
+    page.fill("textarea[name=paste]", "a text on its way")
+    page.click("text=Preview")
+    page.click("text=Add 1 document")
+    give_token(page)
+    eventually(page, lambda: len(held) == 1)
+    page.click(f"{NAVIGATION} >> text=Compare")
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    assert "are being added" in dialog.inner_text()
+    dialog.get_by_role("button", name="Stay").click()
+    held[0].continue_()
+    page.wait_for_selector("text=1 document added.")
+    page.click(f"{NAVIGATION} >> text=Compare")
+    page.wait_for_selector(".compare-sides")
+
+
+def test_a_place_typed_behind_the_address_is_an_entry_too(editing):
+    page = editing
+    at = page.url
+    page.evaluate("location.hash = 'somewhere'")
+    page.get_by_role("dialog").get_by_role("button", name="Stay").click()
+    assert page.url == at
+    page.evaluate("history.back()")
+    page.get_by_role("dialog").get_by_role("button", name="Leave").click()
+    page.wait_for_selector(".listed-one")
+
+
 def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable):
     page = open_page(f"{writable.address}/add")
     page.fill("textarea[name=paste]", "a text for later")
@@ -125,8 +155,7 @@ def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable)
         "#add-files", {"name": "one.txt", "mimeType": "text/plain", "buffer": b"a file"}
     )
     page.click("text=Add 1 document")
-    page.fill("input[name=token]", TOKEN)
-    page.keyboard.press("Enter")
+    give_token(page)
     page.wait_for_selector("text=1 document added.")
     assert page.input_value("textarea[name=paste]") == "a text for later"
 

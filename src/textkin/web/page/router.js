@@ -59,6 +59,7 @@ export function address(path, params = {}) {
 export function start() {
   history.scrollRestoration = "manual";
   entry = history.state?.entry ?? 0;
+  history.replaceState({ ...history.state, entry }, "");
   addEventListener("popstate", travelled);
   addEventListener("click", followLink);
   // Each entry of the history knows its place, for the way forward and for loading it again.
@@ -73,7 +74,9 @@ async function travelled() {
     returned();
     return;
   }
-  const steps = (history.state?.entry ?? 0) - entry;
+  // An entry without a number is new: somebody has typed a #place behind the address.
+  if (history.state?.entry === undefined) history.replaceState({ entry: entry + 1 }, "");
+  const steps = history.state.entry - entry;
   if (losing() && steps !== 0) {
     await new Promise((resolve) => {
       returned = resolve;
