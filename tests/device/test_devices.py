@@ -77,7 +77,7 @@ def test_torch_and_numpy_are_enough():
     from textkin.device._corpus import DeviceCorpus
     from textkin.device._matrices import relaxed_matrix
     from textkin.device._rows import HostRows
-    from textkin.device import _fisher, _mixture, _plsa, _pooling, _ranking, _search, _wtmf
+    from textkin.device import _mixture, _plsa, _pooling, _ranking, _search, _wtmf
 
     rows = HostRows(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32))
     table = np.array([[1, 0], [1, 1]], np.float32)
