@@ -50,10 +50,16 @@ class Line:
     """One measurement: what, on the CPU's cores, on the device."""
 
     what: str
-    cpu: float
+    cpu: float | None
     device: float
     error: float | None
-    note: str = ""
+
+    def shown(self) -> str:
+        """Return the line as a row of the table."""
+        cpu = f"{self.cpu:.4f}" if self.cpu else ""
+        times = f"{self.cpu / self.device:.1f}" if self.cpu else ""
+        error = "" if self.error is None else f"{self.error:.0e}"
+        return f"{self.what:88} {cpu:>9} {self.device:9.4f} {times:>6} {error:>8}"
 
 
 class Bench:
@@ -91,12 +97,10 @@ class Bench:
                 return times[0]
         return statistics.median(times[int(warm) :])
 
-    def add(
-        self, what: str, cpu: float, device: float, error: float | None, note: str = ""
-    ) -> None:
+    def add(self, what: str, cpu: float | None, device: float, error: float | None) -> None:
         """Keep a line, and show that it is done."""
-        self.lines.append(Line(what, cpu, device, error, note))
-        print(f"{time.process_time():7.0f} s of processors: {what} {cpu:.4f} {device:.4f} {error}")
+        self.lines.append(Line(what, cpu, device, error))
+        print(f"{time.process_time():7.0f} s of processors: {self.lines[-1].shown()}")
 
 
 def apart(one, other) -> float:
@@ -173,7 +177,7 @@ def _steps(bench: Bench, kind: str, family, rows: Rows, n_components: int) -> No
     there = placed()
     if kind == "Gaussian":
         draw = bench.seconds(lambda: there.far(n_components, RandomState(0)))
-        begun = float("nan")
+        begun = None  # of many components it takes long
         if n_components == 64:
             with one_thread_of_blas:
                 begun = bench.seconds(lambda: far_rows(rows, n_components, RandomState(0)))
@@ -204,7 +208,7 @@ def _steps(bench: Bench, kind: str, family, rows: Rows, n_components: int) -> No
             error = max(error, apart(expected.second, found[2]))
         checked(error, 1e-4, name)
         bench.add(f"{name}: a step", bench.seconds(here), bench.seconds(away), error)
-    bench.add(f"{name}: rows to the device, once", 0.0, copy, None)
+    bench.add(f"{name}: rows to the device, once", None, copy, None)
     if bench.place.type == "cuda" and n_components == 64:
         less = memory_of(bench.place, "1GB")
         streamed = MixtureRows(rows.rows, weights, bench.place, less, n_components)
@@ -243,10 +247,10 @@ def topics(bench: Bench) -> None:
     errors.append(apart(mixture.topics[:, :n], there.document_topics()))
     error = checked(max(errors), 1e-3, name)
     bench.add(f"{name}: drawing the start, on the CPU for both", made, made, None)
-    bench.add(f"{name}: to the device, once", 0.0, copy, None)
+    bench.add(f"{name}: to the device, once", None, copy, None)
     bench.add(f"{name}: a step", bench.seconds(mixture.step), bench.seconds(away), error)
     back = bench.seconds(lambda: (there.document_topics(), there.word_topics()))
-    bench.add(f"{name}: back, once", 0.0, back, None)
+    bench.add(f"{name}: back, once", None, back, None)
     model = PLSA(n_topics, max_iter=20, tol=0, random_state=0, n_jobs=-1)
     _fits(bench, f"{name}: fit of 20 steps", model, bags)
 
@@ -346,9 +350,7 @@ def main() -> None:
     print(f"\n{report['device']} beside {bench.jobs} cores, {report['seconds']:.0f} s in all")
     print(f"{'what':88} {'CPU s':>9} {'device s':>9} {'times':>6} {'apart':>8}")
     for line in bench.lines:
-        times = f"{line.cpu / line.device:.1f}" if line.cpu and line.cpu == line.cpu else ""
-        error = "" if line.error is None else f"{line.error:.0e}"
-        print(f"{line.what:88} {line.cpu:9.4f} {line.device:9.4f} {times:>6} {error:>8}")
+        print(line.shown())
 
 
 if __name__ == "__main__":

@@ -114,8 +114,9 @@ class DeviceTopics:
         self.place, self.resident, self.cuts = place, resident, cuts
         self.words, self.scale = tensor_of(words, place), tensor_of(scale, place)
         self.topics = [tensor_of(topics[rows], home) for rows in cuts]
-        self.seen = torch.zeros(n_words, dtype=torch.bool, device=place)
-        self.seen[tensor_of(indices, place).long()] = True
+        seen = np.zeros(n_words, dtype=np.bool_)
+        seen[indices] = True
+        self.seen = tensor_of(seen, place)
         self._entries = self.entries(indptr, indices, counts)
 
     def entries(

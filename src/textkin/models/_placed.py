@@ -24,6 +24,7 @@ class PlacedMixture(Mixture):
             *self.entries, self.topics[:, :n], self.words[:, :n], self.scale, place, memory
         )
         self.spare = self.topics = np.zeros((0, n))  # which are there now
+        self._held: tuple[Any, Any] | None = None
 
     def _core_of(self, bags: Bags) -> tuple[Any, Any, Any]:
         indptr, indices, _ = entries_of(bags, self.dtype)
@@ -43,7 +44,9 @@ class PlacedMixture(Mixture):
 
     def log_likelihood(self, entries: tuple[Any, Any, Any]) -> tuple[float, float]:
         """Return the log-likelihood of bags, and how many of their tokens it leaves out."""
-        found: tuple[float, float] = self.there.log_likelihood(self.there.entries(*entries))
+        if self._held is None or self._held[0] is not entries:  # those of all steps are the same
+            self._held = entries, self.there.entries(*entries)
+        found: tuple[float, float] = self.there.log_likelihood(self._held[1])
         return found
 
     def likelihood(self) -> float:

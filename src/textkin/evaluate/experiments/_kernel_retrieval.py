@@ -101,7 +101,9 @@ def kernel_of(task: Task) -> FisherKernel:
 
     def make() -> FisherKernel:
         factors = _QUICK_FACTORS if task.quick else FACTORS
-        model = PLSA(tempered=True, **({"max_iter": _QUICK_STEPS} if task.quick else {}))
+        model = PLSA(tempered=True)
+        if task.quick:
+            model.set_params(max_iter=_QUICK_STEPS)
         kernel = FisherKernel(
             factors, model=model, normalize=True, random_state=0, n_jobs=task.n_jobs
         )
