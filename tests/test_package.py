@@ -52,5 +52,7 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name):
+    if name == "textkin.device._kernels":
+        pytest.importorskip("triton", reason="Triton comes with torch for CUDA alone")
     result = doctest.testmod(importlib.import_module(name), extraglobs={"__name__": name})
     assert result.failed == 0

@@ -165,8 +165,8 @@ class DeviceCorpus:
         if not exactly and self.table.cost == "euclidean":
             places = torch.zeros(count, words, dtype=torch.int16, device=self.device)
             known = there & (self._place[numbers] >= 0)
-            q, j = np.nonzero(known)
-            at = torch.tensor(q * words + self._place[numbers[known]], device=self.device)
-            numbered = torch.tensor((j + 1).astype(np.int16), device=self.device)
+            of, number = np.nonzero(known)
+            at = torch.tensor(of * words + self._place[numbers[known]], device=self.device)
+            numbered = torch.tensor((number + 1).astype(np.int16), device=self.device)
             places.view(-1)[at] = numbered
         return Asked(costs, torch.tensor(shares, device=self.device), places)

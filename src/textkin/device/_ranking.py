@@ -1,12 +1,11 @@
 """The documents with the least bounds, on a device."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from textkin.device._corpus import DeviceCorpus
 from textkin.device._matrices import Side, relaxed
 from textkin.device._search import Found, Wanted, hide
+from textkin.run import ProgressCallback
 
 __all__ = ["rank"]
 
@@ -15,7 +14,7 @@ def rank(
     corpus: DeviceCorpus,
     wanted: Wanted,
     side: Side,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Found:
     """Find the documents whose relaxed distance is least, and report it as their distance.
 

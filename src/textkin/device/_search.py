@@ -20,6 +20,7 @@ from textkin._typing import BoolArray, Float32Array, Float64Array, Int64Array
 from textkin.device._bounds import Asked, document_side, lowered, refined
 from textkin.device._corpus import DeviceCorpus, QueryBatch
 from textkin.device._rows import DeviceRows, HostRows
+from textkin.run import ProgressCallback
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +146,7 @@ def search(
     corpus: DeviceCorpus,
     wanted: Wanted,
     solve: Solve,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Found:
     """Find the nearest documents of every query.
 
