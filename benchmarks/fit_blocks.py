@@ -144,6 +144,7 @@ def main() -> None:
         print(f"{name:22} differs {told['differs']:.1e}  {told['bytes']}  {times}")
     numbers = ("documents", "words", "blocks", "components", "steps", "rounds")
     command = " ".join(f"--{number} {getattr(asked, number)}" for number in numbers)
+    command += f" --workers {' '.join(map(str, asked.workers))}".rstrip()
     write(
         asked.result,
         {
