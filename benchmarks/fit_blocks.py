@@ -73,12 +73,12 @@ class Counted(_passes.Passes):
 
     passes: ClassVar[list[dict[str, int]]] = []
 
-    def over(self, work, items=None):
+    def over(self, work, items=None, progress=None):
         """Call a function for each block, and keep how much travels."""
         told = {"task": len(pickle.dumps(work)), "back": 0, "shelf": 0}
         self.passes.append(told)
         before = _written(self.shelf.path)
-        for result in super().over(work, items):
+        for result in super().over(work, items, progress):
             told["back"] += len(pickle.dumps(result))
             yield result
         told["shelf"] = sum(size for _, size in _written(self.shelf.path) - before)

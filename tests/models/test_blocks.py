@@ -194,7 +194,7 @@ class TestSameBits:
         blocks = cut(drawn_rows() if model in OVER_ROWS else drawn_bags(), [10, 45])
         once = quietly(fit_blocks, clone(model), blocks)
 
-        def twice(self, work, items=None):
+        def twice(self, work, items=None, progress=None):
             todo = list(self.blocks if items is None else items)
             for item in [*todo, *todo]:
                 work(item)
@@ -339,6 +339,11 @@ class TestEstimators:
                 progress=lambda *told, out=parts: out.append(told),
             )
             assert parts == whole
+
+    def test_progress_of_a_weighting_counts_blocks(self):
+        told = []
+        fit_blocks(TfIdf(), cut(drawn_bags(), [20]), progress=lambda *now: told.append(now))
+        assert told == [(1, 2), (2, 2)]
 
     @pytest.mark.parametrize("model", [*OVER_BAGS, *OVER_ROWS], ids=names)
     def test_an_interrupted_fit_changes_nothing(self, model, tmp_path):

@@ -65,7 +65,7 @@ def fit_blocks(
         are read.
     progress : callable, optional
         Called as that of the `fit` of the estimator, with (steps done, most steps), or with
-        (1, 1) for a weighting; raising from it stops the work.
+        (blocks done, all) for a weighting; raising from it stops the work.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def fit_blocks(
 
     A worker holds one block for each of its threads, and the parameters. A block whose worker
     died is worked on again: a pass reads only what passes before it have left, so the fit is the
-    same.
+    same. Bits are those of one kind of processor and one set of libraries.
 
     Examples
     --------
@@ -144,7 +144,5 @@ def _fit(
         elif isinstance(estimator, GaussianMixture | VonMisesFisherMixture):
             fit_mixture(estimator, passes, progress)
         else:
-            learn_words(estimator, passes)
-            if progress is not None:
-                progress(1, 1)
+            learn_words(estimator, passes, progress)
     return estimator

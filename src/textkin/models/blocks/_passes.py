@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textkin.models.blocks._sources import Block, Source, is_array
-from textkin.run import Place, map_blocks
+from textkin.run import Place, ProgressCallback, map_blocks
 from textkin.run._dask import connected
 
 __all__ = ["Passes", "Shelf"]
@@ -143,8 +143,11 @@ class Passes:
         ]
 
     def over(
-        self, work: Callable[..., Result], items: Iterable[Any] | None = None
+        self,
+        work: Callable[..., Result],
+        items: Iterable[Any] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Iterator[Result]:
         """Call a function for each block, or for other items; give what it returns, in order."""
         todo = self.blocks if items is None else list(items)
-        return map_blocks(work, todo, on=self._on, n_jobs=self._n_jobs)
+        return map_blocks(work, todo, on=self._on, n_jobs=self._n_jobs, progress=progress)
