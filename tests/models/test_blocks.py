@@ -319,6 +319,13 @@ class TestEstimators:
         with pytest.raises(ValueError, match="n_components"):
             fit_blocks(PLSA(0), [np.ones((2, 3))])
 
+    def test_a_device_is_refused(self):
+        class Placed(PLSA):
+            device = "cuda"
+
+        with pytest.raises(ValueError, match="device must be None over blocks"):
+            fit_blocks(Placed(2), [np.ones((2, 3))])
+
     def test_tempering_is_refused(self):
         with pytest.raises(ValueError, match="tempered must be False over blocks"):
             fit_blocks(PLSA(2, tempered=True), [np.ones((2, 3))])

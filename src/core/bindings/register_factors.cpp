@@ -32,13 +32,14 @@ template <class Number> void register_solver(nb::module_& module, const char* na
                 check(!gram || (gram->shape(0) == dimensions && gram->shape(1) == dimensions),
                       "gram must have a row and a column for each dimension");
                 run(0, nb::none(), [&](Stop& stop) {
-                    std::vector<double> sums =
-                        gram ? std::vector<double>(gram->data(), gram->data() + gram->size())
-                             : gram_of(factors.data(), factors.shape(0), dimensions,
-                                       factors.shape(1), threads, stop);
-                    new (self) Solver(std::move(sums), factors.data(), factors.shape(0), dimensions,
-                                      factors.shape(1), {missing_weight, regularization}, threads,
-                                      stop);
+                    const Weights weights{missing_weight, regularization};
+                    if (gram)
+                        new (self) Solver({gram->data(), gram->data() + gram->size()},
+                                          factors.data(), factors.shape(0), dimensions,
+                                          factors.shape(1), weights, threads, stop);
+                    else
+                        new (self) Solver(factors.data(), factors.shape(0), dimensions,
+                                          factors.shape(1), weights, threads, stop);
                 });
             },
             "factors"_a.noconvert(), "dimensions"_a, "missing_weight"_a, "regularization"_a,

@@ -135,6 +135,11 @@ def _fit(
             f"VonMisesFisherMixture; got {type(estimator).__name__}. Others are fitted by fit()."
         )
     check_params(estimator)
+    if getattr(estimator, "device", None) is not None:
+        raise ValueError(
+            f"device must be None over blocks, whose workers compute on processors; got "
+            f"{estimator.device!r}."
+        )
     most = memory_in_bytes(memory)
     with Passes(blocks, on=on, n_jobs=n_jobs, folder=folder) as passes:
         if isinstance(estimator, PLSA):
