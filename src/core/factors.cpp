@@ -158,8 +158,14 @@ template <class Number> struct FactorSolver<Number>::Scratch {
 template <class Number>
 FactorSolver<Number>::FactorSolver(const Number* factors, std::size_t rows, std::size_t dimensions,
                                    std::size_t width, Weights weights, unsigned threads, Stop& stop)
+    : FactorSolver(gram_of(factors, rows, dimensions, width, threads, stop), factors, rows,
+                   dimensions, width, weights, threads, stop) {}
+
+template <class Number>
+FactorSolver<Number>::FactorSolver(std::vector<double> gram, const Number* factors,
+                                   std::size_t rows, std::size_t dimensions, std::size_t width,
+                                   Weights weights, unsigned threads, Stop& stop)
     : rows_(rows), dimensions_(dimensions), width_(width), weights_(weights) {
-    std::vector<double> gram = gram_of(factors, rows, dimensions, width, threads, stop);
     for (std::size_t k = 0; k < dimensions; ++k)
         penalty_ += weights_.regularization * gram[k * dimensions + k];
     for (double& value : gram) value *= weights_.missing;

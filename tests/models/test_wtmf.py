@@ -57,6 +57,24 @@ def problems(draw):
 
 
 class TestSolve:
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_some_of_the_factors_do_with_the_products_of_all(self, dtype):
+        """What fitting over blocks rests on: rows that only some factors are observed in."""
+        random = np.random.default_rng(0)
+        factors = random.normal(size=(30, 5)).astype(dtype)
+        dense = random.poisson(0.5, (8, 10)).astype(dtype)
+        few = sparse.csr_array(dense)
+        all_of_them = sparse.csr_array((few.data, few.indices, few.indptr), shape=(8, 30))
+        whole, told = core_solved(all_of_them, factors, 0.1, 2.0, dtype)
+        kind = _core.FactorSolver if dtype == np.float32 else _core.FineFactorSolver
+        gram = _core.gram_of(table_of(factors, dtype), 5, 1)
+        solver = kind(table_of(factors[:10], dtype), 5, 0.1, 2.0, 1, gram)
+        out = table_of(np.zeros((8, 5)), dtype)
+        assert solver.solve(*entries_of(few, dtype), out, 1, None) == told
+        assert_array_equal(out[:, :5], whole)
+        with pytest.raises(ValueError, match="gram must have a row and a column"):
+            kind(table_of(factors[:10], dtype), 5, 0.1, 2.0, 1, gram[:4])
+
     def test_the_numbers_of_the_methods(self):
         bags = sparse.csr_array([[3.0, 0.0], [0.0, 4.0]])
         found, _ = core_solved(bags, np.array([[1.0], [2.0]]), 0.01, 20)

@@ -4,6 +4,9 @@
 
 #include "textkin/factors.h"
 
+#include <nanobind/stl/optional.h>
+
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,21 +21,30 @@ template <class Number> void register_solver(nb::module_& module, const char* na
         .def(
             "__init__",
             [](Solver* self, const Table<const Number>& factors, std::size_t dimensions,
-               double missing_weight, double regularization, unsigned threads) {
+               double missing_weight, double regularization, unsigned threads,
+               const std::optional<Array2<double>>& gram) {
                 check_table<Number>(factors, factors.shape(0), factors.shape(1));
                 check(dimensions > 0 && dimensions <= factors.shape(1),
                       "dimensions must be at most the width");
                 check(missing_weight >= 0 && missing_weight <= 1,
                       "missing_weight must be from 0 to 1");
                 check(regularization > 0, "regularization must be above 0");
+                check(!gram || (gram->shape(0) == dimensions && gram->shape(1) == dimensions),
+                      "gram must have a row and a column for each dimension");
                 run(0, nb::none(), [&](Stop& stop) {
-                    new (self)
-                        Solver(factors.data(), factors.shape(0), dimensions, factors.shape(1),
-                               {missing_weight, regularization}, threads, stop);
+                    const Weights weights{missing_weight, regularization};
+                    if (gram)
+                        new (self) Solver({gram->data(), gram->data() + gram->size()},
+                                          factors.data(), factors.shape(0), dimensions,
+                                          factors.shape(1), weights, threads, stop);
+                    else
+                        new (self) Solver(factors.data(), factors.shape(0), dimensions,
+                                          factors.shape(1), weights, threads, stop);
                 });
             },
             "factors"_a.noconvert(), "dimensions"_a, "missing_weight"_a, "regularization"_a,
-            "threads"_a)
+            "threads"_a, "gram"_a.noconvert().none() = nb::none(),
+            "`gram` is the sum over all factors where these are only some of them.")
         .def(
             "solve",
             [](const Solver& self, const Array1<std::int64_t>& indptr,

@@ -11,6 +11,7 @@ from textkin._typing import Bags, Int64Array
 from textkin._validation import real
 from textkin.exceptions import DamagedIndexError
 from textkin.index._attaching import AttachingIndex
+from textkin.index._bag_blocks import BagBlock, bag_blocks
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._changing import ChangingIndex
 from textkin.index._checking import check_snapshot
@@ -273,6 +274,18 @@ class Index(AttachingIndex, SearchableIndex, ChangingIndex):
             Rows in the order of `ids`, columns in that of `vocabulary`.
         """
         return self._snapshot().bags()
+
+    def bag_blocks(self) -> list[BagBlock]:
+        """Return the rows of `bags` in parts that are read when they are called.
+
+        Returns
+        -------
+        list of callable
+            A small one for each segment, and for the documents that are in none yet; each gives
+            its rows, where it is called. `textkin.models.fit_blocks` takes them. They refuse to
+            read an index that has changed since.
+        """
+        return bag_blocks(self._snapshot())
 
     @property
     def vocabulary(self) -> Vocabulary:

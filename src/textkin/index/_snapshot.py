@@ -138,8 +138,12 @@ class Snapshot:
 
     def bags(self) -> Bags:
         """Return the counts of all documents, a row each in the order of `ids`."""
+        return self.bags_of(*self.parts)
+
+    def bags_of(self, *parts: Part) -> Bags:
+        """Return the counts of the documents of some parts."""
         blocks = []
-        for part in self.parts:
+        for part in parts:
             indptr, indices, counts = part.segment.bags
             block = sparse.csr_array(
                 (counts, indices, indptr), shape=(part.segment.rows, self.state.words), copy=False

@@ -29,6 +29,7 @@ __all__ = [
     "fit_held_out",
     "fold_in",
     "hold_out",
+    "log_likelihood",
     "log_of",
     "log_prior_of",
     "maximise",
@@ -226,9 +227,7 @@ class Mixture(AnyMixture):
 
     def log_likelihood(self, entries: tuple[Any, Any, Any]) -> tuple[float, float]:
         """Return the log-likelihood of bags, and how many of their tokens it leaves out."""
-        scale = np.zeros(self.words.shape[1])
-        scale[: self.scale.size] = self.scale
-        return _core.log_likelihood(*entries, self.topics, self.words, scale, self.settings.jobs)
+        return log_likelihood(entries, self.topics, self.words, self.scale, self.settings.jobs)
 
     def likelihood(self) -> float:
         return self.log_likelihood(self.entries)[0]
@@ -422,6 +421,19 @@ def core_of(bags: Bags, exponent: int, dtype: Any) -> tuple[Any, Any, Any]:  # n
     kind: Any = _core.Mixture if dtype == np.float32 else _core.FineMixture
     starts = by_word.indptr.astype(np.int64)
     return entries, starts, kind(*entries, starts, by_word.indices.astype(np.int32), by_word.data)
+
+
+def log_likelihood(
+    entries: tuple[Any, Any, Any],
+    topics: Any,  # noqa: ANN401 (tables)
+    words: Any,  # noqa: ANN401
+    scale: Float64Array,
+    jobs: int,
+) -> tuple[float, float]:
+    """Return the log-likelihood of entries, and how many of their tokens it leaves out."""
+    padded = np.zeros(words.shape[1])
+    padded[: scale.size] = scale
+    return _core.log_likelihood(*entries, topics, words, padded, jobs)
 
 
 def log_prior_of(topics: Any, settings: EmSettings) -> float:  # noqa: ANN401 (a table)

@@ -19,6 +19,8 @@ class _Scored(Protocol):
 
 _Fit = TypeVar("_Fit", bound=_Scored)
 
+_SAME = 1e-6  # of a score, by which float32 may change it
+
 
 def lengths_of(bags: Bags) -> Float64Array:
     """Return the sum of each document; refuse bags that have nothing, or too much, to fit to."""
@@ -49,13 +51,16 @@ def best_of_starts(
 ) -> _Fit:
     """Call `fit` so often and return what has the highest score, the first of equals.
 
+    Starts often end at the same place, with topics or components in another order; rounding must
+    not choose between them.
+
     It is given a function to call after each of at most `max_iter` steps.
     """
     total = n_init * max_iter
     best = fit(_Report(progress, 0, total))
     for start in range(1, n_init):
         found = fit(_Report(progress, start * max_iter, total))
-        if found.score > best.score:
+        if found.score - best.score > _SAME * abs(best.score):
             best = found
     return best
 

@@ -27,7 +27,7 @@ class WordStatistics:
             return cls(
                 n_documents,
                 np.bincount(bags.indices, minlength=n_words),
-                np.bincount(bags.indices, bags.data, n_words),
+                np.asarray(np.bincount(bags.indices, bags.data, n_words), dtype=np.float64),
                 float(bags.data.sum(dtype=np.float64)),
             )
 

@@ -29,6 +29,11 @@ template <class Number> class FactorSolver {
     FactorSolver(const Number* factors, std::size_t rows, std::size_t dimensions, std::size_t width,
                  Weights weights, unsigned threads, Stop& stop);
 
+    // Of factors that are only some of all: `gram` is P^T P of all, of which j >= i is read.
+    FactorSolver(std::vector<double> gram, const Number* factors, std::size_t rows,
+                 std::size_t dimensions, std::size_t width, Weights weights, unsigned threads,
+                 Stop& stop);
+
     // A row of `out` for each row of entries, NaN where numbers leave their range; returns the sum
     // of what was minimised, and lambda |p|^2 of all factors with it. The same bits in any company,
     // and for any number of threads.

@@ -9,10 +9,12 @@ import numpy as np
 from textkin._typing import Bags
 from textkin.models.blocks._passes import Passes
 from textkin.models.blocks._sources import Block
+from textkin.run import ProgressCallback
+from textkin.weighting import BM25, SIF, TfIdf
 from textkin.weighting._rows import TakesBags
 from textkin.weighting._statistics import WordStatistics
 
-__all__ = ["BagStatistics", "Reading", "learn_words", "same_columns", "survey"]
+__all__ = ["BagStatistics", "Reading", "learn_words", "same_columns", "survey", "take_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,15 @@ class _Survey:
         return BagStatistics.of(self.reading.bags(block))
 
 
-def survey(passes: Passes, estimator: Any) -> BagStatistics:  # noqa: ANN401 (a TakesBags)
+def survey(
+    passes: Passes,
+    estimator: Any,  # noqa: ANN401 (a TakesBags)
+    progress: ProgressCallback | None = None,
+) -> BagStatistics:
     """Return the statistics of all blocks; tell the estimator how many columns they have."""
     found = None
     columns = []
-    for part in passes.over(_Survey(Reading.of(estimator))):
+    for part in passes.over(_Survey(Reading.of(estimator)), progress=progress):
         columns.append(len(part.words.totals))
         same_columns(columns)
         found = part if found is None else found + part
@@ -87,9 +93,11 @@ def survey(passes: Passes, estimator: Any) -> BagStatistics:  # noqa: ANN401 (a 
     return found
 
 
-def learn_words(estimator: Any, passes: Passes) -> None:  # noqa: ANN401 (TfIdf, BM25 or SIF)
+def learn_words(
+    weighting: TfIdf | BM25 | SIF, passes: Passes, progress: ProgressCallback | None
+) -> None:
     """Fit a weighting."""
-    estimator._learn(survey(passes, estimator).words)
+    weighting._learn(survey(passes, weighting, progress).words)
 
 
 def same_columns(columns: Iterable[int]) -> None:

@@ -4,8 +4,9 @@ Half a sweep that finds the texts needs the words alone: they travel with the fu
 texts of a block are left on the shelf. The other half needs, for each word, the products of all
 texts that have it: K x K numbers, too many to send for every block and word. So they stay where
 they are summed up: a task takes some neighbouring words, goes through the texts of all blocks, one
-block after another, and returns the vectors of its words. What each block has of each word lies on
-the shelf too, turned once by the first pass.
+block after another, and returns the vectors of its words. Of a word that is in at most K texts it
+keeps these instead, which are fewer numbers and a smaller system. What each block has of each word
+lies on the shelf too, turned once by the first pass.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["fit_wtmf", "groups_of"]
 
-_LEAST_GROUPS = 16  # of words; workers beyond as many have nothing to do in that half
+_GROUPS = 16  # of words, at least; workers beyond as many have nothing to do in that half
+_LEAST_WORK = 1e7  # of a group, in multiplications; with less it is not worth reading the texts
 _PARTS = "starts", "texts", "weights"
 
 
@@ -42,9 +44,11 @@ def fit_wtmf(wtmf: WTMF, passes: Passes, memory: int, progress: ProgressCallback
 def groups_of(frequencies: Int64Array, n_components: int, memory: int) -> list[tuple[int, int]]:
     """Return ranges of words of about equal work, whose sums fit into so many bytes."""
     n_words = len(frequencies)
-    most = max(1, memory // (8 * n_components * (n_components + 1)))
-    work = np.cumsum(frequencies + n_components)  # products of rows, and the solution of a system
-    ends = np.searchsorted(work, work[-1] * np.arange(1, _LEAST_GROUPS) / _LEAST_GROUPS)
+    most = max(1, memory // (16 * n_components * (n_components + 1)))  # rows are copied once
+    # Products of rows, and the solution of a system.
+    work = np.cumsum(frequencies + n_components) * float(n_components) ** 2
+    groups = min(_GROUPS, int(work[-1] / _LEAST_WORK) + 1)
+    ends = np.searchsorted(work, work[-1] * np.arange(1, groups) / groups)
     cuts = sorted({0, n_words, *ends.tolist()})
     return [
         (start, min(start + most, end))
@@ -162,32 +166,90 @@ class _Words:
 
     def __call__(self, group: tuple[int, int]) -> tuple[float, Float64Array]:
         frame, n = self.frame, self.frame.n_components
-        first, end = group
-        systems, sides = np.zeros((end - first, n, n)), np.zeros((end - first, n))
-        squares = 0.0
+        sums = _WordSums(self._entries_of_words(group), n, frame.dtype)
         with one_thread_of_blas, np.errstate(over="ignore", invalid="ignore"):
             for number in range(frame.n_blocks):
-                squares += self._add(number, group, systems, sides)
-            systems *= 1 - frame.missing_weight
-            systems += frame.missing_weight * self.gram + frame.regularization * np.eye(n)
-            found = np.linalg.solve(systems, sides[:, :, np.newaxis])[:, :, 0]
-            return squares - float((found * sides).sum()), found
+                starts, places, weights = self._entries(number, group)
+                if len(places):
+                    texts = frame.shelf.get(f"solved-{self.sweep}-{number}")
+                    sums.add(starts, places, weights, texts)
+            found = np.zeros((group[1] - group[0], n))
+            objective = self._solve_rare(sums, found) + self._solve_frequent(sums, found)
+        return objective, found
 
-    def _add(
-        self, number: int, group: tuple[int, int], systems: Float64Array, sides: Float64Array
-    ) -> float:
-        """Add the texts of a block that have the words; return the sum of squared weights."""
-        shelf = self.frame.shelf
-        starts, places, weights = (shelf.map(f"{name}-{number}") for name in _PARTS)
-        starts = starts[group[0] : group[1] + 1]
-        if starts[0] == starts[-1]:
+    def _entries(self, number: int, group: tuple[int, int]) -> list[Any]:
+        """Return what a block has of the words: where each begins, texts and weights."""
+        starts, places, weights = (self.frame.shelf.map(f"{name}-{number}") for name in _PARTS)
+        starts = np.array(starts[group[0] : group[1] + 1])
+        own = slice(starts[0], starts[-1])
+        return [starts - starts[0], places[own], weights[own]]
+
+    def _entries_of_words(self, group: tuple[int, int]) -> Int64Array:
+        """Return in how many texts each word is."""
+        counts = np.zeros(group[1] - group[0], dtype=np.int64)
+        for number in range(self.frame.n_blocks):
+            starts = self.frame.shelf.map(f"starts-{number}")
+            counts += np.diff(starts[group[0] : group[1] + 1])
+        return counts
+
+    def _solve_rare(self, sums: "_WordSums", found: Float64Array) -> float:
+        """Solve for the words whose texts were kept, as one machine does; return the objective."""
+        if not len(sums.rows):
             return 0.0
-        texts = shelf.get(f"solved-{self.sweep}-{number}").astype(np.float64)
-        places, weights = (part[starts[0] : starts[-1]] for part in (places, weights))
-        cuts = starts - starts[0]
-        for word in np.flatnonzero(np.diff(cuts)):
-            own = slice(cuts[word], cuts[word + 1])
-            rows = texts[places[own]]
-            systems[word] += rows.T @ rows
-            sides[word] += weights[own] @ rows
-        return float(np.square(weights).sum())
+        frame, n = self.frame, self.frame.n_components
+        kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
+        solver = kind(
+            sums.rows, n, frame.missing_weight, frame.regularization, frame.jobs, self.gram
+        )
+        starts = np.append(0, np.cumsum(sums.counts[sums.rare]))
+        everything = np.arange(len(sums.rows), dtype=np.int32)
+        out = table_of(np.zeros((len(starts) - 1, n)), frame.dtype)
+        objective = solver.solve(starts, everything, sums.weights, out, frame.jobs, None)
+        found[sums.rare] = out[:, :n]
+        return float(objective - frame.regularization * np.trace(self.gram))
+
+    def _solve_frequent(self, sums: "_WordSums", found: Float64Array) -> float:
+        frame, n = self.frame, self.frame.n_components
+        systems = sums.systems
+        systems *= 1 - frame.missing_weight
+        systems += frame.missing_weight * self.gram + frame.regularization * np.eye(n)
+        solved = np.asarray(
+            np.linalg.solve(systems, sums.sides[:, :, np.newaxis])[:, :, 0], np.float64
+        )
+        found[~sums.rare] = solved
+        return sums.squares - float((solved * sums.sides).sum())
+
+
+class _WordSums:
+    """What the vectors of some words follow from: the texts of rare ones, products for others."""
+
+    def __init__(self, counts: Int64Array, n_components: int, dtype: Any) -> None:  # noqa: ANN401
+        self.counts, self.n = counts, n_components
+        self.rare = counts <= n_components
+        frequent = int(np.count_nonzero(~self.rare))
+        self.systems = np.zeros((frequent, self.n, self.n))
+        self.sides = np.zeros((frequent, self.n))
+        self.squares = 0.0  # of the weights of frequent words
+        self.numbers = np.cumsum(~self.rare) - 1  # of frequent words among their own
+        kept = np.where(self.rare, counts, 0)
+        self.ends = np.cumsum(kept) - kept  # of the rows of rare words, so far
+        self.rows = table_of(np.zeros((int(kept.sum()), self.n)), dtype)
+        self.weights = np.zeros(len(self.rows), dtype=dtype)
+
+    def add(self, starts: Int64Array, places: Any, weights: Any, texts: Any) -> None:  # noqa: ANN401
+        """Add the texts of a block."""
+        sizes = np.diff(starts)
+        words = np.repeat(np.arange(len(sizes)), sizes)
+        entries = np.flatnonzero(self.rare[words])
+        own = words[entries]
+        at = self.ends[own] + entries - starts[own]
+        self.rows[at, : self.n] = texts[places[entries]]
+        self.weights[at] = weights[entries]
+        self.ends += sizes
+        for word in np.flatnonzero(~self.rare & (sizes > 0)):
+            one = slice(starts[word], starts[word + 1])
+            rows, values = texts[places[one]].astype(np.float64), weights[one]
+            number = self.numbers[word]
+            self.systems[number] += rows.T @ rows
+            self.sides[number] += values @ rows
+            self.squares += float(values @ values)

@@ -65,7 +65,7 @@ def fit_blocks(
         are read.
     progress : callable, optional
         Called as that of the `fit` of the estimator, with (steps done, most steps), or with
-        (1, 1) for a weighting; raising from it stops the work.
+        (blocks done, all) for a weighting; raising from it stops the work.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def fit_blocks(
 
     A worker holds one block for each of its threads, and the parameters. A block whose worker
     died is worked on again: a pass reads only what passes before it have left, so the fit is the
-    same.
+    same. Bits are those of one kind of processor and one set of libraries.
 
     Examples
     --------
@@ -135,6 +135,11 @@ def _fit(
             f"VonMisesFisherMixture; got {type(estimator).__name__}. Others are fitted by fit()."
         )
     check_params(estimator)
+    if getattr(estimator, "device", None) is not None:
+        raise ValueError(
+            f"device must be None over blocks, whose workers compute on processors; got "
+            f"{estimator.device!r}."
+        )
     most = memory_in_bytes(memory)
     with Passes(blocks, on=on, n_jobs=n_jobs, folder=folder) as passes:
         if isinstance(estimator, PLSA):
@@ -144,7 +149,5 @@ def _fit(
         elif isinstance(estimator, GaussianMixture | VonMisesFisherMixture):
             fit_mixture(estimator, passes, progress)
         else:
-            learn_words(estimator, passes)
-            if progress is not None:
-                progress(1, 1)
+            learn_words(estimator, passes, progress)
     return estimator

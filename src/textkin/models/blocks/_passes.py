@@ -9,7 +9,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textkin.models.blocks._sources import Block, Source, is_array
-from textkin.run import Place, map_blocks
+from textkin.run import Place, ProgressCallback, map_blocks
+from textkin.run._dask import connected
 
 __all__ = ["Passes", "Shelf"]
 
@@ -67,9 +68,10 @@ class Shelf:
     def keep_block(self, block: Block) -> Block:
         """Write rows that are in memory to a file, which travels better than they do."""
         if sparse.issparse(block.source):
+            rows: Any = block.source
             file = self.path / f"block-{block.number}.npz"
             with _renamed_to(file) as temporary, temporary.open("wb") as out:
-                sparse.save_npz(out, block.source.tocsr(), compressed=False)
+                sparse.save_npz(out, rows.tocsr(), compressed=False)
             return Block(block.number, str(file))
         name = f"block-{block.number}"
         self.put(name, np.asarray(block.source))
@@ -117,24 +119,35 @@ class Passes:
     def __enter__(self) -> Self:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-        self.shelf = Shelf(Path(mkdtemp(prefix="textkin-fit-", dir=self.folder)))
-        if not (self._on is None or (isinstance(self._on, str) and self._on == "threads")):
-            try:
-                self.blocks = [
-                    self.shelf.keep_block(block) if is_array(block.source) else block
-                    for block in self.blocks
-                ]
-            except BaseException:
-                self.__exit__()
-                raise
+        with ExitStack() as stack:
+            path = mkdtemp(prefix="textkin-fit-", dir=self.folder)
+            stack.callback(shutil.rmtree, path, ignore_errors=True)
+            self.shelf = Shelf(Path(path))
+            if self._on not in (None, "threads"):
+                self._send_away(stack)
+            self._at_end = stack.pop_all()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        shutil.rmtree(self.shelf.path, ignore_errors=True)
+        self._at_end.close()
+
+    def _send_away(self, stack: ExitStack) -> None:
+        """Connect once for all passes, and let arrays travel as files."""
+        if isinstance(self._on, str) and self._on != "joblib":
+            client, _ = connected(self._on)
+            stack.callback(client.close)
+            self._on = client
+        self.blocks = [
+            self.shelf.keep_block(block) if is_array(block.source) else block
+            for block in self.blocks
+        ]
 
     def over(
-        self, work: Callable[..., Result], items: Iterable[Any] | None = None
+        self,
+        work: Callable[..., Result],
+        items: Iterable[Any] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Iterator[Result]:
         """Call a function for each block, or for other items; give what it returns, in order."""
         todo = self.blocks if items is None else list(items)
-        return map_blocks(work, todo, on=self._on, n_jobs=self._n_jobs)
+        return map_blocks(work, todo, on=self._on, n_jobs=self._n_jobs, progress=progress)

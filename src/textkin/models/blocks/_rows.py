@@ -59,7 +59,8 @@ class _Shape:
 
 def _shape(block: Block) -> _Shape:
     values = block.rows()
-    return _Shape(*values.shape, values.dtype, int(np.count_nonzero(values.any(axis=1))))
+    rows, columns = values.shape
+    return _Shape(rows, columns, values.dtype, int(np.count_nonzero(values.any(axis=1))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class _BlockRows:
                 continue
             counts += part.counts
             first += part.first
-            if second is not None:
+            if second is not None and part.second is not None:
                 second += part.second
             total += part.mean
         return Sums(counts, first, second, total / self.n_rows, np.empty(0))

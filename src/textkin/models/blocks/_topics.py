@@ -17,7 +17,6 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from textkin import _core
 from textkin._typing import Bags, BoolArray, Float64Array, Int32Array
 from textkin.models._em import (
     AnyMixture,
@@ -26,6 +25,7 @@ from textkin.models._em import (
     MixtureFit,
     core_of,
     drawn_topics,
+    log_likelihood,
     log_prior_of,
     maximise,
     table_of,
@@ -280,13 +280,10 @@ class _Likelihood:
         used, own = _own_words(bags)
         entries, _, _ = core_of(own, frame.exponent, frame.dtype)
         words = table_of(self.words[used], frame.dtype)
-        scale = np.zeros(words.shape[1])
-        scale[:n] = self.scale
-        logarithm, _ = _core.log_likelihood(*entries, topics, words, scale, frame.settings.jobs)
-        return logarithm, shares
+        return log_likelihood(entries, topics, words, self.scale, frame.settings.jobs)[0], shares
 
 
-def _own_words(bags: Bags) -> tuple[Any, Bags]:
+def _own_words(bags: Bags) -> tuple[Any, Any]:
     """Return the words that bags have, and the bags over these alone."""
     has = np.bincount(bags.indices, minlength=bags.shape[1]) > 0
     used = np.flatnonzero(has)

@@ -32,9 +32,9 @@ class GaussianMixture(RowMixture):
         Least variance of a component, in parts of the variance of the column in all rows; from
         1e-9 to 1.
     init : "k-means++" or array of shape (n_components, n_features), default="k-means++"
-        Where the means start: at rows far from each other and with k-means from there, on columns
-        of one scale; or at given means. Each row then goes to its nearest mean, and
-        the clusters give weights and variances.
+        Where the means start: at rows far from each other (among 131,072 at most, drawn from all)
+        and with k-means from there, on columns of one scale; or at given means. Each row then goes
+        to its nearest mean, and the clusters give weights and variances.
     n_init : int, default=1
         Fits from different starts, of which the most likely is kept; given means start once.
     max_iter : int, default=200

@@ -36,9 +36,9 @@ class VonMisesFisherMixture(RowMixture):
     max_kappa : float, default=1e5
         Largest kappa; of equal rows it would be infinite. From 1e-3 to 1e10.
     init : "k-means++" or array of shape (n_components, n_features), default="k-means++"
-        Where the means start: at rows far from each other and with spherical k-means from
-        there; or at given means. Each row then goes to its nearest mean, and the clusters
-        give weights and kappas.
+        Where the means start: at rows far from each other (among 131,072 at most, drawn from all)
+        and with spherical k-means from there; or at given means. Each row then goes to its nearest
+        mean, and the clusters give weights and kappas.
     n_init : int, default=1
         Fits from different starts, of which the most likely is kept; given means start once.
     max_iter : int, default=200

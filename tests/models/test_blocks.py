@@ -1,0 +1,412 @@
+"""Fits over blocks beside the estimators' own fits to all rows."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from textkin.models import (
+    PLSA,
+    WTMF,
+    GaussianMixture,
+    VonMisesFisherMixture,
+    fit_blocks,
+)
+from textkin.models.blocks._factors import groups_of
+from textkin.models.blocks._passes import Passes
+from textkin.models.mixture import _starts
+from textkin.run import map_blocks
+from textkin.weighting import BM25, SIF, TfIdf
+
+WEIGHTINGS = [TfIdf(), BM25(), SIF()]
+OVER_BAGS = [
+    PLSA(3, max_iter=10, random_state=0),
+    PLSA(3, max_iter=8, word_prior=1.1, topic_prior=1.5, n_init=2, random_state=1),
+    WTMF(4, regularization=0.5, max_iter=3, random_state=0),
+    WTMF(3, regularization=0.5, orthogonality=1e-3, max_iter=3, tol=1e-2, random_state=0),
+]
+OVER_ROWS = [
+    GaussianMixture(3, max_iter=15, random_state=0),
+    GaussianMixture(3, hard=True, n_init=2, max_iter=15, random_state=1),
+    VonMisesFisherMixture(3, max_iter=15, random_state=0),
+    VonMisesFisherMixture(3, shared_kappa=True, max_iter=15, random_state=0),
+]
+
+
+def drawn_bags(seed=0, n_documents=60, n_words=25):
+    """Return counts, some documents empty, some words in no document."""
+    rng = np.random.default_rng(seed)
+    bags = rng.poisson(rng.choice([0.05, 0.3, 1.5], size=n_words), (n_documents, n_words))
+    bags[rng.random(n_documents) < 0.1] = 0
+    bags[:, 3] = 0
+    return sparse.csr_array(bags.astype(np.float64))
+
+
+def drawn_rows(seed=0, n_rows=90, n_features=4):
+    """Return rows around points, two of them zero."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(3, n_features)) * 3
+    rows = centres[rng.integers(3, size=n_rows)] + rng.normal(size=(n_rows, n_features))
+    rows[[5, 40]] = 0
+    return rows
+
+
+def cut(rows, ends):
+    return [rows[start:end] for start, end in zip((0, *ends), (*ends, rows.shape[0]), strict=True)]
+
+
+def quietly(fit, *arguments, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "WTMF keeps")
+        return fit(*arguments, **keywords)
+
+
+def learnt(estimator):
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+
+
+def assert_same_bits(one, other):
+    assert learnt(one).keys() == learnt(other).keys()
+    for name, value in learnt(one).items():
+        assert_array_equal(value, getattr(other, name), err_msg=name)
+
+
+def assert_near(whole, parts, tolerance):
+    """Compare relatively to the largest number of an array; log-likelihoods may be about 0."""
+    assert learnt(whole).keys() == learnt(parts).keys()
+    for name, value in learnt(whole).items():
+        least = 1 if name in ("log_likelihoods_", "lower_bound_") else 1e-300
+        scale = np.abs(np.asarray(value, dtype=np.float64)).max(initial=least)
+        assert_allclose(getattr(parts, name), value, rtol=0, atol=tolerance * scale, err_msg=name)
+
+
+def names(estimator):
+    return type(estimator).__name__
+
+
+@st.composite
+def splits(draw, n_rows):
+    """Draw where blocks end: empty ones, ones of a row, one block alone."""
+    return sorted(draw(st.lists(st.integers(0, n_rows), max_size=5)))
+
+
+class TestEqualsFit:
+    @pytest.mark.parametrize("weighting", WEIGHTINGS, ids=names)
+    @settings(max_examples=20)
+    @given(ends=splits(60), seed=st.integers(0, 5))
+    def test_weightings_to_the_bit(self, weighting, ends, seed):
+        bags = drawn_bags(seed)
+        assert_same_bits(fit_blocks(clone(weighting), cut(bags, ends)), clone(weighting).fit(bags))
+
+    @pytest.mark.parametrize("model", OVER_BAGS, ids=names)
+    @settings(max_examples=8)
+    @given(ends=splits(60), seed=st.integers(0, 5))
+    def test_models_over_bags(self, model, ends, seed):
+        bags = drawn_bags(seed)
+        whole = quietly(clone(model).fit, bags)
+        assert_near(whole, quietly(fit_blocks, clone(model), cut(bags, ends)), 1e-9)
+
+    @pytest.mark.parametrize("mixture", OVER_ROWS, ids=names)
+    @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+    @settings(max_examples=8)
+    @given(ends=splits(90), seed=st.integers(0, 5))
+    def test_mixtures(self, mixture, dtype, tolerance, ends, seed):
+        rows = drawn_rows(seed).astype(dtype)
+        whole = quietly(clone(mixture).fit, rows)
+        assert_near(whole, quietly(fit_blocks, clone(mixture), cut(rows, ends)), tolerance)
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            PLSA(128, max_iter=2, tol=0, random_state=0),
+            WTMF(64, regularization=0.5, max_iter=2, random_state=0),
+        ],
+        ids=names,
+    )
+    def test_large_models_of_float32_are_fitted_in_single_precision(self, model):
+        rng = np.random.default_rng(0)
+        n_words = 17_000
+        words = np.minimum(rng.zipf(1.3, size=(200, 60)), n_words) - 1
+        bags = sparse.csr_array(
+            (np.ones(words.size, np.float32), words.ravel(), np.arange(0, words.size + 1, 60)),
+            shape=(200, n_words),
+        )
+        whole = quietly(clone(model).fit, bags)
+        parts = quietly(fit_blocks, clone(model), cut(bags, [90]))
+        assert_near(whole, parts, 1e-4)
+        double = quietly(fit_blocks, clone(model), cut(bags.astype(np.float64), [90]))
+        assert not np.array_equal(parts.components_, double.components_)
+
+    def test_blocks_of_float32_and_float64_are_float64_together(self):
+        rows = drawn_rows()
+        blocks = [rows[:50].astype(np.float32), rows[50:]]
+        for mixture in OVER_ROWS:
+            whole = quietly(clone(mixture).fit, np.vstack(blocks))
+            assert_near(whole, quietly(fit_blocks, clone(mixture), blocks), 1e-9)
+
+    def test_components_that_are_empty_are_seeded_alike(self):
+        rows = drawn_rows()
+        mixture = GaussianMixture(4, init=np.vstack([rows[:2], np.full((2, 4), 1e3)]))
+        whole = quietly(clone(mixture).fit, rows)
+        assert whole.n_reseeded_ > 0
+        assert_near(whole, quietly(fit_blocks, clone(mixture), cut(rows, [30, 31])), 1e-9)
+
+    def test_seeds_come_from_the_same_sample_of_very_many_rows(self, monkeypatch):
+        monkeypatch.setattr(_starts, "_MOST_SEEN", 20)
+        rows = drawn_rows()
+        for mixture in OVER_ROWS:
+            whole = quietly(clone(mixture).fit, rows)
+            assert_near(whole, quietly(fit_blocks, clone(mixture), cut(rows, [7, 7, 60])), 1e-9)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_of_starts_that_end_alike_the_first_is_taken(self, dtype):
+        """The second was, where rounding over blocks favoured it: components in another order."""
+        rows, mixture = drawn_rows(619585).astype(dtype), OVER_ROWS[1]
+        whole = quietly(clone(mixture).fit, rows)
+        parts = quietly(fit_blocks, clone(mixture), cut(rows, [3, 56, 58, 66]))
+        assert_near(whole, parts, 1e-4)
+
+    @pytest.mark.parametrize("model", [OVER_BAGS[0], OVER_BAGS[2], OVER_ROWS[0]], ids=names)
+    def test_a_generator_is_left_as_fit_leaves_it(self, model):
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags()
+        after = []
+        for fit in (lambda one: one.fit(rows), lambda one: fit_blocks(one, cut(rows, [20]))):
+            random = np.random.RandomState(3)
+            quietly(fit, clone(model).set_params(random_state=random))
+            after.append(random.random_sample())
+        assert after[0] == after[1]
+
+
+class TestSameBits:
+    """Whatever works on the blocks, and however often."""
+
+    @pytest.mark.parametrize("model", [*WEIGHTINGS, *OVER_BAGS, *OVER_ROWS], ids=names)
+    def test_on_any_number_of_threads_and_with_joblib(self, model):
+        joblib = pytest.importorskip("joblib")
+        blocks = cut(drawn_rows() if model in OVER_ROWS else drawn_bags(), [10, 11, 11, 45])
+        one = quietly(fit_blocks, clone(model), blocks)
+        assert_same_bits(one, quietly(fit_blocks, clone(model), blocks, n_jobs=3))
+        with joblib.parallel_config("threading", n_jobs=2):
+            assert_same_bits(one, quietly(fit_blocks, clone(model), blocks, on="joblib"))
+
+    @pytest.mark.parametrize("model", [*OVER_BAGS, *OVER_ROWS], ids=names)
+    def test_a_block_may_be_worked_on_again_at_any_time(self, model, monkeypatch):
+        """As on a cluster, where a worker dies after it has written."""
+        blocks = cut(drawn_rows() if model in OVER_ROWS else drawn_bags(), [10, 45])
+        once = quietly(fit_blocks, clone(model), blocks)
+
+        def twice(self, work, items=None, progress=None):
+            todo = list(self.blocks if items is None else items)
+            for item in [*todo, *todo]:
+                work(item)
+            return map_blocks(work, todo)
+
+        monkeypatch.setattr(Passes, "over", twice)
+        assert_same_bits(once, quietly(fit_blocks, clone(model), blocks))
+
+    def test_the_memory_for_sums_of_words_changes_none(self):
+        blocks = cut(drawn_bags(), [10, 45])
+        much = quietly(fit_blocks, clone(OVER_BAGS[2]), blocks)
+        few = quietly(fit_blocks, clone(OVER_BAGS[2]), blocks, memory=1)
+        assert_array_equal(few.components_, much.components_)
+        assert_allclose(few.objectives_, much.objectives_, rtol=1e-14)  # summed up by groups
+
+    @settings(max_examples=30)
+    @given(
+        frequencies=st.lists(st.integers(0, 100_000), min_size=1, max_size=80),
+        n_components=st.integers(1, 30),
+        memory=st.sampled_from([1, 5000, 10**6]),
+    )
+    def test_groups_have_every_word_once_and_fit_into_memory(
+        self, frequencies, n_components, memory
+    ):
+        groups = groups_of(np.array(frequencies), n_components, memory)
+        words = [word for start, end in groups for word in range(start, end)]
+        assert words == list(range(len(frequencies)))
+        most = max(1, memory // (16 * n_components * (n_components + 1)))
+        assert max(end - start for start, end in groups) <= most
+
+
+class TestBlocks:
+    def test_are_read_from_files_and_functions(self, tmp_path):
+        from safetensors.numpy import save_file
+
+        bags = drawn_bags()
+        first, second, third, fourth = cut(bags, [10, 20, 30])
+        sparse.save_npz(tmp_path / "a.npz", first)
+        np.save(tmp_path / "b.npy", second.toarray())
+        save_file({"rows": third.toarray()}, tmp_path / "c.safetensors")
+        blocks = [
+            tmp_path / "a.npz",
+            str(tmp_path / "b.npy"),
+            tmp_path / "c.safetensors",
+            partial(fourth.copy),
+        ]
+        assert_same_bits(fit_blocks(TfIdf(), blocks), TfIdf().fit(bags))
+
+    def test_may_be_lists(self):
+        found = fit_blocks(TfIdf(norm=None), [[[2, 1, 0], [0, 1, 1]], [[1, 1, 0], [0, 1, 0]]])
+        assert_array_equal(found.idf_, [1, 0, 2])
+
+    @pytest.mark.parametrize(
+        ("blocks", "error", "told"),
+        [
+            ([], ValueError, "at least one block"),
+            ("a.npz", TypeError, "must be a list"),
+            (np.ones((2, 3)), TypeError, "must be a list"),
+            ([3], TypeError, "must be an array, a sparse array, a path"),
+            ([np.ones((2, 3)), np.ones((2, 4))], ValueError, "block 0 has 3 and block 1 has 4"),
+            ([np.ones((0, 3)), np.ones((0, 3))], ValueError, "at least one row together"),
+            ([["a text", "another"]], TypeError, "got text"),
+            (["missing.npy"], FileNotFoundError, "missing.npy"),
+            (["table.csv"], ValueError, "must end in .npz"),
+            ([np.ones((2, 3)), np.array([[1.0, np.nan, 0.0]])], ValueError, "NaN"),
+        ],
+    )
+    @pytest.mark.parametrize(
+        "model", [TfIdf(), OVER_BAGS[0], OVER_BAGS[2], OVER_ROWS[0]], ids=names
+    )
+    def test_that_are_none_are_refused(self, model, blocks, error, told):
+        model = clone(model)
+        with pytest.raises(error, match=told):
+            fit_blocks(model, blocks)
+        assert not learnt(model)
+
+    def test_an_error_names_the_block(self):
+        with pytest.raises(ValueError, match="Negative") as raised:
+            fit_blocks(TfIdf(), [[[1.0]], [[-1.0]]])
+        assert "block 1" in str(raised.value.__notes__)
+
+    def test_a_file_of_several_arrays_is_refused(self, tmp_path):
+        from safetensors.numpy import save_file
+
+        save_file({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, tmp_path / "two.safetensors")
+        with pytest.raises(ValueError, match="must hold one array of rows; it has 2: a, b"):
+            fit_blocks(TfIdf(), [tmp_path / "two.safetensors"])
+
+    def test_all_zero_rows_have_no_direction(self):
+        with pytest.raises(ValueError, match="all of them are zero"):
+            fit_blocks(VonMisesFisherMixture(1), [np.zeros((2, 3))])
+
+    def test_too_few_rows_are_refused(self):
+        with pytest.raises(ValueError, match="n_samples = 2; got n_components = 3"):
+            fit_blocks(GaussianMixture(3), [np.ones((1, 3)), np.zeros((1, 3))])
+
+    @pytest.mark.parametrize(
+        ("model", "told"), [(PLSA(2), "all its documents are empty"), (WTMF(2), "other than 0")]
+    )
+    def test_bags_without_words_are_refused(self, model, told):
+        with pytest.raises(ValueError, match=told):
+            fit_blocks(model, [np.zeros((2, 3)), np.zeros((1, 3))])
+
+
+class TestEstimators:
+    def test_others_are_refused(self):
+        from textkin.models import LSI
+
+        with pytest.raises(TypeError, match="got LSI"):
+            fit_blocks(LSI(2), [np.ones((2, 3))])
+
+    def test_parameters_are_checked(self):
+        with pytest.raises(ValueError, match="n_components"):
+            fit_blocks(PLSA(0), [np.ones((2, 3))])
+
+    def test_a_device_is_refused(self):
+        class Placed(PLSA):
+            device = "cuda"
+
+        with pytest.raises(ValueError, match="device must be None over blocks"):
+            fit_blocks(Placed(2), [np.ones((2, 3))])
+
+    def test_tempering_is_refused(self):
+        with pytest.raises(ValueError, match="tempered must be False over blocks"):
+            fit_blocks(PLSA(2, tempered=True), [np.ones((2, 3))])
+
+    @pytest.mark.parametrize("model", [OVER_BAGS[0], OVER_ROWS[0]], ids=names)
+    def test_warnings_point_at_the_caller(self, model):
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags()
+        model = clone(model).set_params(max_iter=1, tol=0)
+        with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps") as told:
+            fit_blocks(model, [rows])
+        assert told[0].filename == __file__
+
+    def test_a_warning_of_wtmf_points_at_the_caller(self):
+        with pytest.warns(UserWarning, match="WTMF keeps") as told:
+            fit_blocks(WTMF(3, regularization=1e6, random_state=0), [drawn_bags()])
+        assert told[0].filename == __file__
+
+    def test_progress_is_that_of_fit(self):
+        for model in (OVER_BAGS[1], OVER_BAGS[2], OVER_ROWS[1]):
+            rows = drawn_rows() if model in OVER_ROWS else drawn_bags()
+            whole, parts = [], []
+            quietly(clone(model).fit, rows, progress=lambda *told, out=whole: out.append(told))
+            quietly(
+                fit_blocks,
+                clone(model),
+                cut(rows, [20]),
+                progress=lambda *told, out=parts: out.append(told),
+            )
+            assert parts == whole
+
+    def test_progress_of_a_weighting_counts_blocks(self):
+        told = []
+        fit_blocks(TfIdf(), cut(drawn_bags(), [20]), progress=lambda *now: told.append(now))
+        assert told == [(1, 2), (2, 2)]
+
+    @pytest.mark.parametrize("model", [*OVER_BAGS, *OVER_ROWS], ids=names)
+    def test_an_interrupted_fit_changes_nothing(self, model, tmp_path):
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags()
+        model = clone(model)
+        quietly(model.fit, rows[:40])
+        before = dict(vars(model))
+
+        def interrupt(_done, _total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fit_blocks(model, cut(rows, [20]), folder=tmp_path, progress=interrupt)
+        assert vars(model) == before
+        assert not list(tmp_path.iterdir())
+
+    def test_names_of_columns_of_an_earlier_fit_are_gone(self):
+        pandas = pytest.importorskip("pandas")
+        tfidf = TfIdf().fit(pandas.DataFrame([[1, 2]], columns=["a", "b"]))
+        fit_blocks(tfidf, [np.ones((2, 3))])
+        assert not hasattr(tfidf, "feature_names_in_")
+        assert tfidf.n_features_in_ == 3
+
+
+class TestFolder:
+    def test_is_made_and_keeps_the_topics_of_documents_alone(self, tmp_path):
+        bags, folder = drawn_bags(), tmp_path / "new" / "folder"
+        here = quietly(fit_blocks, clone(OVER_BAGS[0]), cut(bags, [20]))
+        there = quietly(fit_blocks, clone(OVER_BAGS[0]), cut(bags, [20]), folder=folder)
+        assert [path.name for path in folder.iterdir()] == ["document_topics.npy"]
+        assert isinstance(there.document_topics_, np.memmap)
+        assert not isinstance(here.document_topics_, np.memmap)
+        assert_same_bits(here, there)
+        there.save(tmp_path / "saved")
+        assert_array_equal(PLSA.load(tmp_path / "saved").document_topics_, here.document_topics_)
+
+    def test_topics_of_an_earlier_fit_are_kept(self, tmp_path):
+        (tmp_path / "document_topics.npy").touch()
+        with pytest.raises(FileExistsError, match="exists already and is kept"):
+            fit_blocks(PLSA(2), [drawn_bags()], folder=tmp_path)
+
+    def test_of_other_models_is_left_empty(self, tmp_path):
+        quietly(fit_blocks, clone(OVER_BAGS[2]), cut(drawn_bags(), [20]), folder=tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_that_workers_do_not_see_is_told(self, tmp_path):
+        from textkin.models.blocks._passes import Shelf
+
+        with pytest.raises(FileNotFoundError, match="Give a folder= that all workers see"):
+            Shelf(tmp_path).get("topics-0-1-0")
