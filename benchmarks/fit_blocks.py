@@ -3,14 +3,18 @@
 Documents and rows are drawn. Bytes are counted in this process: what a worker is sent, what all
 blocks send back, and what is written to the shelf, each in the last step of a fit. Times are those
 of the estimator's own `fit`, of `fit_blocks` on one thread, and on a local Dask cluster of 1 and 2
-workers, whose start is left out; fits are compared first. Run in the repository root, where textkin
-is installed with Dask::
+workers, whose start is left out; fits are compared first. Peak memory is that of processes which
+fit PLSA, or only load what it needs. Run in the repository root, where textkin is installed with
+Dask::
 
     python benchmarks/fit_blocks.py
 """
 
 import argparse
 import pickle
+import re
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -32,6 +36,7 @@ RESULT = RESULTS / "fit_blocks.json"
 LENGTH = 70  # tokens of a document
 N_FEATURES = 100
 N_WORDS = 30_000
+PEAKS = ("nothing", "fit", "blocks")
 
 
 def drawn_bags(n_documents: int, n_words: int) -> sparse.csr_array:
@@ -135,10 +140,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--result", type=Path, default=RESULT)
+    parser.add_argument("--peak", choices=PEAKS, help="only fit PLSA to the files of a folder")
+    parser.add_argument("--folder", type=Path, help="of --peak")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")  # that so few steps do not converge
+    if asked.peak:
+        print(peak(asked.peak, asked.folder, models(asked.components, asked.steps)["PLSA"]))
+        return
     with tempfile.TemporaryDirectory() as folder:
         found = compared(asked, Path(folder))
+        peaks = {how: peak_of_process(how, Path(folder) / "bags", asked) for how in PEAKS}
+    print(f"peak memory of PLSA in MB: {peaks}")
     for name, told in found.items():
         times = {key: median(value) for key, value in told["seconds"].items()}
         print(f"{name:22} differs {told['differs']:.1e}  {told['bytes']}  {times}")
@@ -151,8 +163,30 @@ def main() -> None:
             **describe("textkin", "numpy", "scipy", "dask"),
             "command": f"python benchmarks/fit_blocks.py {command}",
             "models": found,
+            "peak memory of PLSA, MB": peaks,
         },
     )
+
+
+def peak_of_process(how: str, folder: Path, asked: argparse.Namespace) -> int:
+    """Return the peak memory of a process that fits PLSA to the files of a folder, in MB."""
+    command = [sys.executable, __file__, "--peak", how, "--folder", str(folder)]
+    for number in ("components", "steps"):
+        command += [f"--{number}", str(getattr(asked, number))]
+    told = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(told.stdout)
+
+
+def peak(how: str, folder: Path, model) -> int:
+    """Fit to all rows in one array, or to blocks, or not at all; return the peak in MB."""
+    files = sorted(folder.glob("*.npz"), key=lambda file: int(file.stem))
+    if how == "fit":
+        model.fit(sparse.vstack([sparse.load_npz(file) for file in files]))
+    elif how == "blocks":
+        fit_blocks(model, files, folder=folder / "shelf")
+    # Of this process alone: getrusage begins with what the one that started it has used.
+    [told] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(told) // 1024
 
 
 def compared(asked: argparse.Namespace, folder: Path) -> dict[str, dict]:

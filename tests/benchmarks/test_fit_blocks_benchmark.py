@@ -30,3 +30,12 @@ def test_fits_that_differ_are_an_error(tmp_path, monkeypatch):
     asked = Namespace(documents=9, words=5, blocks=2, components=2, steps=1, rounds=1, workers=[])
     with pytest.raises(SystemExit, match="TfIdf: fits differ by"):
         benchmark.compared(asked, tmp_path)
+
+
+def test_the_peak_is_that_of_a_fit(tmp_path):
+    files = benchmark.kept(benchmark.drawn_bags(30, 20), tmp_path / "bags", 2)
+    assert len(files) == 2
+    for how in benchmark.PEAKS:
+        model = benchmark.PLSA(2, tol=1, random_state=0)
+        assert benchmark.peak(how, tmp_path / "bags", model) > 10
+        assert hasattr(model, "components_") == (how != "nothing")
