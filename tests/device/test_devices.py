@@ -56,6 +56,18 @@ def test_too_little_memory_is_told():
         raise torch.OutOfMemoryError("7")
 
 
+@pytest.mark.parametrize(("name", "made"), [("rwmd", "relaxed"), ("wcd", "centroid")])
+def test_too_little_memory_for_all_pairs(monkeypatch, name, made):
+    """Neither has `memory` or `device_memory`: fewer pairs is what helps."""
+
+    def full(*given):
+        raise torch.OutOfMemoryError("7")
+
+    monkeypatch.setattr(f"textkin.transport._device.{made}_matrix", full)
+    with pytest.raises(MemoryError, match="Pass fewer documents at a time, or device=None"):
+        getattr(WordMover(TABLE, device="cpu"), name)(BAGS)
+
+
 def laid_out(device):
     """Return costs in units and close bounds of some documents of a few words."""
     draw = np.random.default_rng(1)

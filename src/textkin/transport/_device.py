@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SearchOnDevice", "centroids_on_device", "relaxed_on_device"]
 
 _SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "query", "rwmd-document": "document"}
+_FEWER = "Pass fewer documents at a time"
 _VERDICT = {name: number for number, name in enumerate(_core.VERDICTS)}
 _STAGE = {name: number for number, name in enumerate(_core.STAGES)}
 
@@ -174,7 +175,7 @@ def centroids_on_device(
     torch_device(device)
     # Where two centroids are near each other, what float32 loses of the masses would be seen.
     first, second = host_rows(rows, wide=True), host_rows(columns, wide=True)
-    with told_if_out_of_memory(device):
+    with told_if_out_of_memory(device, _FEWER):
         return centroid_matrix(table, cost, first, second, device)
 
 
@@ -189,7 +190,7 @@ def relaxed_on_device(
     """Return the relaxed distances of all pairs, computed on a device."""
     there = _device_corpus(table, cost, host_rows(columns), options)
     assert options.device is not None
-    with told_if_out_of_memory(options.device):
+    with told_if_out_of_memory(options.device, _FEWER):
         return relaxed_matrix(there, host_rows(rows), side)
 
 
