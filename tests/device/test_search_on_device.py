@@ -1,6 +1,11 @@
 """A search with bounds on a device finds what comparing with every document finds, bit by bit."""
 
+import gc
 import pickle
+import weakref
+from concurrent.futures import CancelledError
+from threading import Thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ from search_oracle import COSTS, by_brute_force, movers, random_corpus, same_as
 from textkin import WordMover
 from textkin.device import _corpus, _search
 from textkin.run import stoppable
+from textkin.transport._blocks import Blocks
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 # How many are compared first, and how many bytes documents may take: all at once, or both in parts.
@@ -109,6 +115,50 @@ def test_vectors_of_any_size(device, looking_first, cost, scale):
     np.testing.assert_allclose(there.wcd(bags), here.wcd(bags), rtol=1e-6, atol=1e-7 * scale)
 
 
+@pytest.mark.parametrize("cost", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e15])
+def test_words_of_queries_that_are_far_longer_or_shorter(device, looking_first, cost, scale):
+    """The corpus has none of them: what is safe for its words must be for theirs."""
+    looking_first(3)
+    table, bags = random_corpus(np.random.default_rng(15), 40, 30)
+    corpus = bags.copy()
+    corpus[:, :10] = 0
+    corpus[0, 15] = 1
+    for changed in (slice(0, 10), slice(10, None)):
+        vectors = table.copy()
+        vectors[changed] *= np.float32(scale)
+        here, there = (
+            WordMover(vectors, cost=cost, empty="inf", device=where).fit(corpus)
+            for where in (None, device)
+        )
+        a, b = here.search(bags, 4), there.search(bags, 4)
+        np.testing.assert_array_equal(a.indices, b.indices)
+        np.testing.assert_array_equal(a.distances, b.distances)
+        for mine, theirs in zip(*([m.rwmd(bags, corpus)] for m in (here, there)), strict=True):
+            most = mine[np.isfinite(mine)].max()
+            np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-6 * most)
+
+
+def test_vectors_that_are_the_smallest_there_are(device):
+    table, bags = random_corpus(np.random.default_rng(16), 20, 30)
+    table = np.where(table > 0, 3e-45, 1e-44).astype(np.float32)
+    here, there = (WordMover(table, device=where).fit(bags) for where in (None, device))
+    np.testing.assert_allclose(there.wcd(bags), here.wcd(bags), rtol=1e-6, atol=0)
+    np.testing.assert_array_equal(here.search(bags, 3).indices, there.search(bags, 3).indices)
+    found = there.search(bags, 3, radius=1e300)
+    np.testing.assert_array_equal(found.indices, here.search(bags, 3).indices)
+
+
+@pytest.mark.parametrize("cost", ["euclidean", "sqeuclidean"])
+def test_vectors_that_are_nearly_the_same(device, cost):
+    """The relaxed distance is precise beside the distances, not beside the vectors' lengths."""
+    draw = np.random.default_rng(18)
+    _, bags = random_corpus(draw, 20, 30)
+    table = (draw.normal(size=5) + 1e-6 * draw.normal(size=(30, 5))).astype(np.float32)
+    here, there = (WordMover(table, cost=cost, device=where) for where in (None, device))
+    np.testing.assert_allclose(there.rwmd(bags), here.rwmd(bags), rtol=1e-6, atol=0)
+
+
 @pytest.mark.parametrize("algorithm", ["rwmd", "rwmd-query", "rwmd-document"])
 @pytest.mark.parametrize("memory", [None, 100])
 def test_rankings_by_a_bound(device, algorithm, memory):
@@ -157,6 +207,100 @@ def test_progress_is_told_and_a_search_can_be_ended(device):
     with stoppable(enough), pytest.raises(TimeoutError, match="enough"):
         mover.search(bags, 3)
     assert len(mover.search(bags[:2], 3)) == 2
+
+
+def test_progress_counts_queries_without_words_and_long_ones(device, monkeypatch):
+    monkeypatch.setattr("textkin.transport._device.WIDEST", 16)
+    table, bags = random_corpus(np.random.default_rng(4), 50, 60, longest=40)
+    bags[3] = 0
+    mover, seen = WordMover(table, device=device, empty="inf").fit(bags), []
+    mover.search(bags, 3, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert seen[-1] == (50, 50)
+    mover.search(bags[3:4], 3, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (1, 1)
+
+
+def test_what_is_being_compared_ends_with_the_search(device, monkeypatch):
+    ended = []
+
+    def slow(*given):
+        for _ in range(1000):
+            try:
+                given[-1](0, 1)
+            except CancelledError:
+                ended.append(True)
+                raise
+            sleep(0.01)
+
+    def enough(done, total):
+        raise TimeoutError("enough")
+
+    table, bags = random_corpus(np.random.default_rng(10), 80, 30)
+    mover = WordMover(table, device=device).fit(bags)
+    monkeypatch.setattr(Blocks, "solve", slow)
+    with stoppable(enough), pytest.raises(TimeoutError, match="enough"):
+        mover.search(bags, 3)
+    assert ended == [True]
+
+
+def test_an_error_while_comparing_is_raised(device, monkeypatch):
+    def fails(*given):
+        raise RuntimeError("no")
+
+    table, bags = random_corpus(np.random.default_rng(10), 80, 30)
+    mover = WordMover(table, device=device).fit(bags)
+    with monkeypatch.context() as patch:
+        patch.setattr(Blocks, "solve", fails)
+        with pytest.raises(RuntimeError, match="no"):
+            mover.search(bags, 3)
+    assert len(mover.search(bags[:2], 3)) == 2
+
+
+def test_several_threads_search_with_one_mover(device):
+    table, bags = random_corpus(np.random.default_rng(18), 60, 40)
+    expected = WordMover(table).fit(bags).search(bags, 4)
+    mover, found = WordMover(table, device=device, memory=1).fit(bags), []
+    threads = [Thread(target=lambda: found.append(mover.search(bags, 4))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for one in found:
+        np.testing.assert_array_equal(one.indices, expected.indices)
+        np.testing.assert_array_equal(one.distances, expected.distances)
+
+
+def test_the_device_is_left_when_documents_are_not_searched_there_any_more(device):
+    """At once, not when Python next looks for what is unused; answers do not keep it either."""
+    table, bags = random_corpus(np.random.default_rng(19), 30, 20)
+    mover = WordMover(table, device=device).fit(bags)
+
+    def there():
+        return weakref.ref(mover._corpus().__dict__["_there"][1])
+
+    gc.disable()
+    try:
+        answer = mover.search(bags[:3], 2)
+        first = there()
+        mover.search(bags[:3], 2, algorithm="brute")
+        assert first() is not None
+        mover.set_params(memory="1MB").search(bags[:3], 2)
+        second = there()
+        assert first() is None
+        mover.fit(bags[5:])
+        assert second() is None
+        np.testing.assert_array_equal(
+            mover.search(bags[:3], 2).indices,
+            WordMover(table).fit(bags[5:]).search(bags[:3], 2).indices,
+        )
+        third = there()
+        mover.set_params(device=None).search(bags[:3], 2)
+        assert third() is None
+        assert answer.certificate(0).verify() is not None
+    finally:
+        gc.enable()
 
 
 def test_the_user_s_precision_of_products_is_left_alone(device):

@@ -154,7 +154,7 @@ def refined(
         return _kernels.refined(rows, asked, queries, documents)
     import torch
 
-    found = torch.empty(len(queries), device=asked.shares.device)
+    found = torch.empty(len(queries), dtype=torch.float32, device=asked.shares.device)
     lengths = rows.lengths[documents]
     longest = max(int(lengths.max()), 1) if len(lengths) else 1
     together = max(_PART // (8 * asked.width * longest), 1)

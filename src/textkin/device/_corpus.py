@@ -85,7 +85,8 @@ class DeviceCorpus:
         place[self._words] = np.arange(len(self._words), dtype=np.int32)
         self._place = place
         self.rows = HostRows(rows.indptr, place[rows.words], rows.masses)
-        self.table = WordTable.of(vectors[self._words], cost, self.device)
+        largest = float(np.abs(vectors).max()) if vectors.size else 1.0
+        self.table = WordTable.of(vectors[self._words], cost, self.device, largest)
         longest = float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64).max()))
         reach = 2 * longest * self.table.scale * (1 + 1e-6)
         self.unit = self.table.unit_of(reach)

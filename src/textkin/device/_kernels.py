@@ -155,17 +155,18 @@ def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False
     found = torch.empty(len(rows), padded, dtype=kind, device=nearest.device)
     if len(rows):
         tile = max(256 // padded, 4)
-        _document_side[(len(rows),)](
-            rows.indptr,
-            rows.words,
-            rows.masses,
-            nearest,
-            found,
-            SUM=tl.float64 if wide else tl.float32,
-            Q=padded,
-            W=tile,
-            num_warps=1,
-        )
+        with torch.cuda.device(nearest.device):  # Triton launches on the current one
+            _document_side[(len(rows),)](
+                rows.indptr,
+                rows.words,
+                rows.masses,
+                nearest,
+                found,
+                SUM=tl.float64 if wide else tl.float32,
+                Q=padded,
+                W=tile,
+                num_warps=1,
+            )
     return found[:, :queries].T.contiguous()
 
 
@@ -179,20 +180,21 @@ def query_side(
     tile = tile or max(256 // width, 1)
     warps = warps or (1 if width <= 256 else 4)
     if len(rows) and len(asked):
-        _query_side[(len(rows), len(asked))](
-            rows.indptr,
-            rows.words,
-            asked.costs,
-            asked.shares,
-            found,
-            len(rows),
-            asked.costs.stride(0),
-            FAR=asked.farthest,
-            SUM=tl.float64 if wide else tl.float32,
-            N=width,
-            W=tile,
-            num_warps=warps,
-        )
+        with torch.cuda.device(found.device):
+            _query_side[(len(rows), len(asked))](
+                rows.indptr,
+                rows.words,
+                asked.costs,
+                asked.shares,
+                found,
+                len(rows),
+                asked.costs.stride(0),
+                FAR=asked.farthest,
+                SUM=tl.float64 if wide else tl.float32,
+                N=width,
+                W=tile,
+                num_warps=warps,
+            )
     return found
 
 
@@ -205,27 +207,28 @@ def refined(
     warps: int = 0,
 ) -> torch.Tensor:
     """See `_bounds.refined`."""
-    found = torch.empty(len(queries), device=asked.shares.device)
+    found = torch.empty(len(queries), dtype=torch.float32, device=asked.shares.device)
     width = asked.width
     tile = tile or max(512 // width, 1)
     warps = warps or (1 if width <= 64 else 4)
     cancels = asked.places is not None
     if len(queries):
-        _refined[(len(queries),)](
-            rows.indptr,
-            rows.words,
-            rows.masses,
-            asked.costs,
-            asked.shares,
-            asked.places if cancels else asked.shares,
-            queries.contiguous(),
-            documents.contiguous(),
-            found,
-            asked.costs.stride(0),
-            asked.costs.shape[1],
-            CANCELS=cancels,
-            N=width,
-            W=tile,
-            num_warps=warps,
-        )
+        with torch.cuda.device(found.device):
+            _refined[(len(queries),)](
+                rows.indptr,
+                rows.words,
+                rows.masses,
+                asked.costs,
+                asked.shares,
+                asked.places if cancels else asked.shares,
+                queries.contiguous(),
+                documents.contiguous(),
+                found,
+                asked.costs.stride(0),
+                asked.costs.shape[1],
+                CANCELS=cancels,
+                N=width,
+                W=tile,
+                num_warps=warps,
+            )
     return found

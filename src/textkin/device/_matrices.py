@@ -97,15 +97,13 @@ def centroid_matrix(
     import torch
 
     where = torch_device(device)
-    largest = float(np.abs(vectors).max()) if vectors.size else 1.0
-    scale = 2.0 ** -int(np.frexp(largest)[1])
-    table = torch.tensor(vectors, device=where) * scale
+    table = torch.tensor(vectors, device=where)
     mine = centroids(table, queries.to(where))
     found = np.full((len(queries), len(documents)), np.inf)
     known = np.diff(queries.indptr) > 0
     for begin, part in documents.parts((1 << 30) // (8 * max(len(queries), vectors.shape[1], 1))):
         theirs = centroids(table, part.to(where))
-        apart = torch.cdist(mine, theirs, compute_mode="donot_use_mm_for_euclid_dist") / scale
+        apart = torch.cdist(mine, theirs, compute_mode="donot_use_mm_for_euclid_dist")
         if cost != "euclidean":
             apart = apart * apart
         values = (apart / 2 if cost == "cosine" else apart).cpu().numpy()

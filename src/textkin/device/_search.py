@@ -9,8 +9,9 @@ is at work on the next.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -30,6 +31,7 @@ __all__ = ["Candidates", "Found", "Solve", "Solved", "Wanted", "hide", "search"]
 _FIRST = 1024  # documents that are looked at before anything is known of a limit
 # A reported distance may be below the optimum by as much, relative; see the core's nearest.h.
 _REPORTED_ERROR = 2e-6
+_PATIENCE = 0.1  # seconds between two looks at whether the search is to end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +141,7 @@ class Found:
             self.rows[q], self.distances[q] = who[order], both[order]
 
 
-Solve: TypeAlias = Callable[[Candidates], Solved]
+Solve: TypeAlias = Callable[[Candidates, ProgressCallback], Solved]
 
 
 def search(
@@ -157,9 +159,11 @@ def search(
     wanted : Wanted
         The queries; those without words find nothing.
     solve : callable
-        Gets `Candidates`, gives the nearest of them by exact distances.
+        Gets `Candidates` and a callback, gives the nearest of them by exact distances. It runs in
+        a thread of its own, and calls the callback now and then: that raises where the search has
+        ended.
     progress : callable, optional
-        Called with the queries done and their number, of every part of the corpus.
+        Called now and then with the queries done and their number; what it raises ends the search.
 
     Returns
     -------
@@ -168,15 +172,53 @@ def search(
     """
     found = Found.nothing(len(wanted.queries))
     batches = list(corpus.batches(wanted.queries))
-    done, total = 0, sum(len(batch) for batch in batches)
-    with ThreadPoolExecutor(1, thread_name_prefix="textkin-solve") as solver:
+    done, total, parts = 0, sum(len(batch) for batch in batches), corpus.n_parts
+
+    def tell() -> None:
+        if progress is not None:
+            progress(done // parts, total)
+
+    with _Solver(solve, tell) as solver:
         for begin, rows in corpus.parts():
-            part = _Part(corpus, rows, begin, wanted, found, solve, solver)
+            part = _Part(corpus, rows, begin, wanted, found, solver)
             for batch in part.run(batches):
                 done += len(batch)
-                if progress is not None:
-                    progress(done // corpus.n_parts, total)
+                tell()
     return found
+
+
+class _Solver:
+    """A thread that compares, and ends with the search: by an error, a callback or Ctrl-C."""
+
+    def __init__(self, solve: Solve, tell: Callable[[], None]) -> None:
+        self._solve, self._tell = solve, tell
+        self._ended = Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="textkin-solve")
+
+    def __enter__(self) -> "_Solver":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()  # all that was asked for is there, or nobody waits for it
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def submit(self, candidates: Candidates) -> "Future[tuple[Solved, float]]":
+        """Have candidates compared."""
+        return self._thread.submit(self._timed, candidates)
+
+    def result(self, future: "Future[tuple[Solved, float]]") -> tuple[Solved, float]:
+        """Wait for what was found, and say now and then that work goes on."""
+        while not wait([future], _PATIENCE).done:
+            self._tell()
+        return future.result()
+
+    def _timed(self, candidates: Candidates) -> tuple[Solved, float]:
+        began = perf_counter()
+        return self._solve(candidates, self._look), perf_counter() - began
+
+    def _look(self, done: int, total: int) -> None:
+        if self._ended.is_set():
+            raise CancelledError
 
 
 def hide(
@@ -220,7 +262,7 @@ class _UnderWay:
     """A batch whose first distances are being computed."""
 
     batch: QueryBatch
-    asked: Asked
+    asked: Asked | None  # until all its pairs are bounded
     bounds: "torch.Tensor"  # in units, of all documents that are not decided
     candidates: Candidates | None = None
     future: "Future[tuple[Solved, float]] | None" = None
@@ -238,12 +280,10 @@ class _Part:
         begin: int,
         wanted: Wanted,
         found: Found,
-        solve: Solve,
-        solver: ThreadPoolExecutor,
+        solver: _Solver,
     ) -> None:
         self.corpus, self.rows, self.begin = corpus, rows, begin
-        self.wanted, self.found = wanted, found
-        self.solve, self.solver = solve, solver
+        self.wanted, self.found, self.solver = wanted, found, solver
 
     def run(self, batches: list[QueryBatch]) -> Iterator[QueryBatch]:
         """Search for one batch after another, two of them under way at a time."""
@@ -303,7 +343,7 @@ class _Part:
         chosen = (bounds <= most[:, None]) & torch.isfinite(bounds)
         queries, documents = chosen.nonzero(as_tuple=True)
         self._submit(under_way, queries, documents, bounds[queries, documents], limits)
-        under_way.bounds = bounds[:, :0]
+        under_way.bounds, under_way.asked = bounds.new_empty(0), None  # a table is large
         under_way.seconds += perf_counter() - began
         return under_way
 
@@ -318,8 +358,8 @@ class _Part:
 
     def _in_units(self, limits: Float64Array) -> Float32Array:
         """Return the largest bounds that limits do not exclude, rounded up."""
-        most = limits / (self.corpus.value * (1 - _REPORTED_ERROR))
         with np.errstate(over="ignore"):
+            most = limits / (self.corpus.value * (1 - _REPORTED_ERROR))
             return np.nextafter(most.astype(np.float32), np.float32(np.inf))
 
     def _submit(
@@ -333,6 +373,7 @@ class _Part:
         """Bound some pairs closely, and have those compared that are near enough."""
         import torch
 
+        assert under_way.asked is not None
         size = len(under_way.batch)
         under_way.refined += torch.bincount(queries, minlength=size).cpu().numpy()
         closer = torch.maximum(refined(self.rows, under_way.asked, queries, documents), bounds)
@@ -351,17 +392,13 @@ class _Part:
             limits,
         )
         under_way.candidates = candidates
-        under_way.future = self.solver.submit(self._timed, candidates)
-
-    def _timed(self, candidates: Candidates) -> tuple[Solved, float]:
-        began = perf_counter()
-        return self.solve(candidates), perf_counter() - began
+        under_way.future = self.solver.submit(candidates)
 
     def _take_in(self, under_way: _UnderWay) -> None:
         """Wait for what is being compared, and keep what was found."""
         if under_way.future is None or under_way.candidates is None:
             return
-        solved, seconds = under_way.future.result()
+        solved, seconds = self.solver.result(under_way.future)
         self.found.add(under_way.candidates.numbers, solved, self.wanted.k)
         numbers = under_way.batch.numbers
         self.found.seconds[numbers, 1] += seconds / len(numbers)

@@ -26,6 +26,8 @@ Cost: TypeAlias = Literal["euclidean", "cosine", "sqeuclidean"]
 FARTHEST = 32767  # stands for: no word here
 _LARGEST = 32000  # of a cost
 _ROUNDING = 2.0**-24
+_NEAR = 2.0**-16  # of the squares, where a product in float64 is not precise enough
+_TOGETHER = 1 << 14  # vectors whose differences are computed at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +53,12 @@ class WordTable:
     cost: Cost
 
     @classmethod
-    def of(cls, vectors: Float32Array, cost: Cost, device: "torch.device") -> "WordTable":
-        """Copy vectors to a device."""
+    def of(
+        cls, vectors: Float32Array, cost: Cost, device: "torch.device", largest: float
+    ) -> "WordTable":
+        """Copy vectors to a device; no number of these or of queries' is above `largest`."""
         import torch
 
-        largest = float(np.abs(vectors).max()) if vectors.size else 1.0
         # Powers of two within what float32 has.
         power = int(np.clip(-np.frexp(largest)[1], -120, 120)) if largest > 0 else 0
         scale = 2.0**power
@@ -126,9 +129,12 @@ class WordTable:
 
         both = self.squares[:, None] + _squares(points)[None, :]
         squared = torch.addmm(both, self.vectors.double(), points.double().T, alpha=-2)
-        # The same vector twice: nothing is left but rounding.
-        rounding = (points.shape[1] ** 0.5 + 4) * 2.0**-53
-        squared = torch.where(squared < both * rounding, 0, squared)
+        # Of vectors that are nearly the same rounding is all that is left: their differences.
+        words, numbers = (squared < both * _NEAR).nonzero(as_tuple=True)
+        for begin in range(0, len(words), _TOGETHER):
+            pairs = words[begin : begin + _TOGETHER], numbers[begin : begin + _TOGETHER]
+            apart = self.vectors[pairs[0]].double() - points[pairs[1]].double()
+            squared[pairs] = (apart * apart).sum(1)
         costs = squared.sqrt() if self.cost == "euclidean" else squared
         return (costs / 2 if self.cost == "cosine" else costs).float()
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from textkin._validation import Constraint
 
@@ -91,17 +92,73 @@ def free_bytes(device: "torch.device") -> int | None:
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
+class _Products:
+    """How torch multiplies float32: one setting for all threads, so it is set for all of them.
+
+    The first that needs full precision sets it, the last that needs it puts back what was there.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._before = Lock(), 0, ("", "")
+
+    def begin(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._before = _precision()
+                _set_precision("ieee", "ieee")
+
+    def end(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                _set_precision(*self._before)
+
+
+_PRODUCTS = _Products()
+
+
+def _backends() -> tuple[Any, Any] | None:
+    """Return where torch keeps the precision of products; None before torch 2.9."""
+    import torch
+
+    both = torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)
+    return both if all(hasattr(one, "fp32_precision") for one in both) else None
+
+
+def _precision() -> tuple[str, str]:
+    import torch
+
+    both = _backends()
+    if both is None:
+        return torch.get_float32_matmul_precision(), ""
+    return both[0].fp32_precision, both[1].fp32_precision
+
+
+def _set_precision(cuda: str, cpu: str) -> None:
+    import torch
+
+    both = _backends()
+    if both is None:
+        torch.set_float32_matmul_precision("highest" if cuda == "ieee" else cuda)
+    else:  # the older function refuses to tell once somebody has used these
+        both[0].fp32_precision, both[1].fp32_precision = cuda, cpu
+
+
 @contextmanager
 def full_precision() -> Iterator[None]:
     """Multiply matrices of float32 as such, whatever shortcuts the caller has allowed torch."""
     import torch
 
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
+    _PRODUCTS.begin()
     try:
-        yield
+        with ExitStack() as stack:
+            for kind in ("cuda", "cpu"):
+                if torch.is_autocast_enabled(kind):
+                    stack.enter_context(torch.autocast(kind, enabled=False))
+            yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        _PRODUCTS.end()
 
 
 @contextmanager

@@ -194,11 +194,12 @@ class Blocks:
         bounds: Float64Array,
         limits: Float64Array,
         options: Options,
+        progress: ProgressCallback | None = None,
     ) -> tuple[Int64Array, Int64Array, Float64Array, Int64Array]:
         """Return the nearest of candidates, whose bounds others have found; see the core."""
         k = self._at_most_all(options.k)
         return self._all.solve(
-            queries, numbers, starts, rows, bounds, k, limits, options.threads, None
+            queries, numbers, starts, rows, bounds, k, limits, options.threads, progress
         )
 
     def record(

@@ -215,7 +215,7 @@ class Corpus:
             after = None if from_row is None else from_row[begin:end]
             told = _moved_on(progress, begin, total)
             if part.points is None and (there := self._on_device(options)) is not None:
-                hits = there.search(part, options, without=own, from_row=after, progress=told)
+                hits = there.search(self, part, options, without=own, from_row=after, progress=told)
             else:
                 hits = self.blocks.search(
                     self.documents(part),
@@ -229,6 +229,8 @@ class Corpus:
 
     def _on_device(self, options: Options) -> "SearchOnDevice | None":
         """Return the documents on a device, if the search has anything to gain there."""
+        if options.device is None:
+            self.leave_device()
         if options.device is None or options.algorithm not in _ON_DEVICE:
             return None
         from textkin.transport._device import SearchOnDevice
@@ -236,8 +238,14 @@ class Corpus:
         where = options.device, options.resident, options.memory
         kept: tuple[object, SearchOnDevice] | None = self.__dict__.get("_there")
         if kept is None or kept[0] != where:
+            del kept
+            self.leave_device()  # before there are others
             kept = self.__dict__["_there"] = where, SearchOnDevice(self, options)
         return kept[1]
+
+    def leave_device(self) -> None:
+        """Give back the memory of a device, if documents are there; a search brings them again."""
+        self.__dict__.pop("_there", None)
 
     def record(
         self, queries: Rows, row: int, options: Options

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SearchOnDevice", "centroids_on_device", "relaxed_on_device"]
 
 _SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "query", "rwmd-document": "document"}
+_FEWER = "Pass fewer documents at a time"
 _VERDICT = {name: number for number, name in enumerate(_core.VERDICTS)}
 _STAGE = {name: number for number, name in enumerate(_core.STAGES)}
 
@@ -35,10 +36,14 @@ class SearchOnDevice:
         The documents.
     options : Options
         Where: ``device``, ``resident`` and ``memory``.
+
+    Notes
+    -----
+    It does not know the corpus, which keeps it: the memory of the device is free as soon as the
+    corpus is gone.
     """
 
     def __init__(self, corpus: "Corpus", options: Options) -> None:
-        self._corpus = corpus
         documents = host_rows(corpus.documents(corpus.rows))
         self._empty = np.diff(documents.indptr) == 0
         self._empty_before, self._shown_before = _counted(self._empty, None)
@@ -46,6 +51,7 @@ class SearchOnDevice:
 
     def search(
         self,
+        corpus: "Corpus",
         queries: "Rows",
         options: Options,
         *,
@@ -53,33 +59,34 @@ class SearchOnDevice:
         from_row: Int64Array | None = None,
         progress: ProgressCallback | None = None,
     ) -> Hits:
-        """Find the nearest documents of every query."""
+        """Find the nearest documents, which are those of `corpus`, of every query."""
         assert options.device is not None
         masked = None if options.mask is None else options.mask == 0
-        documents = self._corpus.documents(queries)
+        documents = corpus.documents(queries)
         asked = host_rows(documents)
         lengths = np.diff(asked.indptr)
         long = lengths > WIDEST
         laid_out = _without_words(asked, long) if long.any() else asked
         wanted = Wanted(laid_out, options.k, options.radius, masked, without, from_row)
-        watched = _watched(progress)
+        watched = _watched(progress, len(queries), int(np.count_nonzero(lengths == 0)))
         with told_if_out_of_memory(options.device):
             if options.algorithm in _SIDES:
                 found = rank(self._there, wanted, _SIDES[options.algorithm], watched)
             else:
-                solver = _Solver(self._corpus, documents, options)
+                solver = _Solver(corpus, documents, options)
                 found = search(self._there, wanted, solver, watched)
         hits = self._hits(found, wanted, lengths)
-        if not long.any():
-            return hits
         for q in np.flatnonzero(long).tolist():  # these stay with the core
-            one = self._corpus.blocks.search(
-                self._corpus.documents(queries.part(q, q + 1)),
+            one = corpus.blocks.search(
+                corpus.documents(queries.part(q, q + 1)),
                 options,
                 without=None if without is None else without[q : q + 1],
                 from_row=None if from_row is None else from_row[q : q + 1],
+                progress=stop_check(),
             )
             hits = hits.with_query(q, one)
+        if progress is not None:
+            progress(len(queries), len(queries))
         return hits
 
     def _hits(self, found: Found, wanted: Wanted, lengths: Int64Array) -> Hits:
@@ -131,7 +138,7 @@ class _Solver:
     def __init__(self, corpus: "Corpus", queries: _core.Documents, options: Options) -> None:
         self._corpus, self._queries, self._options = corpus, queries, options
 
-    def __call__(self, candidates: Candidates) -> Solved:
+    def __call__(self, candidates: Candidates, progress: ProgressCallback) -> Solved:
         return self._corpus.blocks.solve(
             self._queries,
             candidates.numbers,
@@ -140,6 +147,7 @@ class _Solver:
             candidates.bounds,
             candidates.limits,
             self._options,
+            progress,
         )
 
 
@@ -167,7 +175,7 @@ def centroids_on_device(
     torch_device(device)
     # Where two centroids are near each other, what float32 loses of the masses would be seen.
     first, second = host_rows(rows, wide=True), host_rows(columns, wide=True)
-    with told_if_out_of_memory(device):
+    with told_if_out_of_memory(device, _FEWER):
         return centroid_matrix(table, cost, first, second, device)
 
 
@@ -182,7 +190,7 @@ def relaxed_on_device(
     """Return the relaxed distances of all pairs, computed on a device."""
     there = _device_corpus(table, cost, host_rows(columns), options)
     assert options.device is not None
-    with told_if_out_of_memory(options.device):
+    with told_if_out_of_memory(options.device, _FEWER):
         return relaxed_matrix(there, host_rows(rows), side)
 
 
@@ -209,15 +217,17 @@ def _without_words(rows: HostRows, which: BoolArray) -> HostRows:
     return HostRows(indptr, rows.words[kept], rows.masses[kept])
 
 
-def _watched(progress: ProgressCallback | None) -> ProgressCallback | None:
-    """Return a callback that also asks whether the call is to end."""
+def _watched(
+    progress: ProgressCallback | None, queries: int, before: int
+) -> ProgressCallback | None:
+    """Return a callback of all queries, some done before, that asks whether the call is to end."""
     check = stop_check()
-    if check is None:
-        return progress
+    if check is None and progress is None:
+        return None
 
     def told(done: int, total: int) -> None:
-        check(done, total)
-        if progress is not None:
-            progress(done, total)
+        for ask in (check, progress):
+            if ask is not None:
+                ask(before + done, queries)
 
     return told

@@ -111,7 +111,9 @@ class SearchesDocuments(Searches, ReadsDocuments):
         """Keep the documents of `fit`, ready to be searched."""
         self._fitted_rows = rows
         self._fitted_with: object = _what_corpus_depends_on(self)
-        self.__dict__.pop("_cached_corpus", None)
+        before: Corpus | None = self.__dict__.pop("_cached_corpus", None)
+        if before is not None:  # answers may still hold it, which need no device
+            before.leave_device()
         try:
             if self.algorithm == "auto":
                 self._corpus().prepare(memory_in_bytes(self.memory))
