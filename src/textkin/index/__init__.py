@@ -5,6 +5,7 @@ from textkin.index._index import Index
 from textkin.index._info import IndexInfo
 from textkin.index.ranking import (
     Cascade,
+    ClusterRanking,
     Filter,
     Hit,
     Hits,
@@ -21,6 +22,7 @@ from textkin.index.ranking import (
 __all__ = [
     "Cascade",
     "Changes",
+    "ClusterRanking",
     "Filter",
     "Hit",
     "Hits",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,7 +13,7 @@ from textkin.run._blocks import Work, shown
 from textkin.run._memory import size_in_words
 from textkin.run._stopping import stop_check, stoppable
 
-__all__ = ["DaskRunner", "connected"]
+__all__ = ["DaskRunner", "connected", "threads_of"]
 
 _ASKS = 5.0  # seconds after which the number of workers is asked for again: they come and go
 _LARGE = 1 << 16  # bytes of a function that go with every block
@@ -46,6 +47,16 @@ def connected(on: object) -> tuple[Any, bool]:
     return made(on, set_as_default=False), True
 
 
+def threads_of(on: object) -> int:
+    """Return how many blocks the workers of a cluster run at the same time, at least 1."""
+    client, own = connected(on)
+    try:
+        return max(1, int(sum(client.nthreads().values())))
+    finally:
+        if own:
+            client.close()
+
+
 class DaskRunner(AbstractContextManager["DaskRunner"]):
     """A Dask cluster as a place where blocks run.
 
@@ -58,14 +69,18 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         What is called.
     on : distributed.Client or str
         A client, or the address of a scheduler.
+    home : callable, optional
+        The number of a block that belongs to one of the workers.
     """
 
-    def __init__(self, work: Work, on: object) -> None:
+    def __init__(self, work: Work, on: object, home: Callable[[Any], int] | None = None) -> None:
         self._work = work
+        self._home = home
         self._client, self._own = connected(on)
         self._check = stop_check()
         self._futures: dict[int, Any] = {}
-        self._threads, self._asked = 0, 0.0
+        self._workers: dict[str, int] = {}
+        self._asked = 0.0
         name = getattr(work.function, "__name__", type(work.function).__name__)
         self._group = f"textkin_{name}-{uuid.uuid4().hex}"  # Dask learns how long each kind takes
 
@@ -96,16 +111,29 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
 
     def room(self) -> int:
         """Return twice the number of threads of the workers that are there."""
-        if time.monotonic() - self._asked > _ASKS or not self._threads:
-            self._threads = sum(self._client.nthreads().values())
+        return 2 * max(1, sum(self._there().values()))
+
+    def _there(self) -> dict[str, int]:
+        """Return the workers and the number of threads of each."""
+        if time.monotonic() - self._asked > _ASKS or not self._workers:
+            self._workers = self._client.nthreads()
             self._asked = time.monotonic()
-        return 2 * max(1, self._threads)
+        return self._workers
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (as all of Dask)
         """Send a block; earlier ones are run first."""
-        key = (self._group, number)
+        where: dict[str, Any] = {}
+        if self._home is not None and (workers := sorted(self._there())):
+            at = self._home(block) % len(workers)
+            where = {"workers": [workers[at]], "allow_other_workers": True}
         future = self._client.submit(
-            _run, self._sent, number, _Opaque(block), key=key, priority=-number
+            _run,
+            self._sent,
+            number,
+            _Opaque(block),
+            key=(self._group, number),
+            priority=-number,
+            **where,
         )
         self._futures[number] = future
         return future

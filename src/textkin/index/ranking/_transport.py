@@ -377,11 +377,24 @@ class TransportRanker(Ranker[TransportQuery]):
         rows: BoolArray | None = None,
     ) -> Ranked:
         """Find the nearest documents; the threshold is how far they may be, that far included."""
+        return self.best_of_each([query], limit, [threshold], rows)[0]
+
+    def best_of_each(
+        self,
+        queries: Sequence[TransportQuery],
+        limit: int,
+        thresholds: Sequence[float | None],
+        rows: BoolArray | None = None,
+    ) -> list[Ranked]:
+        """Find the nearest documents of several queries, whose words share their tables."""
+        if not queries:
+            return []
+        radii = [math.inf if one is None else float(one) for one in thresholds]
         hits = self._stored.blocks.search(
-            query.encoded.documents(),
+            _documents_of([query.encoded for query in queries]),
             Options(
                 k=limit,
-                radius=math.inf if threshold is None else float(threshold),
+                radii=np.array(radii),
                 algorithm=self._algorithm,
                 mask=None if rows is None else np.ascontiguousarray(rows).view(np.uint8),
                 memory=self._memory,
@@ -389,8 +402,10 @@ class TransportRanker(Ranker[TransportQuery]):
             ),
             progress=stop_check(),
         )
-        stats = self._stats(hits, query.encoded)
-        return Ranked(hits.rows, hits.distances, stats, tuple(self._notes(query)))
+        return [
+            Ranked(one.rows, one.distances, self._stats(one, query.encoded), (*self._notes(query),))
+            for one, query in zip(hits.each(), queries, strict=True)
+        ]
 
     def _notes(self, query: TransportQuery) -> Iterator[str]:
         """Name the words of a text that documents have, but the vectors do not."""
@@ -490,6 +505,27 @@ class TransportRanker(Ranker[TransportQuery]):
         if len(masses):
             masses = shares(masses)
         return TransportQuery(self._stored.encoded(words, masses, (), None))
+
+
+def _documents_of(queries: Sequence[Encoded]) -> _core.Documents:
+    """Return queries as the rows of one matrix, their masses as each has them."""
+    if len(queries) == 1:
+        return queries[0].documents()
+    lengths = [len(query.indices) for query in queries]
+    masses = [
+        query.counts
+        if query.word_weights is None
+        else query.counts * query.word_weights[query.indices]
+        for query in queries
+    ]
+    return Encoded(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([query.indices for query in queries]),
+        np.concatenate(masses),
+        queries[0].columns,
+        (),
+        None,
+    ).documents()
 
 
 def _masses_of(encoded: Encoded) -> WeightedWords:
