@@ -10,11 +10,12 @@ import textkin
 from textkin._typing import Bags, Int64Array
 from textkin._validation import one_of, real
 from textkin.exceptions import DamagedIndexError
-from textkin.index._adding import Adding, Changes, add_all
+from textkin.index._adding import Adding, Changes, add_all, add_files
 from textkin.index._attaching import AttachingIndex
 from textkin.index._catalogue import CATALOGUE
 from textkin.index._checking import check_snapshot
 from textkin.index._copying import copy_snapshot
+from textkin.index._counted_files import counting, file_blocks
 from textkin.index._files import new_folder
 from textkin.index._info import IndexInfo, info_of
 from textkin.index._life import TIMEOUT
@@ -23,10 +24,11 @@ from textkin.index._records import items_to_add
 from textkin.index._searching import SearchableIndex
 from textkin.index._settings import Normalize, VectorSet, reading_of
 from textkin.index._snapshot import SEGMENTS, open_snapshot
-from textkin.run import ProgressCallback, effective_jobs
+from textkin.run import Place, ProgressCallback, effective_jobs, map_blocks
 from textkin.text import Document, Vocabulary
 from textkin.text._stop_words import StopWords
 from textkin.text.reading._document import counted, shortened
+from textkin.text.reading._read import Documents
 from textkin.vectors import WordVectors
 
 __all__ = ["Index"]
@@ -306,6 +308,7 @@ class Index(AttachingIndex, SearchableIndex):
         *,
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
+        on: Place = None,
     ) -> Changes:
         """Add documents whose ids are new.
 
@@ -319,6 +322,11 @@ class Index(AttachingIndex, SearchableIndex):
             Threads that split texts into words; None is one, -1 one for each core.
         progress : callable, default=None
             Gets (documents done, all of them or 0 where that is unknown) after each batch.
+        on : {"threads", "joblib"}, distributed.Client or str, default=None
+            Where files are read and counted, see `textkin.run.map_blocks`: for documents that lie
+            in many files, and that `textkin.read` reads. This process writes what comes back, in
+            the order of the files: documents, words and counts are what one process makes. A
+            block of files, some megabytes, is a transaction.
 
         Returns
         -------
@@ -335,7 +343,7 @@ class Index(AttachingIndex, SearchableIndex):
         --------
         update : Replace documents that are there.
         """
-        return self._write(documents, n_jobs, progress, replace=False)
+        return self._write(documents, n_jobs, progress, replace=False, on=on)
 
     def update(
         self,
@@ -522,9 +530,11 @@ class Index(AttachingIndex, SearchableIndex):
         *,
         replace: bool,
         seen: set[str] | None = None,
+        on: Place = None,
     ) -> Changes:
         n_threads = effective_jobs(n_jobs)
         items = items_to_add(documents)
+        files = None if on is None else file_blocks(documents)
         with self._writing() as writer:
             writer.check_models()
 
@@ -533,7 +543,13 @@ class Index(AttachingIndex, SearchableIndex):
                 self._forget()
 
             adding = Adding(writer, replace, n_threads, committed, seen)
-            counts = add_all(adding, items, progress)
+            if files is None:
+                counts = add_all(adding, items, progress)
+            else:
+                assert isinstance(documents, Documents)
+                count = counting(documents, self._reading)
+                blocks = map_blocks(count, files, on=on, n_jobs=n_jobs)
+                counts = add_files(adding, documents, blocks, progress)
             deleted = 0
             if seen is not None:
                 deleted = adding.delete_others()
