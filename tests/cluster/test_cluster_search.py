@@ -7,7 +7,7 @@ import pytest
 from cluster.stores import TEXTS, filled, record
 from textkin import BM25, Index, TfIdf, WordMover
 from textkin.index import ClusterRanking, RankFusion, TermRanking, TransportRanking
-from textkin.index.ranking import _cluster, _pieces
+from textkin.index.ranking import _cluster, _pieces, _workers
 
 RANKINGS = {
     "wmd": "wmd",
@@ -117,13 +117,13 @@ def test_a_hybrid_of_spread_rankings(store, client):
 def test_later_blocks_know_how_far_hits_may_be(store, monkeypatch):
     """On one thread the blocks come one after another, and each has the limit of those before."""
     seen = []
-    original = _pieces.Search.__call__
+    original = _workers.Search.__call__
 
     def watched(self, block, *, memory):
         seen.append(block.thresholds)
         return original(self, block, memory=memory)
 
-    monkeypatch.setattr(_pieces.Search, "__call__", watched)
+    monkeypatch.setattr(_workers.Search, "__call__", watched)
     found = store.search(TEXTS[5], 3, by=ClusterRanking("wmd", memory="1MB"))
     limits = [limit for (limit,) in seen[len(seen) // 2 :]]  # the first half told that it is new
     assert len(limits) >= 3
@@ -161,7 +161,7 @@ def test_a_folder_that_workers_cannot_see(store, monkeypatch):
     def refuse(path, record):
         raise PermissionError(13, "not for you")
 
-    monkeypatch.setattr(_pieces, "map_segment", refuse)
+    monkeypatch.setattr(_workers, "map_segment", refuse)
     with pytest.raises(FileNotFoundError, match="under the same path on every worker"):
         store.search(TEXTS[5], by=ClusterRanking("wmd", memory="2MB"))
 

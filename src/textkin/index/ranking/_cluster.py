@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,23 +14,12 @@ from textkin._typing import BoolArray, Float64Array, Int64Array
 from textkin.explain import AlignedText, Explanation
 from textkin.index.ranking._choosing import By, ranking_of
 from textkin.index.ranking._feedback import Rocchio
-from textkin.index.ranking._pieces import (
-    Asked,
-    Described,
-    Found,
-    Lost,
-    NotHere,
-    Opened,
-    Search,
-    Seen,
-    cut,
-    described_for,
-    part_of,
-)
+from textkin.index.ranking._pieces import Described, Lost, cut, described_for
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
+from textkin.index.ranking._workers import Asked, Found, NotHere, Opened, OpenedHere, Search, Seen
 from textkin.run import Place, map_blocks, memory_in_bytes, side_by_side
 
 __all__ = ["ClusterRanker", "ClusterRanking"]
@@ -151,7 +139,7 @@ class ClusterRanker(Ranker[Asked]):
 
     @cached_property
     def _opened(self) -> Opened:
-        return Opened(self._described, self.view.kept, self.view.snapshot.packed_words)
+        return OpenedHere(self._described, self.view)
 
     @cached_property
     def _tail(self) -> Ranker[Any]:
@@ -234,7 +222,7 @@ class ClusterRanker(Ranker[Asked]):
                 unknown.append(found.number)
                 continue
             if isinstance(found, Lost):
-                self._refuse_unshared(found)
+                self._described.refuse_unshared(found)
                 (seen,) = self._seen([found.number], best, rows)
                 found = self._here(search, seen)
             _take(best, found.ranked, self._starts[found.number])
@@ -255,26 +243,10 @@ class ClusterRanker(Ranker[Asked]):
 
     def _here(self, search: Search, seen: Seen) -> Found:
         """Search a block in this process, from the files that it has open."""
-        parts = []
-        for piece in self._described.blocks[seen.number]:
-            part = self.view.parts[piece.segment]
-            parts.append(part_of(part.segment, part.live, piece))
-        ranker = self._opened.ranker_of(parts, self._ranking.memory)
+        ranker = self._opened.ranker(seen.number, self._ranking.memory, self._kept)
         queries = [one.made(ranker) for one in search.asked]
         found = ranker.best_of_each(queries, search.limit, seen.thresholds, seen.mask())
         return Found(seen.number, found)
-
-    def _refuse_unshared(self, lost: Lost) -> None:
-        """Raise if a file is where it should be: then it is the worker that cannot see it."""
-        path = self._described.path(lost.segment)
-        if path.is_file() and path.stat().st_size == self._described.records[lost.segment].bytes:
-            raise FileNotFoundError(
-                errno.ENOENT,
-                f"a worker cannot open this file, which is there for this process; it {lost.why} "
-                "there. The folder of an index must be reachable under the same path on every "
-                "worker",
-                str(path),
-            )
 
     # ------------------------------------------------------------------ reasons
 
