@@ -3,6 +3,7 @@
 from textkin.index._adding import Changes
 from textkin.index._index import Index
 from textkin.index._info import IndexInfo
+from textkin.index._part_files import Parts
 from textkin.index.ranking import (
     Cascade,
     ClusterRanking,
@@ -29,6 +30,7 @@ __all__ = [
     "Index",
     "IndexInfo",
     "ModelRanking",
+    "Parts",
     "Query",
     "RankFusion",
     "TermRanking",
