@@ -34,7 +34,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_cluster, "_LEAST", 4)
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
 
 
 def assert_same(found, expected):
@@ -129,6 +129,28 @@ def test_later_blocks_know_how_far_hits_may_be(store, monkeypatch):
     assert len(limits) >= 3
     assert limits == sorted(limits, reverse=True)
     assert limits[-1] >= found.scores[-1]
+
+
+def test_by_the_address_of_a_scheduler(store, cluster):
+    spread = ClusterRanking("wmd", cluster.scheduler_address)
+    assert_same(store.search(TEXTS[5], by=spread), store.search(TEXTS[5], by="wmd"))
+
+
+def test_workers_that_are_killed_are_survived(store, client, kill_workers, monkeypatch):
+    """When the first block is back, both workers are killed; others open their segments anew."""
+    spread = ClusterRanking("wmd", client, memory="32MB")
+    store.search(TEXTS[40], by=spread)
+    killed = []
+    original = _cluster._take
+
+    def take(best, found, start):
+        original(best, found, start)
+        if start == 0 and not killed:
+            killed.extend(kill_workers())
+
+    monkeypatch.setattr(_cluster, "_take", take)
+    assert_same(store.search(TEXTS[5], by=spread), store.search(TEXTS[5], by="wmd"))
+    assert len(killed) == 2
 
 
 def test_an_empty_index_and_one_without_segments(tmp_path, client):

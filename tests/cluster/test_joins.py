@@ -1,8 +1,6 @@
 """Joins that are streamed to Parquet: what searches find, in parts that are whole or not there."""
 
 import json
-import os
-import signal
 import sys
 
 import pytest
@@ -26,7 +24,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_cluster, "_LEAST", 4)
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
     monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
 
 
@@ -192,14 +190,12 @@ class TestPairs:
         with pytest.raises(ValueError, match=r"was begun with threshold = 2\.5"):
             store.near_pairs(1.0, tmp_path / "one")
 
-    def test_workers_that_are_killed_are_survived(self, store, tmp_path, client):
+    def test_workers_that_are_killed_are_survived(self, store, tmp_path, client, kill_workers):
         killed = []
 
         def kill(done, total):
-            if done == 3 and not killed:
-                killed.extend(client.run(os.getpid).values())
-                for pid in killed:
-                    os.kill(pid, signal.SIGKILL)
+            if done == 3:
+                killed.extend(kill_workers())
 
         parts = store.near_pairs(2.5, tmp_path / "one", on=client, progress=kill)
         assert len(killed) == 2

@@ -117,13 +117,14 @@ class Adding:
             skipped += block.skipped.count
             reasons += block.skipped.reasons
             hidden += block.skipped.hidden
-            if not block.contents:
+            contents = block.contents
+            if not contents:
                 continue
             with self.writer.transaction():
-                self._check_new(block.contents, self.kept)
-                self.writer.add_counted(block)
-            self.kept += len(block.contents)
-            self.last_id = block.contents[-1].id
+                self._check_new(contents, self.kept)
+                self.writer.add_counted(contents, block)
+            self.kept += len(contents)
+            self.last_id = contents[-1].id
             self.counts = self.counts._replace(added=self.kept)
             self.committed()
             if progress is not None:

@@ -25,7 +25,7 @@ from textkin.text.reading._sources import FileSource, FolderSource, MemorySource
 __all__ = ["CountFiles", "CountedFiles", "Refused", "counting", "file_blocks"]
 
 _BLOCK_FILES = 20_000
-_BLOCK_BYTES = 1 << 23
+_BLOCK_BYTES = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,9 @@ class CountedFiles:
 
     Attributes
     ----------
-    contents : list of Content
-        What the catalogue keeps.
+    columns : tuple of list of str
+        What the catalogue keeps, as `Content` has it: ids, labels, metadata, texts. Lists of
+        strings travel ten times as fast as tuples of strings.
     digests : list of bytes
         Of each document.
     lengths : ndarray of int64
@@ -48,12 +49,17 @@ class CountedFiles:
         What was left out.
     """
 
-    contents: list[Content]
+    columns: tuple[list[str], ...]
     digests: list[bytes]
     lengths: Int64Array
     counts: list[bytes]
     words: list[str]
     skipped: Skipped
+
+    @property
+    def contents(self) -> list[Content]:
+        """The documents."""
+        return [*map(Content._make, zip(*self.columns, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,7 @@ class CountFiles:
         counts, lengths = reader.read([one.text for one in contents]).count(1).packed()
         assert documents.skipped is not None
         return CountedFiles(
-            contents,
+            tuple([one[at] for one in contents] for at in range(len(Content._fields))),
             [one.digest() for one in contents],
             lengths,
             counts,

@@ -124,12 +124,12 @@ class Writer:
         packed, lengths = counts.packed()
         self._insert(contents, [content.digest() for content in contents], packed, lengths)
 
-    def add_counted(self, files: CountedFiles) -> None:
-        """Insert documents whose ids are new and that others have counted, as `add` does."""
+    def add_counted(self, contents: Sequence[Content], files: CountedFiles) -> None:
+        """Insert documents whose ids are new and whose words others have counted."""
         table = self._terms(1).terms
         numbers, _ = table.read_words([files.words]).arrays()
         packed = _core.renumber_counts(files.counts, numbers)
-        self._insert(files.contents, files.digests, packed, files.lengths)
+        self._insert(contents, files.digests, packed, files.lengths)
 
     def _insert(
         self,

@@ -43,7 +43,6 @@ def map_blocks(
     progress: ProgressCallback | None = None,
     in_flight: int | None = None,
     memory: str | int | None = None,
-    home: Callable[[Block], int] | None = None,
 ) -> Iterator[Result]:
     """Call a function for every block, and give the results in the order of the blocks.
 
@@ -79,10 +78,6 @@ def map_blocks(
         What one worker may use, such as "2GB". The function gets its share of it: a process that
         runs four blocks at a time gives a quarter to each. A worker of Dask whose own limit is
         smaller refuses its blocks.
-    home : callable, default=None
-        Gives a block a number. On a Dask cluster, blocks of the same number go to the same worker
-        while it is there and not much busier than others: for what a function keeps open from one
-        call to the next.
 
     Yields
     ------
@@ -124,7 +119,7 @@ def map_blocks(
         )
     work = Work(function, None if memory is None else memory_in_bytes(memory))
     total = len(blocks) if isinstance(blocks, Sized) else 0
-    return _told(_results(work, blocks, on, n_jobs, in_flight, home), progress, total)
+    return _told(_results(work, blocks, on, n_jobs, in_flight), progress, total)
 
 
 def side_by_side(on: Place, n_jobs: int | None = None) -> int:
@@ -220,7 +215,6 @@ def _results(
     on: Place,
     n_jobs: int | None,
     in_flight: int | None,
-    home: Callable[[Any], int] | None,
 ) -> Iterator[Any]:
     if isinstance(on, str) and on == "joblib":
         return _rounds(work, blocks, n_jobs, in_flight)
@@ -231,7 +225,7 @@ def _results(
         return _window(_Threads(work, threads), blocks, in_flight)
     from textkin.run._dask import DaskRunner
 
-    return _window(DaskRunner(work, on, home), blocks, in_flight)
+    return _window(DaskRunner(work, on), blocks, in_flight)
 
 
 def _window(runner: _Runner, blocks: Iterable[object], in_flight: int | None) -> Iterator[Any]:

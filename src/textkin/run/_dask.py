@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -15,7 +14,8 @@ from textkin.run._stopping import stop_check, stoppable
 
 __all__ = ["DaskRunner", "connected", "threads_of"]
 
-_ASKS = 5.0  # seconds after which the number of workers is asked for again: they come and go
+_ASKS = 2.0  # seconds after which workers are asked for again: they come and go
+_ENDS = ("finished", "error", "cancelled")  # what is lost with a worker is under way again
 _LARGE = 1 << 16  # bytes of a function that go with every block
 _LOOKS = 0.02  # seconds between two looks whether the caller was told to stop
 
@@ -69,18 +69,14 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         What is called.
     on : distributed.Client or str
         A client, or the address of a scheduler.
-    home : callable, optional
-        The number of a block that belongs to one of the workers.
     """
 
-    def __init__(self, work: Work, on: object, home: Callable[[Any], int] | None = None) -> None:
+    def __init__(self, work: Work, on: object) -> None:
         self._work = work
-        self._home = home
         self._client, self._own = connected(on)
         self._check = stop_check()
         self._futures: dict[int, Any] = {}
-        self._workers: dict[str, int] = {}
-        self._asked = 0.0
+        self._threads, self._asked = 0, 0.0
         name = getattr(work.function, "__name__", type(work.function).__name__)
         self._group = f"textkin_{name}-{uuid.uuid4().hex}"  # Dask learns how long each kind takes
 
@@ -111,38 +107,23 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
 
     def room(self) -> int:
         """Return twice the number of threads of the workers that are there."""
-        return 2 * max(1, sum(self._there().values()))
-
-    def _there(self) -> dict[str, int]:
-        """Return the workers and the number of threads of each."""
-        if time.monotonic() - self._asked > _ASKS or not self._workers:
-            self._workers = self._client.nthreads()
+        if time.monotonic() - self._asked > _ASKS or not self._threads:
+            self._threads = int(sum(self._client.nthreads().values()))
             self._asked = time.monotonic()
-        return self._workers
+        return 2 * max(1, self._threads)
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (as all of Dask)
         """Send a block; earlier ones are run first."""
-        where: dict[str, Any] = {}
-        if self._home is not None and (workers := sorted(self._there())):
-            at = self._home(block) % len(workers)
-            where = {"workers": [workers[at]], "allow_other_workers": True}
-        future = self._client.submit(
-            _run,
-            self._sent,
-            number,
-            _Opaque(block),
-            key=(self._group, number),
-            priority=-number,
-            **where,
+        future = self._futures[number] = self._client.submit(
+            _run, self._sent, number, _Opaque(block), key=(self._group, number), priority=-number
         )
-        self._futures[number] = future
         return future
 
     def result(self, future: Any, number: int, block: object) -> Any:  # noqa: ANN401
         """Wait for a block; one that has ended several workers is an error of its own."""
         from distributed import KilledWorker
 
-        while self._check is not None and not future.done():
+        while self._check is not None and future.status not in _ENDS:
             self._check(0, 0)
             time.sleep(_LOOKS)
         try:

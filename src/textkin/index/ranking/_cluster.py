@@ -24,8 +24,9 @@ from textkin.run import Place, map_blocks, memory_in_bytes, side_by_side
 
 __all__ = ["ClusterRanker", "ClusterRanking"]
 
-_BLOCKS = 4  # for each that can run at the same time: the later ones know how good hits must be
-_LEAST = 2048  # rows of a block
+_BLOCKS = 2  # for each that can run at the same time: the later ones know how good hits must be
+_ROWS = (2048, 1 << 20)  # of a block, at least and at most
+_KEPT = 8  # blocks that a worker has open at the same time, which share its memory
 _ALIKE = ("documents", "query_known", "query_total")  # statistics that all blocks tell alike
 
 
@@ -33,8 +34,8 @@ class ClusterRanking(Ranking):
     """Rank as another ranking does, with the search spread over many processes or machines.
 
     Each worker opens segments of the index by their paths and keeps them open for the searches
-    that follow. The index is cut into blocks of rows, which always go to the same workers; the best
-    scores that were found so far travel with the blocks that follow, so that these look at less.
+    that follow. The index is cut into blocks of rows; the best scores that were found so far travel
+    with the blocks that follow, so that these look at less.
     Found is what the ranking itself finds: the same documents, the same bits, the same order.
 
     Parameters
@@ -127,9 +128,11 @@ class ClusterRanker(Ranker[Asked]):
         at_once = side_by_side(ranking.place, ranking.n_jobs)
         sizes = [part.segment.rows for part in view.parts[:-1]]  # the last one is in no segment
         whole = isinstance(ranking.ranking, TermRanking)
-        blocks = cut(sizes, _BLOCKS * at_once, least=_LEAST, whole=whole)
+        most = max(_BLOCKS * at_once, -(-sum(sizes) // _ROWS[1]))
+        blocks = cut(sizes, most, least=_ROWS[0], whole=whole)
         self._described: Described = described_for(view, ranking.ranking, uuid.uuid4().hex, blocks)
-        self._kept = -(-len(blocks) // at_once) or 1
+        self._at_once = at_once
+        self._kept = min(max(len(blocks), 1), _KEPT)
         self._starts = [int(view.starts[b[0].segment]) + b[0].first for b in blocks]
         # Of a file that is damaged this process has made the documents again, and nobody else.
         made = {at for at, part in enumerate(view.parts[:-1]) if part.segment.mapped is None}
@@ -216,7 +219,7 @@ class ClusterRanker(Ranker[Asked]):
             on=self._ranking.place,
             n_jobs=self._ranking.n_jobs,
             memory=self._ranking.memory,
-            home=_number,
+            in_flight=self._at_once,  # what waits for a worker would not know the latest limit
         ):
             if isinstance(found, NotHere):
                 unknown.append(found.number)
@@ -318,7 +321,3 @@ class Best:
 def _take(best: Sequence[Best], found: Sequence[Ranked], start: int) -> None:
     for one, ranked in zip(best, found, strict=True):
         one.take(ranked, start)
-
-
-def _number(seen: Seen) -> int:
-    return seen.number
