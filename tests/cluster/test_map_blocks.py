@@ -7,8 +7,6 @@ import threading
 import time
 from functools import partial
 
-import dask
-import distributed
 import joblib
 import numpy as np
 import pytest
@@ -166,6 +164,9 @@ def test_all_workers_may_die_at_once(client, kill_workers):
 
 def test_a_block_that_ends_workers_is_an_error():
     """On a cluster of its own: Dask does not bring back a process that dies while it starts."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+    import dask
+
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
