@@ -28,6 +28,12 @@ def connected(on: object) -> tuple[Any, bool]:
     on : distributed.Client or str
         A client, or the address of a scheduler.
     """
+    wrong = ValueError(
+        "on must be None, 'threads', 'joblib', a distributed.Client, or the address of a "
+        f"scheduler such as 'tcp://10.0.0.1:8786'; got {on!r}."
+    )
+    if not (hasattr(on, "scheduler_info") or (isinstance(on, str) and "://" in on)):
+        raise wrong  # before Dask is asked for
     try:
         from distributed import Client
     except ImportError as error:
@@ -38,11 +44,8 @@ def connected(on: object) -> tuple[Any, bool]:
         if on.asynchronous:
             raise TypeError("on must be a Client that is not asynchronous: Client(address).")
         return on, False
-    if not isinstance(on, str) or "://" not in on:
-        raise ValueError(
-            "on must be None, 'threads', 'joblib', a distributed.Client, or the address of a "
-            f"scheduler such as 'tcp://10.0.0.1:8786'; got {on!r}."
-        )
+    if not isinstance(on, str):
+        raise wrong
     made: Any = Client
     return made(on, set_as_default=False), True
 
