@@ -93,6 +93,31 @@ PackedCounts packed(const Counts& counts, Stop& stop) {
     return out;
 }
 
+namespace {
+
+// Gives each entry of a row, (key, count), to a function; refuses keys from `n_words` on.
+template <class Take>
+void for_each_entry(std::string_view bytes, std::size_t row, std::size_t n_words, Take take) {
+    std::uint64_t next_key = 0;
+    for (Numbers numbers(bytes, row); !numbers.at_end();) {
+        const std::uint64_t first = numbers.next();
+        const std::uint64_t key = next_key + (first >> 1); // 63 bits and 31: no overflow
+        if (key >= n_words)
+            refuse(row, "they name word " + std::to_string(key) + " of " + std::to_string(n_words) +
+                            " words");
+        std::uint64_t count = 1;
+        if ((first & 1) != 0) {
+            const std::uint64_t more = numbers.next();
+            if (more > kMostCount - 2) refuse(row, "a count is above 2^32 - 1");
+            count = more + 2;
+        }
+        take(key, count);
+        next_key = key + 1;
+    }
+}
+
+} // namespace
+
 UnpackedCounts unpacked(std::span<const std::string_view> rows, std::size_t n_words, Stop& stop) {
     std::size_t room = 0;
     for (const std::string_view bytes : rows) room += most_entries(bytes);
@@ -104,31 +129,36 @@ UnpackedCounts unpacked(std::span<const std::string_view> rows, std::size_t n_wo
     std::size_t entry = 0;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (row % kRowsBetweenPolls == 0) stop.throw_if_requested();
-        std::uint64_t next_key = 0;
         std::int64_t length = 0;
-        for (Numbers numbers(rows[row], row); !numbers.at_end(); ++entry) {
-            const std::uint64_t first = numbers.next();
-            const std::uint64_t key = next_key + (first >> 1); // 63 bits and 31: no overflow
-            if (key >= n_words)
-                refuse(row, "they name word " + std::to_string(key) + " of " +
-                                std::to_string(n_words) + " words");
-            std::uint64_t count = 1;
-            if ((first & 1) != 0) {
-                const std::uint64_t more = numbers.next();
-                if (more > kMostCount - 2) refuse(row, "a count is above 2^32 - 1");
-                count = more + 2;
-            }
+        for_each_entry(rows[row], row, n_words, [&](std::uint64_t key, std::uint64_t count) {
             out.keys[entry] = static_cast<std::int32_t>(key);
             out.counts[entry] = std::min(static_cast<float>(count), kMostAsFloat);
-            next_key = key + 1;
             length += static_cast<std::int64_t>(count);
-        }
+            ++entry;
+        });
         out.offsets.push_back(static_cast<std::int64_t>(entry));
         out.lengths.push_back(length);
     }
     out.keys.resize(entry);
     out.counts.resize(entry);
     return out;
+}
+
+PackedCounts renumbered(std::span<const std::string_view> rows,
+                        std::span<const std::int32_t> number_of, Stop& stop) {
+    Counts all;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (row % kRowsBetweenPolls == 0) stop.throw_if_requested();
+        for_each_entry(rows[row], row, number_of.size(),
+                       [&](std::uint64_t key, std::uint64_t count) {
+                           if (number_of[key] < 0)
+                               refuse(row, "word " + std::to_string(key) + " has no other number");
+                           all.keys.push_back(number_of[key]);
+                           all.counts.push_back(static_cast<std::uint32_t>(count));
+                       });
+        all.offsets.push_back(static_cast<std::int64_t>(all.keys.size()));
+    }
+    return packed(all, stop);
 }
 
 } // namespace textkin

@@ -12,8 +12,9 @@ class Query {
   public:
     Query(const Corpus& corpus, const SearchOptions& options, std::size_t number, Document words,
           QueryStats& stats, std::span<std::uint8_t> verdicts, std::span<double> values)
-        : nearest(options.k, options.radius), document(words), corpus_(corpus), options_(options),
-          stats_(stats), verdicts_(verdicts), values_(values) {
+        : nearest(options.k, options.radii.empty() ? options.radius : options.radii[number]),
+          document(words), corpus_(corpus), options_(options), stats_(stats), verdicts_(verdicts),
+          values_(values) {
         if (!options.without.empty()) without_ = options.without[number];
         if (!options.from.empty()) from_ = options.from[number];
     }

@@ -32,6 +32,7 @@ def die_once(folder, number):
 
 
 def die(number):
+    time.sleep(0.5)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

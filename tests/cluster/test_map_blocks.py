@@ -153,10 +153,29 @@ def test_a_worker_that_dies_is_survived(client, tmp_path):
     assert (tmp_path / "died").exists()
 
 
-def test_a_block_that_ends_all_workers_is_an_error(client):
-    with pytest.raises(RuntimeError, match=r"block 0 has ended \d workers.*The block: 'bad'"):
+def test_all_workers_may_die_at_once(client, kill_workers):
+    def kill(done, total):
+        if done == 1:
+            kill_workers()
+
+    found = map_blocks(square, range(9), on=client, progress=kill)
+    assert list(found) == [number**2 for number in range(9)]
+
+
+def test_a_block_that_ends_workers_is_an_error():
+    """On a cluster of its own: Dask does not bring back a process that dies while it starts."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(RuntimeError, match=r"block 0 has ended 1 workers.*The block: 'bad'"),
+    ):
         list(map_blocks(die, ["bad"], on=client))
-    assert list(map_blocks(square, range(3), on=client)) == [0, 1, 4]
 
 
 @pytest.mark.parametrize("place", ["threads", "client"], indirect=True)

@@ -205,6 +205,17 @@ TEST(search_finds_what_brute_force_finds) {
             options.radius = expected.hits[5][expected.hits[5].size() / 2].distance;
             expected = search(searcher, queries, options);
         }
+        std::vector<double> radii(queries.size(), 0.5);
+        if (round % 3 == 1) { // one of each query
+            for (std::size_t q = 0; q < queries.size(); ++q) {
+                std::vector<Hit>& hits = expected.hits[q];
+                if (hits.empty()) continue;
+                radii[q] = hits[hits.size() / 2].distance;
+                std::erase_if(hits, [&](const Hit& hit) { return hit.distance > radii[q]; });
+            }
+            options.radii = radii;
+            CHECK(same(search(searcher, queries, options), expected));
+        }
         options.algorithm = Algorithm::automatic;
         for (const unsigned threads : {1u, 2u, 4u}) {
             for (const std::size_t memory :

@@ -170,3 +170,23 @@ def test_a_number_of_words_that_cannot_be_is_refused(wrong):
         ValueError, match=rf"n_words must be at least 0 and below 2\^31; got {wrong}"
     ):
         _core.unpack_counts([], wrong)
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 29), st.integers(1, MOST), max_size=9), max_size=5),
+    st.permutations(range(1000, 1030)),
+)
+def test_other_numbers_for_the_words(rows, numbers):
+    packed = [slow_pack(row) for row in rows]
+    expected = [slow_pack({numbers[key]: count for key, count in row.items()}) for row in rows]
+    assert _core.renumber_counts(packed, np.array(numbers, np.int32)) == expected
+
+
+def test_words_without_another_number_are_refused():
+    packed = [slow_pack({0: 1}), slow_pack({2: 5})]
+    with pytest.raises(ValueError, match="row 1 are damaged: they name word 2 of 2 words"):
+        _core.renumber_counts(packed, np.array([4, 3], np.int32))
+    with pytest.raises(ValueError, match="row 1 are damaged: word 2 has no other number"):
+        _core.renumber_counts(packed, np.array([4, 3, -1], np.int32))
+    with pytest.raises(TypeError, match="blobs must hold bytes"):
+        _core.renumber_counts([1], np.array([4], np.int32))

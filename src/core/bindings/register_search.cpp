@@ -6,12 +6,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 
 #include <array>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace textkin::bindings {
 namespace {
@@ -167,8 +169,8 @@ nb::tuple solve(const BoundSearcher& self, const Documents& queries,
 // verdicts and values of each document.
 nb::tuple search(const BoundSearcher& self, const Documents& queries,
                  const std::optional<Table>& points, const std::optional<std::size_t>& k,
-                 double radius, const std::string& algorithm, const std::optional<std::size_t>& m,
-                 const std::optional<Mask>& mask,
+                 const std::variant<double, Array1<double>>& radius, const std::string& algorithm,
+                 const std::optional<std::size_t>& m, const std::optional<Mask>& mask,
                  const std::optional<Array1<std::int64_t>>& without,
                  const std::optional<Array1<std::int64_t>>& from, std::size_t memory,
                  unsigned threads, bool record, const nb::object& progress) {
@@ -186,7 +188,10 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
     options.algorithm = algorithm_named(algorithm);
     if (k) options.k = *k;
     if (m) options.m = *m;
-    options.radius = radius;
+    if (const double* one = std::get_if<double>(&radius))
+        options.radius = *one;
+    else
+        options.radii = checked(std::optional(std::get<1>(radius)), queries.size(), "radius");
     options.mask = checked(mask, documents, "mask");
     options.without = checked(without, queries.size(), "without");
     options.from = checked(from, queries.size(), "from");
@@ -266,7 +271,8 @@ void register_search(nb::module_& module) {
              "without"_a.noconvert().none(), "from_row"_a.noconvert().none(), "memory"_a,
              "threads"_a, "record"_a, "progress"_a.none(),
              nb::sig("def search(self, queries: Documents, points: NDArray[numpy.float32] | None, "
-                     "k: int | None, radius: float, algorithm: str, m: int | None, "
+                     "k: int | None, radius: float | NDArray[numpy.float64], algorithm: str, m: "
+                     "int | None, "
                      "mask: NDArray[numpy.uint8] | None, without: NDArray[numpy.int64] | None, "
                      "from_row: NDArray[numpy.int64] | None, memory: int, threads: int, "
                      "record: bool, progress: object | None) -> tuple[NDArray[numpy.int64], "

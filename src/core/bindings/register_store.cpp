@@ -29,23 +29,42 @@ std::size_t checked_count(std::int64_t count, const char* name) {
     throw nb::type_error(message.c_str());
 }
 
+// Packed counts of rows, kept alive: the list may change while others run.
+struct Blobs {
+    std::vector<nb::object> owners;
+    std::vector<std::string_view> views;
+
+    explicit Blobs(const nb::list& blobs) : owners(blobs.size()), views(blobs.size()) {
+        for (std::size_t row = 0; row < views.size(); ++row) {
+            owners[row] = blobs[row];
+            char* bytes = nullptr;
+            Py_ssize_t size = 0;
+            if (!PyBytes_Check(owners[row].ptr()))
+                refuse_item("blobs must hold bytes", row, owners[row]);
+            if (PyBytes_AsStringAndSize(owners[row].ptr(), &bytes, &size) != 0)
+                throw nb::python_error();
+            views[row] = {bytes, static_cast<std::size_t>(size)};
+        }
+    }
+};
+
+nb::list renumber_counts(const nb::list& blobs, const Array1<std::int32_t>& number_of) {
+    const Blobs given(blobs);
+    PackedCounts all;
+    run(given.views.size(), nb::none(),
+        [&](Stop& stop) { all = renumbered(given.views, view(number_of), stop); });
+    nb::list out;
+    for (std::size_t row = 0; row < all.size(); ++row)
+        out.append(nb::bytes(all[row].data(), all[row].size()));
+    return out;
+}
+
 nb::tuple unpack_counts(const nb::list& blobs, std::int64_t n_words) {
     const std::size_t words = checked_count(n_words, "n_words");
-    const std::size_t rows = blobs.size();
-    std::vector<nb::object> owners(rows); // the list may change while others run
-    std::vector<std::string_view> views(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        owners[row] = blobs[row];
-        char* bytes = nullptr;
-        Py_ssize_t size = 0;
-        if (!PyBytes_Check(owners[row].ptr()))
-            refuse_item("blobs must hold bytes", row, owners[row]);
-        if (PyBytes_AsStringAndSize(owners[row].ptr(), &bytes, &size) != 0)
-            throw nb::python_error();
-        views[row] = {bytes, static_cast<std::size_t>(size)};
-    }
+    const Blobs given(blobs);
+    const std::size_t rows = given.views.size();
     UnpackedCounts all;
-    run(rows, nb::none(), [&](Stop& stop) { all = unpacked(views, words, stop); });
+    run(rows, nb::none(), [&](Stop& stop) { all = unpacked(given.views, words, stop); });
     const std::size_t entries = all.keys.size();
     return nb::make_tuple(
         to_numpy(std::move(all.offsets), rows + 1), to_numpy(std::move(all.keys), entries),
@@ -117,6 +136,10 @@ auto slots_of(const Array1<std::uint8_t>& bytes, const Array1<std::int64_t>& off
 } // namespace
 
 void register_store(nb::module_& module) {
+    module.def("renumber_counts", &renumber_counts, "blobs"_a, "number_of"_a.noconvert(),
+               "Packed counts of the same documents with other numbers for their words.",
+               nb::sig("def renumber_counts(blobs: list[bytes], "
+                       "number_of: NDArray[numpy.int32]) -> list[bytes]"));
     module.def(
         "unpack_counts", &unpack_counts, "blobs"_a, "n_words"_a,
         "CSR arrays (offsets, keys, counts) and lengths of what `WordCounts.packed` made.\n\n"

@@ -3,8 +3,10 @@
 from textkin.index._adding import Changes
 from textkin.index._index import Index
 from textkin.index._info import IndexInfo
+from textkin.index._part_files import Parts
 from textkin.index.ranking import (
     Cascade,
+    ClusterRanking,
     Filter,
     Hit,
     Hits,
@@ -21,12 +23,14 @@ from textkin.index.ranking import (
 __all__ = [
     "Cascade",
     "Changes",
+    "ClusterRanking",
     "Filter",
     "Hit",
     "Hits",
     "Index",
     "IndexInfo",
     "ModelRanking",
+    "Parts",
     "Query",
     "RankFusion",
     "TermRanking",

@@ -5,16 +5,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from textkin.exceptions import AddError
-from textkin.index._records import Content, content_of, documents_in
+from textkin.index._counted_files import CountedFiles, Refused
+from textkin.index._records import Content, content_of, documents_in, items_to_add
 from textkin.index._writer import Outcome, Writer
 from textkin.run import ProgressCallback
 from textkin.text.reading._document import counted, shortened
 from textkin.text.reading._items import Items
+from textkin.text.reading._read import Documents, Skipped
 
-__all__ = ["Adding", "Changes", "add_all"]
+__all__ = ["Adding", "Changes", "add_all", "add_files"]
 
 _BATCH_DOCUMENTS = 20_000
 _BATCH_CHARACTERS = 1 << 23
+_REASONS = 20  # why something was skipped, that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,32 @@ class Adding:
             if progress is not None:
                 progress(self.kept, total)
 
+    def counted(
+        self, blocks: Iterable[CountedFiles | Refused], progress: ProgressCallback | None
+    ) -> Skipped:
+        """Add documents that others have read and counted, block by block, a transaction each."""
+        skipped = hidden = 0
+        reasons: list[str] = []
+        for block in blocks:
+            if isinstance(block, Refused):
+                raise self._error(self.kept + block.row, block.id, block.why)
+            skipped += block.skipped.count
+            reasons += block.skipped.reasons
+            hidden += block.skipped.hidden
+            contents = block.contents
+            if not contents:
+                continue
+            with self.writer.transaction():
+                self._check_new(contents, self.kept)
+                self.writer.add_counted(contents, block)
+            self.kept += len(contents)
+            self.last_id = contents[-1].id
+            self.counts = self.counts._replace(added=self.kept)
+            self.committed()
+            if progress is not None:
+                progress(self.kept, 0)
+        return Skipped(skipped, tuple(reasons[:_REASONS]), hidden)
+
     def delete_others(self) -> int:
         """Delete all documents that were not among those added; returns how many."""
         assert self.seen is not None
@@ -184,6 +213,21 @@ def add_all(adding: Adding, documents: Items, progress: ProgressCallback | None)
                 progress(total, total)
         else:
             adding.stream(documents, progress, total)
+    return adding.counts
+
+
+def add_files(
+    adding: Adding,
+    documents: Documents,
+    blocks: Iterable[CountedFiles | Refused],
+    progress: ProgressCallback | None,
+) -> Outcome:
+    """Add the documents of files that workers read and count; the blocks before an error stay."""
+    with _told(adding):
+        skipped = adding.counted(blocks, progress)
+    if not adding.kept:  # what is wrong with them, if anything is, is told as always
+        return add_all(adding, items_to_add(documents), progress)
+    documents._count, documents._skipped = adding.kept, skipped
     return adding.counts
 
 

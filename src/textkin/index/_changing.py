@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from textkin._validation import one_of
-from textkin.index._adding import Adding, Changes, add_all
+from textkin.index._adding import Adding, Changes, add_all, add_files
+from textkin.index._counted_files import counting, file_blocks
 from textkin.index._life import OpenIndex
 from textkin.index._records import items_to_add
-from textkin.run import ProgressCallback, effective_jobs
+from textkin.run import Place, ProgressCallback, effective_jobs, map_blocks
 from textkin.text import Document
 from textkin.text.reading._document import shortened
+from textkin.text.reading._read import Documents
 
 __all__ = ["ChangingIndex"]
 
@@ -25,6 +27,7 @@ class ChangingIndex(OpenIndex):
         *,
         n_jobs: int | None = None,
         progress: ProgressCallback | None = None,
+        on: Place = None,
     ) -> Changes:
         """Add documents whose ids are new.
 
@@ -38,6 +41,11 @@ class ChangingIndex(OpenIndex):
             Threads that split texts into words; None is one, -1 one for each core.
         progress : callable, default=None
             Gets (documents done, all of them or 0 where that is unknown) after each batch.
+        on : {"threads", "joblib"}, distributed.Client or str, default=None
+            Where files are read and counted, see `textkin.run.map_blocks`: for documents that lie
+            in many files, and that `textkin.read` reads. This process writes what comes back, in
+            the order of the files: documents, words and counts are what one process makes. A
+            block of files, some megabytes, is a transaction.
 
         Returns
         -------
@@ -54,7 +62,7 @@ class ChangingIndex(OpenIndex):
         --------
         update : Replace documents that are there.
         """
-        return self._write(documents, n_jobs, progress, replace=False)
+        return self._write(documents, n_jobs, progress, replace=False, on=on)
 
     def update(
         self,
@@ -159,9 +167,11 @@ class ChangingIndex(OpenIndex):
         *,
         replace: bool,
         seen: set[str] | None = None,
+        on: Place = None,
     ) -> Changes:
         n_threads = effective_jobs(n_jobs)
         items = items_to_add(documents)
+        files = None if on is None else file_blocks(documents)
         with self._writing() as writer:
             writer.check_models()
 
@@ -170,7 +180,13 @@ class ChangingIndex(OpenIndex):
                 self._forget()
 
             adding = Adding(writer, replace, n_threads, committed, seen)
-            counts = add_all(adding, items, progress)
+            if files is None:
+                counts = add_all(adding, items, progress)
+            else:
+                assert isinstance(documents, Documents)
+                count = counting(documents, self._reading)
+                blocks = map_blocks(count, files, on=on, n_jobs=n_jobs)
+                counts = add_files(adding, documents, blocks, progress)
             deleted = 0
             if seen is not None:
                 deleted = adding.delete_others()

@@ -18,9 +18,9 @@ from textkin.index._checking import check_snapshot
 from textkin.index._copying import copy_snapshot
 from textkin.index._files import new_folder
 from textkin.index._info import IndexInfo, info_of
+from textkin.index._joining import JoiningIndex
 from textkin.index._life import TIMEOUT
 from textkin.index._opening import create_catalogue
-from textkin.index._searching import SearchableIndex
 from textkin.index._settings import Normalize, VectorSet, reading_of
 from textkin.index._snapshot import SEGMENTS, open_snapshot
 from textkin.run import ProgressCallback
@@ -36,7 +36,7 @@ _SHOWN = 3
 _Default = TypeVar("_Default")
 
 
-class Index(AttachingIndex, SearchableIndex, ChangingIndex):
+class Index(AttachingIndex, JoiningIndex, ChangingIndex):
     """Documents in a folder that textkin owns: added, updated and deleted, and never lost.
 
     Make one with `Index.create`, open it again with `Index.open`. One process or thread writes at

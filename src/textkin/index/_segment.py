@@ -185,7 +185,7 @@ class Segment:
             raise SegmentDamage("has terms that are not in order")
         self.counted  # noqa: B018 (checks them)
 
-    def live_rows(self, deleted: Sequence[int]) -> BoolArray:
+    def live_rows(self, deleted: Sequence[int] | Int64Array) -> BoolArray:
         """Return which rows are not among the deleted positions."""
         live = np.ones(self.rows, np.bool_)
         gone = np.asarray(deleted, np.int64)

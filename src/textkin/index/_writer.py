@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Float32Array
+from textkin._typing import Float32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
 from textkin.index._catalogue import (
     CATALOGUE,
@@ -28,6 +28,7 @@ from textkin.index._catalogue import (
     plain_errors,
     words_checksum,
 )
+from textkin.index._counted_files import CountedFiles
 from textkin.index._merging import Segments
 from textkin.index._model_folders import sweep_models
 from textkin.index._model_records import (
@@ -118,16 +119,35 @@ class Writer:
 
     def add(self, contents: Sequence[Content], n_threads: int) -> None:
         """Insert documents whose ids are new, inside of a transaction."""
-        catalogue, state = self._catalogue, self._state
         terms = self._terms(n_threads)
         counts = terms.read([content.text for content in contents]).count(n_threads)
         packed, lengths = counts.packed()
-        words = terms.terms.words(state.words)
+        self._insert(contents, [content.digest() for content in contents], packed, lengths)
+
+    def add_counted(self, contents: Sequence[Content], files: CountedFiles) -> None:
+        """Insert documents whose ids are new and whose words others have counted."""
+        table = self._terms(1).terms
+        numbers, _ = table.read_words([files.words]).arrays()
+        packed = _core.renumber_counts(files.counts, numbers)
+        self._insert(contents, files.digests, packed, files.lengths)
+
+    def _insert(
+        self,
+        contents: Sequence[Content],
+        digests: Sequence[bytes],
+        packed: Sequence[bytes],
+        lengths: Int64Array,
+    ) -> None:
+        """Insert documents with their counts, and the words that the reader has met with them."""
+        catalogue, state = self._catalogue, self._state
+        assert self._reader is not None
+        words = self._reader.terms.words(state.words)
         rows = (
-            (position, content.id, content.digest(), length, zlib.crc32(blob), blob, *content[1:])
-            for position, content, length, blob in zip(
+            (position, content.id, digest, length, zlib.crc32(blob), blob, *content[1:])
+            for position, content, digest, length, blob in zip(
                 range(state.next_position, state.next_position + len(contents)),
                 contents,
+                digests,
                 lengths.tolist(),
                 packed,
                 strict=True,

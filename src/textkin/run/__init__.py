@@ -1,6 +1,6 @@
 """Where work runs: threads and clusters, progress and cancellation."""
 
-from textkin.run._blocks import Place, map_blocks
+from textkin.run._blocks import Place, map_blocks, side_by_side
 from textkin.run._jobs import effective_jobs
 from textkin.run._memory import memory_in_bytes
 from textkin.run._progress import (
@@ -20,6 +20,7 @@ __all__ = [
     "map_blocks",
     "memory_in_bytes",
     "progress_bar",
+    "side_by_side",
     "stop_check",
     "stoppable",
     "stream_bar",

@@ -22,7 +22,7 @@ from textkin.run._stopping import stop_check, stoppable
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Place", "Runner", "Work", "map_blocks"]
+__all__ = ["Place", "Work", "map_blocks", "shown", "side_by_side"]
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -122,6 +122,30 @@ def map_blocks(
     return _told(_results(work, blocks, on, n_jobs, in_flight), progress, total)
 
 
+def side_by_side(on: Place, n_jobs: int | None = None) -> int:
+    """Return how many blocks can run at the same time.
+
+    Parameters
+    ----------
+    on, n_jobs
+        As for `map_blocks`.
+
+    Returns
+    -------
+    int
+        At least 1, also for a cluster whose workers have not come yet.
+    """
+    if on is None or (isinstance(on, str) and on == "threads"):
+        return effective_jobs(n_jobs)
+    if isinstance(on, str) and on == "joblib":
+        import joblib
+
+        return int(joblib.effective_n_jobs(n_jobs))
+    from textkin.run._dask import threads_of
+
+    return threads_of(on)
+
+
 @dataclass(frozen=True)
 class Work:
     """The function, and the memory of a worker that its calls share."""
@@ -146,8 +170,11 @@ def shown(block: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-class Runner(Protocol):
+class _Runner(Protocol):
     """A place where blocks run, as a window over futures needs it."""
+
+    def __enter__(self) -> Any: ...  # noqa: ANN401
+    def __exit__(self, *raised: object) -> object: ...
 
     def room(self) -> int:
         """Return how many blocks it wants at hand."""
@@ -183,7 +210,11 @@ def _told(
 
 
 def _results(
-    work: Work, blocks: Iterable[object], on: Place, n_jobs: int | None, in_flight: int | None
+    work: Work,
+    blocks: Iterable[Any],
+    on: Place,
+    n_jobs: int | None,
+    in_flight: int | None,
 ) -> Iterator[Any]:
     if isinstance(on, str) and on == "joblib":
         return _rounds(work, blocks, n_jobs, in_flight)
@@ -197,11 +228,7 @@ def _results(
     return _window(DaskRunner(work, on), blocks, in_flight)
 
 
-def _window(
-    runner: Any,  # noqa: ANN401 (a Runner that is its own context)
-    blocks: Iterable[object],
-    in_flight: int | None,
-) -> Iterator[Any]:
+def _window(runner: _Runner, blocks: Iterable[object], in_flight: int | None) -> Iterator[Any]:
     """Keep so many blocks at a runner, and hand over the result of the first of them."""
     at_work: deque[tuple[Any, int, object]] = deque()
     with runner:

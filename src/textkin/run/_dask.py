@@ -12,9 +12,10 @@ from textkin.run._blocks import Work, shown
 from textkin.run._memory import size_in_words
 from textkin.run._stopping import stop_check, stoppable
 
-__all__ = ["DaskRunner", "connected"]
+__all__ = ["DaskRunner", "connected", "threads_of"]
 
-_ASKS = 5.0  # seconds after which the number of workers is asked for again: they come and go
+_ASKS = 2.0  # seconds after which workers are asked for again: they come and go
+_ENDS = ("finished", "error", "cancelled")  # what is lost with a worker is under way again
 _LARGE = 1 << 16  # bytes of a function that go with every block
 _LOOKS = 0.02  # seconds between two looks whether the caller was told to stop
 
@@ -27,6 +28,12 @@ def connected(on: object) -> tuple[Any, bool]:
     on : distributed.Client or str
         A client, or the address of a scheduler.
     """
+    wrong = ValueError(
+        "on must be None, 'threads', 'joblib', a distributed.Client, or the address of a "
+        f"scheduler such as 'tcp://10.0.0.1:8786'; got {on!r}."
+    )
+    if not (hasattr(on, "scheduler_info") or (isinstance(on, str) and "://" in on)):
+        raise wrong  # before Dask is asked for
     try:
         from distributed import Client
     except ImportError as error:
@@ -37,13 +44,20 @@ def connected(on: object) -> tuple[Any, bool]:
         if on.asynchronous:
             raise TypeError("on must be a Client that is not asynchronous: Client(address).")
         return on, False
-    if not isinstance(on, str) or "://" not in on:
-        raise ValueError(
-            "on must be None, 'threads', 'joblib', a distributed.Client, or the address of a "
-            f"scheduler such as 'tcp://10.0.0.1:8786'; got {on!r}."
-        )
+    if not isinstance(on, str):
+        raise wrong
     made: Any = Client
     return made(on, set_as_default=False), True
+
+
+def threads_of(on: object) -> int:
+    """Return how many blocks the workers of a cluster run at the same time, at least 1."""
+    client, own = connected(on)
+    try:
+        return max(1, int(sum(client.nthreads().values())))
+    finally:
+        if own:
+            client.close()
 
 
 class DaskRunner(AbstractContextManager["DaskRunner"]):
@@ -97,24 +111,22 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
     def room(self) -> int:
         """Return twice the number of threads of the workers that are there."""
         if time.monotonic() - self._asked > _ASKS or not self._threads:
-            self._threads = sum(self._client.nthreads().values())
+            self._threads = int(sum(self._client.nthreads().values()))
             self._asked = time.monotonic()
         return 2 * max(1, self._threads)
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (as all of Dask)
         """Send a block; earlier ones are run first."""
-        key = (self._group, number)
-        future = self._client.submit(
-            _run, self._sent, number, _Opaque(block), key=key, priority=-number
+        future = self._futures[number] = self._client.submit(
+            _run, self._sent, number, _Opaque(block), key=(self._group, number), priority=-number
         )
-        self._futures[number] = future
         return future
 
     def result(self, future: Any, number: int, block: object) -> Any:  # noqa: ANN401
         """Wait for a block; one that has ended several workers is an error of its own."""
         from distributed import KilledWorker
 
-        while self._check is not None and not future.done():
+        while self._check is not None and future.status not in _ENDS:
             self._check(0, 0)
             time.sleep(_LOOKS)
         try:

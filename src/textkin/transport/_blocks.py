@@ -1,8 +1,10 @@
 """Blocks of documents, searched by the core where they lie: a corpus in memory, or a store."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -36,10 +38,11 @@ _LEFT_OUT = _core.VERDICTS.index("left_out")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
-    """What is searched for, and how."""
+    """What is searched for, and how; `radii` are those of each query, in place of `radius`."""
 
     k: int | None = None
     radius: float = math.inf
+    radii: Float64Array | None = None
     algorithm: Algorithm = "auto"
     m: int | None = None
     mask: Mask | None = None
@@ -102,6 +105,19 @@ class Hits:
             np.where(of, other.refined, self.refined),
             np.where(of[:, np.newaxis], other.seconds, self.seconds),
         )
+
+    def each(self) -> Iterator["Hits"]:
+        """Give the hits of one query after another."""
+        for query, (start, end) in enumerate(pairwise(self.starts.tolist())):
+            one = slice(query, query + 1)
+            yield Hits(
+                np.array([0, end - start], np.int64),
+                self.rows[start:end],
+                self.distances[start:end],
+                self.verdicts[one],
+                self.refined[one],
+                self.seconds[one],
+            )
 
     def filled(self, width: int) -> tuple[Int64Array, Float64Array]:
         """Return rows and distances of shape (n_queries, width), -1 and inf where none is."""
@@ -231,7 +247,7 @@ class Blocks:
             queries,
             points,
             self._at_most_all(options.k),
-            options.radius,
+            options.radius if options.radii is None else options.radii,
             options.algorithm,
             self._at_most_all(options.m),
             mask,

@@ -231,7 +231,11 @@ class Corpus:
         """Return the documents on a device, if the search has anything to gain there."""
         if options.device is None:
             self.leave_device()
-        if options.device is None or options.algorithm not in _ON_DEVICE:
+        if (
+            options.device is None
+            or options.algorithm not in _ON_DEVICE
+            or options.radii is not None
+        ):
             return None
         from textkin.transport._device import SearchOnDevice
 

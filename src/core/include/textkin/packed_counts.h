@@ -44,4 +44,8 @@ struct UnpackedCounts {
 [[nodiscard]] UnpackedCounts unpacked(std::span<const std::string_view> rows, std::size_t n_words,
                                       Stop& stop);
 
+// The same documents with other numbers for their words, which must differ and be at least 0.
+[[nodiscard]] PackedCounts renumbered(std::span<const std::string_view> rows,
+                                      std::span<const std::int32_t> number_of, Stop& stop);
+
 } // namespace textkin

@@ -58,6 +58,7 @@ struct SearchOptions {
     Algorithm algorithm = Algorithm::automatic;
     std::size_t k = std::numeric_limits<std::size_t>::max(); // at most so many
     double radius = std::numeric_limits<double>::infinity(); // at most so far
+    std::span<const double> radii;                           // the same of each query; or empty
     std::size_t m = std::numeric_limits<std::size_t>::max(); // documents prefetch looks at
     std::span<const std::uint8_t> mask;    // 0: must not be found; empty: all may be
     std::span<const std::int64_t> without; // a row that each query must not find, or -1; or empty

@@ -1,5 +1,6 @@
 """Rankings of the documents of an index: which are nearest to a query, and why."""
 
+from textkin.index.ranking._cluster import ClusterRanking
 from textkin.index.ranking._feedback import rocchio
 from textkin.index.ranking._filter_text import parse_filter
 from textkin.index.ranking._filters import Filter
@@ -12,6 +13,7 @@ from textkin.index.ranking._transport import TransportRanking
 
 __all__ = [
     "Cascade",
+    "ClusterRanking",
     "Filter",
     "Hit",
     "Hits",

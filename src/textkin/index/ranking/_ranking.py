@@ -103,6 +103,22 @@ class Ranker(ABC, Generic[Q]):
             with the query, or nothing to compare, are not found.
         """
 
+    def best_of_each(
+        self,
+        queries: Sequence[Q],
+        limit: int,
+        thresholds: Sequence[float | None],
+        rows: BoolArray | None = None,
+    ) -> list[Ranked]:
+        """Find the best documents of several queries, each with a threshold of its own.
+
+        As `best` for one after another; rankers that can do better together do.
+        """
+        return [
+            self.best(query, limit, threshold, rows)
+            for query, threshold in zip(queries, thresholds, strict=True)
+        ]
+
     @abstractmethod
     def explain(self, query: Q, row: int) -> Explanation:
         """Return the parts that sum to the score of a document, found or not."""

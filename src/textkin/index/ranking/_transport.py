@@ -8,7 +8,8 @@ import numpy as np
 from textkin._validation import check_params, one_of
 from textkin.index._settings import kept_stop_words
 from textkin.index.ranking._ranking import Ranking
-from textkin.index.ranking._transport_ranker import StoredDocuments, TransportRanker
+from textkin.index.ranking._stored_documents import StoredDocuments
+from textkin.index.ranking._transport_ranker import TransportRanker
 from textkin.index.ranking._view import View
 from textkin.run import effective_jobs, memory_in_bytes
 from textkin.text._stop_words import StopWords

@@ -2,124 +2,38 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from textkin import _core
-from textkin._typing import BoolArray, Float64Array, Int32Array
-from textkin.explain import AlignedText, Contributions, Flow, Place
+from textkin._typing import BoolArray, Float64Array, Int64Array
+from textkin.explain import AlignedText, Contributions, Flow
 from textkin.index.ranking._feedback import Rocchio, WeightedWords, moved_words
 from textkin.index.ranking._ranking import Ranked, Ranker
-from textkin.index.ranking._snippets import Snippets
-from textkin.index.ranking._vector_columns import NO_VECTOR, VectorColumns, space_of_view
 from textkin.index.ranking._view import View
 from textkin.run import effective_jobs, memory_in_bytes, stop_check
 from textkin.text.reading._document import shortened
 from textkin.transport import Comparison
-from textkin.transport._aligning import placed_words
-from textkin.transport._blocks import Algorithm, Blocks, Hits, Options
+from textkin.transport._blocks import Algorithm, Hits, Options
 from textkin.transport._comparison import compare_rows
-from textkin.transport._masses import fixed_word_weights
 from textkin.transport._neighbors import SearchStats
 from textkin.transport._parts import Side, centroid_parts, relaxed_flow
 from textkin.transport._refusals import empty_document_error
 from textkin.vectors._encode import Encoded, shares
-from textkin.weighting._over_words import tfidf_weights
 
 if TYPE_CHECKING:
     from textkin.index.ranking._transport import TransportRanking
 
-__all__ = ["SIDES", "StoredDocuments", "TransportQuery", "TransportRanker"]
+__all__ = ["SIDES", "TransportQuery", "TransportRanker"]
 
 SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "source", "rwmd-document": "target"}
 """Whose masses a relaxation keeps."""
 
 _NAMED = 8  # words that a note names
+_TOGETHER = 256  # queries whose pairs are searched for together
 _OF_PREFETCH = ("relaxed", "centroid")  # bounds that the search of a store does not use
-
-
-class StoredDocuments:
-    """The documents of a view as blocks over the word vectors.
-
-    Parameters
-    ----------
-    ranking : TransportRanking
-        Says where words lie and what they weigh.
-    view : View
-        The documents.
-
-    Attributes
-    ----------
-    space : Space
-        The vectors.
-    columns : VectorColumns
-        The words.
-    weights : ndarray of shape (n_vectors,), float64, or None
-        What counts are multiplied by; None is 1.
-    blocks : Blocks
-        The documents.
-    """
-
-    def __init__(self, ranking: "TransportRanking", view: View) -> None:
-        self.view = view
-        self.space = space_of_view(view, unit=ranking.unit or ranking.cost == "cosine")
-        self.columns = VectorColumns(view, ranking.stop_words)
-        self.weights = fixed_word_weights(ranking.masses, self.space)
-        if isinstance(ranking.masses, str) and ranking.masses == "tfidf" and view.n_documents:
-            frequencies = self.columns.document_frequencies(view)
-            self.weights = tfidf_weights(frequencies, view.n_documents)
-        words = self.columns.words
-        self.blocks = Blocks(
-            self.space,
-            ranking.cost,
-            [(*part.segment.bags, part.live.view(np.uint8)) for part in view.parts],
-            view.n_words,
-            words,
-            None if self.weights is None else self.weights[words],  # of no word: any
-        )
-
-    def encoded(
-        self,
-        rows: Int32Array,
-        counts: Float64Array,
-        names: Sequence[str],
-        weights: Float64Array | None,
-    ) -> Encoded:
-        """Return words that are rows of the vectors, or none, as one document."""
-        used = rows >= 0
-        words, place = np.unique(rows[used], return_inverse=True)
-        missing = np.flatnonzero(rows == NO_VECTOR).tolist()
-        unknown = {names[at]: float(counts[at]) for at in missing}
-        return Encoded(
-            np.array([0, len(words)], np.int64),
-            words.astype(np.int32),
-            np.bincount(place, counts[used], len(words)).astype(np.float64),
-            len(self.space),
-            (unknown,),
-            weights,
-        )
-
-    def of_counts(self, counted: Mapping[str, float]) -> Encoded:
-        """Return words with counts, as the index counts them, as a document."""
-        names = list(counted)
-        counts = np.fromiter(counted.values(), np.float64, len(names))
-        return self.encoded(self.columns.lookup(names), counts, names, self.weights)
-
-    def places(self, text: str) -> list[Place]:
-        """Return where the words stand that a flow of a text has."""
-        forms = Snippets.of(self.view).forms
-        return placed_words(text, forms, self.columns.lookup, self.space.name)
-
-    def of_row(self, row: int) -> Encoded:
-        """Return a document of the view."""
-        bag = self.view.bag_of_row(row)
-        rows = self.columns.rows[bag.words]
-        names = [
-            self.view.words[number] if missing else ""
-            for number, missing in zip(bag.words.tolist(), rows == NO_VECTOR, strict=True)
-        ]
-        return self.encoded(rows, bag.counts, names, self.weights)
 
 
 class TransportQuery(NamedTuple):
@@ -208,11 +122,24 @@ class TransportRanker(Ranker[TransportQuery]):
         rows: BoolArray | None = None,
     ) -> Ranked:
         """Find the nearest documents; the threshold is how far they may be, that far included."""
+        return self.best_of_each([query], limit, [threshold], rows)[0]
+
+    def best_of_each(
+        self,
+        queries: Sequence[TransportQuery],
+        limit: int,
+        thresholds: Sequence[float | None],
+        rows: BoolArray | None = None,
+    ) -> list[Ranked]:
+        """Find the nearest documents of several queries, whose words share their tables."""
+        if not queries:
+            return []
+        radii = [math.inf if one is None else float(one) for one in thresholds]
         hits = self._stored.blocks.search(
-            query.encoded.documents(),
+            _documents_of([query.encoded for query in queries]),
             Options(
                 k=limit,
-                radius=math.inf if threshold is None else float(threshold),
+                radii=np.array(radii),
                 algorithm=self._algorithm,
                 mask=None if rows is None else np.ascontiguousarray(rows).view(np.uint8),
                 memory=self._memory,
@@ -220,8 +147,58 @@ class TransportRanker(Ranker[TransportQuery]):
             ),
             progress=stop_check(),
         )
-        stats = self._stats(hits, query.encoded)
-        return Ranked(hits.rows, hits.distances, stats, tuple(self._notes(query)))
+        return [
+            Ranked(one.rows, one.distances, self._stats(one, query.encoded), (*self._notes(query),))
+            for one, query in zip(hits.each(), queries, strict=True)
+        ]
+
+    def rows(self) -> Encoded:
+        """Return all documents of the view as queries."""
+        return self._stored.rows()
+
+    def within(
+        self, queries: Encoded, radius: float, from_row: Int64Array | None = None
+    ) -> Iterator[tuple[Int64Array, Int64Array, Float64Array]]:
+        """Find all pairs of a query and a document that are at most so far apart.
+
+        Parameters
+        ----------
+        queries : Encoded
+            Of this or another view with the same words, such as `rows` gives.
+        radius : float
+            How far, that far included.
+        from_row : ndarray of int64, optional
+            From which row on each query looks.
+
+        Yields
+        ------
+        queries, rows, distances : ndarray
+            Pairs of some queries: in the order of these, for each the nearest first.
+        """
+        options = Options(
+            radius=radius,
+            algorithm=self._algorithm,
+            memory=self._memory,
+            threads=effective_jobs(self._ranking.n_jobs),
+        )
+        for start in range(0, len(queries), _TOGETHER):
+            some = slice(start, min(start + _TOGETHER, len(queries)))
+            indptr = queries.indptr[some.start : some.stop + 1]
+            entries = slice(int(indptr[0]), int(indptr[-1]))
+            asked = replace(
+                queries,
+                indptr=indptr - indptr[0],
+                indices=queries.indices[entries],
+                counts=queries.counts[entries],
+            )
+            hits = self._stored.blocks.search(
+                asked.documents(),
+                options,
+                from_row=None if from_row is None else from_row[some],
+                progress=stop_check(),
+            )
+            numbers = np.arange(some.start, some.stop, dtype=np.int64)
+            yield np.repeat(numbers, np.diff(hits.starts)), hits.rows, hits.distances
 
     def _notes(self, query: TransportQuery) -> Iterator[str]:
         """Name the words of a text that documents have, but the vectors do not."""
@@ -321,6 +298,27 @@ class TransportRanker(Ranker[TransportQuery]):
         if len(masses):
             masses = shares(masses)
         return TransportQuery(self._stored.encoded(words, masses, (), None))
+
+
+def _documents_of(queries: Sequence[Encoded]) -> _core.Documents:
+    """Return queries as the rows of one matrix, their masses as each has them."""
+    if len(queries) == 1:
+        return queries[0].documents()
+    lengths = [len(query.indices) for query in queries]
+    masses = [
+        query.counts
+        if query.word_weights is None
+        else query.counts * query.word_weights[query.indices]
+        for query in queries
+    ]
+    return Encoded(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([query.indices for query in queries]),
+        np.concatenate(masses),
+        queries[0].columns,
+        (),
+        None,
+    ).documents()
 
 
 def _masses_of(encoded: Encoded) -> WeightedWords:

@@ -1,0 +1,279 @@
+"""What one worker more brings: building, exact search, a join and near pairs on a Dask cluster.
+
+Texts are drawn by Zipf's law from the words of the built-in vectors, and written to files of JSON
+Lines. A cluster of processes of this machine (a thread each) builds an index of them, searches it,
+joins queries with it and finds near pairs, with every number of workers in turn; beside it stands
+the same without a cluster. Answers must be those of one process to the last bit, or nothing is
+reported. Bytes are counted by packing all that goes to workers and comes back, in another run::
+
+    python benchmarks/cluster.py                    # a quiet machine, some minutes
+    python benchmarks/cluster.py --documents 5000 --queries 8 --result try.json
+
+The result goes to benchmarks/results/cluster.json.
+"""
+
+import argparse
+import json
+import pickle
+import shutil
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from environment import RESULTS, describe, write
+from pairs import UnequalAnswersError
+
+import textkin as tk
+from textkin.index import ClusterRanking, _index
+from textkin.index.ranking import _cluster, _pairs
+from textkin.run import map_blocks
+
+WORDS = 40  # drawn for a document
+FILES = 40
+RADIUS = 2.0  # of near pairs
+COPIED = 0.01  # share of documents that are another one with some words changed
+
+
+def texts(number: int) -> list[str]:
+    """Return documents whose words follow Zipf's law; some are nearly copies."""
+    rng = np.random.default_rng(16)
+    words = np.array(tk.WordVectors.builtin().words[:60_000])
+    chances = 1 / np.arange(10, 10 + len(words))
+    drawn = rng.choice(len(words), (number, WORDS), p=chances / chances.sum())
+    copies = rng.choice(number, int(COPIED * number), replace=False)
+    drawn[copies] = drawn[rng.permutation(copies)]
+    drawn[copies, :2] = rng.integers(0, len(words), (len(copies), 2))
+    return [" ".join(words[row]) for row in drawn]
+
+
+def write_files(folder: Path, documents: list[str]) -> int:
+    """Write documents to files, and return their bytes."""
+    folder.mkdir()
+    size = -(-len(documents) // FILES)
+    for number, start in enumerate(range(0, len(documents), size)):
+        with (folder / f"{number:03}.jsonl").open("w") as file:
+            for row, text in enumerate(documents[start : start + size], start):
+                file.write(json.dumps({"id": f"d{row}", "text": text}) + "\n")
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+@contextmanager
+def cluster_of(workers: int) -> Iterator[Any]:
+    """Give a client of so many processes, which have imported textkin."""
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=None
+    )
+    with cluster, Client(cluster, set_as_default=False) as client:
+        client.run(tk.WordVectors.builtin)
+        yield client
+
+
+class Traffic:
+    """Counts the bytes that travel: functions once, blocks, and what comes back."""
+
+    def __init__(self) -> None:
+        self.sent = self.received = self.blocks = 0
+
+    def counted(self, function: Any, blocks: Any, **options: Any) -> Iterator[Any]:
+        """Run blocks as `map_blocks` does, here."""
+        import cloudpickle
+
+        self.sent += len(cloudpickle.dumps(function))
+
+        def sent() -> Iterator[Any]:
+            for block in blocks:
+                self.sent += len(pickle.dumps(block))
+                self.blocks += 1
+                yield block
+
+        options.update(on=None, n_jobs=None)
+        for result in map_blocks(function, sent(), **options):
+            self.received += len(pickle.dumps(result))
+            yield result
+
+    @contextmanager
+    def of(self, *modules: Any) -> Iterator["Traffic"]:
+        """Count what these modules send."""
+        for module in modules:
+            module.map_blocks = self.counted
+        try:
+            yield self
+        finally:
+            for module in modules:
+                module.map_blocks = map_blocks
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers."""
+        return {"sent": self.sent, "received": self.received, "blocks": self.blocks}
+
+
+def timed(call: Callable[..., Any], *given: Any, **more: Any) -> tuple[float, float, Any]:
+    """Return the seconds by the clock, those of this process's own processor, and the answer."""
+    clock, own = time.perf_counter(), time.process_time()
+    answer = call(*given, **more)
+    return time.perf_counter() - clock, time.process_time() - own, answer
+
+
+def catalogue_of(path: Path) -> list[Any]:
+    """Return what an index holds, to compare."""
+    with closing(sqlite3.connect(path / "catalogue.sqlite")) as found:
+        return [
+            found.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+            for table in ("documents", "words")
+        ]
+
+
+def must_be_equal(what: str, ours: object, expected: object) -> None:
+    """Raise unless a cluster has found what one process finds."""
+    if ours != expected:
+        raise UnequalAnswersError(f"{what}: a cluster and one process differ; nothing is told.")
+
+
+def build(folder: Path, files: Path, places: dict[str, Any]) -> dict[str, Any]:
+    """Measure adding files, and leave the index of one process behind."""
+    report: dict[str, Any] = {}
+    expected = None
+    for name, on in places.items():
+        path = folder / f"{name}.kin"
+        with tk.Index.create(path) as index:
+            clock, own, changes = timed(index.add, tk.read(files, pattern="*"), on=on)
+        report[name] = {
+            "seconds": clock,
+            "seconds_of_the_writer": own,
+            "documents_a_second": changes.added / clock,
+        }
+        found = catalogue_of(path)
+        must_be_equal("build", found, expected or found)
+        expected = found
+        if name != "one process":
+            shutil.rmtree(path)
+    with tk.Index.create(folder / "traffic.kin") as index, Traffic().of(_index) as traffic:
+        index.add(tk.read(files, pattern="*"), on="threads")
+    shutil.rmtree(folder / "traffic.kin")
+    return {**report, "bytes": traffic.to_dict()}
+
+
+def search(index: tk.Index, queries: list[str], places: dict[str, Any]) -> dict[str, Any]:
+    """Measure queries one by one, the first ones apart: they open segments and fill tables."""
+    warm = max(1, len(queries) // 4)
+    report: dict[str, Any] = {}
+    expected: list[Any] = []
+    for name, on in places.items():
+        by = "wmd" if on is None else ClusterRanking("wmd", on)
+        taken, solved, answers = [], [], []
+        for query in queries:
+            clock, _, hits = timed(index.search, query, by=by)
+            taken.append(clock)
+            solved.append(hits.stats["solved"])
+            answers.append((hits.ids, hits.scores.tobytes()))
+        expected = expected or answers
+        must_be_equal("search", answers, expected)
+        report[name] = {
+            "first_ms": 1e3 * taken[0],
+            "median_ms": 1e3 * statistics.median(taken[warm:]),
+            "solved_a_query": statistics.mean(solved[warm:]),
+        }
+    traffic = Traffic()
+    by = ClusterRanking("wmd", n_jobs=2)  # cut as for two workers
+    index.search(queries[0], by=by)
+    with traffic.of(_cluster):
+        for query in queries:
+            index.search(query, by=by)
+    counts = {name: number / len(queries) for name, number in traffic.to_dict().items()}
+    return {**report, "bytes_a_query": counts}
+
+
+def joined(
+    index: tk.Index, queries: list[str], folder: Path, places: dict[str, Any]
+) -> dict[str, Any]:
+    """Measure a join of all queries."""
+    from pyarrow import parquet
+
+    report: dict[str, Any] = {}
+    expected = None
+    for name, on in places.items():
+        clock, _, parts = timed(index.join, queries, folder / name, on=on, part=64)
+        found = parquet.read_table(parts.folder)
+        must_be_equal("join", found, expected or found)
+        expected = found
+        report[name] = {"seconds": clock, "queries_a_second": len(queries) / clock}
+    return report
+
+
+def near(index: tk.Index, folder: Path, places: dict[str, Any]) -> dict[str, Any]:
+    """Measure all near pairs."""
+    from pyarrow import parquet
+
+    report: dict[str, Any] = {}
+    expected = None
+    for name, on in places.items():
+        clock, _, parts = timed(index.near_pairs, RADIUS, folder / name, on=on)
+        found = parquet.read_table(parts.folder)
+        must_be_equal("near pairs", found, expected or found)
+        expected = found
+        report[name] = {"seconds": clock, "pairs": parts.rows}
+    with Traffic().of(_pairs) as traffic:
+        index.near_pairs(RADIUS, folder / "traffic")
+    return {**report, "radius": RADIUS, "documents": len(index), "bytes": traffic.to_dict()}
+
+
+def sizes(index: tk.Index) -> dict[str, int]:
+    """Return what workers read of an index: of each segment rows and counts, for transport."""
+    records = [record for record, _ in index._snapshot().segments]
+    entries = sum(record.entries for record in records)
+    rows = sum(record.rows for record in records)
+    return {
+        "segments": len(records),
+        "rows": rows,
+        "entries": entries,
+        "bytes_of_segments": sum(record.bytes for record in records),
+        "bytes_of_rows_and_counts": 8 * entries + 8 * rows,
+        "words": index._snapshot().state.words,
+    }
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=200_000)
+    parser.add_argument("--queries", type=int, default=64)
+    parser.add_argument("--pairs", type=int, default=20_000, help="documents of the near pairs")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--result", type=Path, default=RESULTS / "cluster.json")
+    asked = parser.parse_args()
+    documents = texts(asked.documents + asked.queries)
+    documents, queries = documents[: asked.documents], documents[asked.documents :]
+    report: dict[str, Any] = {
+        **describe("textkin", "dask", "distributed", "numpy"),
+        "documents": asked.documents,
+        "words_drawn": WORDS,
+        "queries": asked.queries,
+    }
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        report["bytes_of_files"] = write_files(folder / "files", documents)
+        places: dict[str, Any] = {"one process": None}
+        for workers in asked.workers:  # those that do not work cost nothing
+            places[f"workers: {workers}"] = stack.enter_context(cluster_of(workers))
+        report["build"] = build(folder, folder / "files", places)
+        with tk.Index.open(folder / "one process.kin") as index:
+            report["index"] = sizes(index)
+            report["search"] = search(index, queries, places)
+            report["join"] = joined(index, queries, folder / "neighbours", places)
+        with tk.Index.create(folder / "some.kin") as index:
+            index.add([{"id": f"d{n}", "text": t} for n, t in enumerate(documents[: asked.pairs])])
+            report["pairs"] = near(index, folder / "pairs", places)
+    write(asked.result, report)
+    print(json.dumps(report, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Files that workers read and count make the index that one process makes."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import textkin as tk
+from cluster.stores import TEXTS
+from textkin.exceptions import AddError
+from textkin.index import _counted_files
+from textkin.index._catalogue import CATALOGUE
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(_counted_files, "_BLOCK_FILES", 3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of several kinds: one document each, and many."""
+    root = tmp_path_factory.mktemp("papers")
+    for number, text in enumerate(TEXTS[:20]):
+        path = root / f"{number % 4}" / f"{number:02}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{text}\nThe {number}th, the one with the word w{number}")
+    with (root / "more.jsonl").open("w") as file:
+        for number, text in enumerate(TEXTS[20:50]):
+            record = {"id": f"more{number}", "text": text, "year": 2000 + number}
+            file.write(json.dumps(record) + "\n")
+    (root / ".hidden.txt").write_text("not this one")
+    return root
+
+
+def kept(path):
+    """All that the catalogue says of documents and words, which is the only truth."""
+    with closing(sqlite3.connect(path / CATALOGUE)) as catalogue:
+        return [
+            catalogue.execute(wanted).fetchall()
+            for wanted in (
+                "SELECT * FROM documents ORDER BY position",
+                "SELECT * FROM words ORDER BY number",
+                "SELECT documents, tokens, words, words_checksum FROM state",
+            )
+        ]
+
+
+def read(folder):
+    return tk.read(folder, pattern=["**/*.txt", "*.jsonl"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"stop_words": "smart"}, {"normalize": "stem"}, {"ngram_range": (1, 2)}],
+    ids=["plain", "stop words", "stems", "runs"],
+)
+def test_the_same_index(folder, tmp_path, settings):
+    with tk.Index.create(tmp_path / "one.kin", **settings) as one:
+        one.add(["first of all"])
+        expected = one.add(read(folder))
+    with tk.Index.create(tmp_path / "two.kin", **settings) as two:
+        two.add(["first of all"])
+        assert two.add(read(folder), on="threads", n_jobs=3) == expected
+        two.verify()
+    assert kept(tmp_path / "two.kin") == kept(tmp_path / "one.kin")
+
+
+def test_on_a_cluster(folder, tmp_path, client):
+    told = []
+    documents = read(folder)
+    with (
+        tk.Index.create(tmp_path / "one.kin") as one,
+        tk.Index.create(tmp_path / "two.kin") as two,
+    ):
+        one.add(read(folder))
+        two.add(documents, on=client, progress=lambda *now: told.append(now))
+        two.verify()
+    assert kept(two.path) == kept(one.path)
+    assert told[-1] == (50, 0)
+    assert len(told) == 8
+    assert (documents.skipped.count, documents.skipped.hidden) == (0, 1)
+
+
+def test_a_list_of_paths_and_a_single_file(folder, tmp_path):
+    paths = sorted(folder.glob("0/*.txt"))
+    with tk.Index.create(tmp_path / "one.kin") as one, tk.Index.create(tmp_path / "two.kin") as two:
+        for index, on in ((one, None), (two, "threads")):
+            index.add(tk.read(paths), on=on)
+            index.add(tk.read(folder / "more.jsonl"), on=on)
+    assert kept(two.path) == kept(one.path)
+
+
+def test_a_document_that_cannot_be_added_keeps_the_blocks_before(folder, tmp_path):
+    (root := tmp_path / "papers").mkdir()
+    for number in range(6):
+        (root / f"{number}.txt").write_text("cats")
+    (root / "7.jsonl").write_text('{"id": "a", "text": "x"}\n{"id": "b"}\n')
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        with pytest.raises(AddError, match=r"document 7: .*line 2: .*Kept: the first 6") as caught:
+            index.add(tk.read(root, pattern="*"), on="threads")
+        assert (caught.value.row, caught.value.kept, len(index)) == (7, 6, 6)
+        with pytest.raises(AddError, match="the id is taken"):
+            index.add(tk.read(root, pattern="*.txt"), on="threads")
+
+
+def test_what_is_skipped_is_told(tmp_path):
+    (root := tmp_path / "papers").mkdir()
+    for number in range(4):
+        (root / f"{number}.jsonl").write_text(f'{{"id": "{number}", "text": "x"}}\nbroken\n')
+    (root / "8.jsonl").write_text("nothing\n")
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        documents = tk.read(root, pattern="*", errors="skip")
+        assert index.add(documents, on="threads").added == 4
+        assert documents.skipped.count == 5
+        (root / "9").mkdir()
+        (root / "9" / "a.jsonl").write_text("nothing\n")
+        with pytest.raises(AddError, match="all was skipped"):
+            index.add(tk.read(root / "9", pattern="*", errors="skip"), on="threads")
+        with pytest.raises(AddError, match="No file of the folder"):
+            index.add(tk.read(root, pattern="*.nothing"), on="threads")
+
+
+@pytest.mark.parametrize("documents", [["a text"], [{"text": "x"}], tk.read(["a text"])])
+def test_documents_that_lie_in_no_file_are_refused(tmp_path, documents):
+    with (
+        tk.Index.create(tmp_path / "test.kin") as index,
+        pytest.raises(ValueError, match="on= is for documents that lie in files"),
+    ):
+        index.add(documents, on="threads")
+
+
+def test_workers_that_are_killed_are_survived(folder, tmp_path, client, kill_workers):
+    """After the first block, both workers are killed: others begin, and read the files again."""
+    killed = []
+
+    def kill(done, total):
+        killed.extend(kill_workers() if not killed else [])
+
+    with (
+        tk.Index.create(tmp_path / "one.kin") as one,
+        tk.Index.create(tmp_path / "two.kin") as two,
+    ):
+        one.add(read(folder))
+        two.add(read(folder), on=client, progress=kill)
+        two.verify()
+    assert len(killed) == 2
+    assert kept(two.path) == kept(one.path)

@@ -1,0 +1,216 @@
+"""A search that is spread over workers finds what one process finds: ids, bits, ties."""
+
+import random
+
+import pytest
+
+from cluster.stores import TEXTS, filled, record
+from textkin import BM25, Index, TfIdf, WordMover
+from textkin.index import ClusterRanking, RankFusion, TermRanking, TransportRanking
+from textkin.index.ranking import _cluster, _pieces, _workers
+
+RANKINGS = {
+    "wmd": "wmd",
+    "wmd, few tables": TransportRanking("wmd", memory=4096),
+    "wmd, tf-idf masses": TransportRanking("wmd", masses="tfidf"),
+    "wmd, cosine cost": WordMover(cost="cosine"),
+    "rwmd": "rwmd",
+    "wcd": "wcd",
+    "bm25": "bm25",
+    "bm25, normed": BM25(norm="l2"),
+    "tfidf": "tfidf",
+    "tfidf, inner": TermRanking(TfIdf(), "inner"),
+}
+QUERIES = [TEXTS[3], TEXTS[40], "cats sleep", "zyxxy", "river bank money zyxxy", ""]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """An index of several segments, with deleted documents, copies, and documents in none."""
+    folder = tmp_path_factory.mktemp("store")
+    with filled(folder / "test.kin") as index:
+        yield index
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
+
+
+def assert_same(found, expected):
+    assert found.ids == expected.ids
+    assert found.scores.tobytes() == expected.scores.tobytes()
+
+
+@pytest.mark.parametrize("by", RANKINGS.values(), ids=RANKINGS)
+def test_the_same_as_in_one_process(store, client, by):
+    spread = ClusterRanking(by, client)
+    for query in QUERIES:
+        assert_same(store.search(query, 7, by=spread), store.search(query, 7, by=by))
+    assert_same(store.search(QUERIES[0], 500, by=spread), store.search(QUERIES[0], 500, by=by))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{}, {"n_jobs": 3}, {"on": "joblib", "n_jobs": 2}],
+    ids=["one thread", "threads", "joblib"],
+)
+def test_the_same_without_a_cluster(store, place):
+    for by in ("wmd", "bm25"):
+        spread = ClusterRanking(by, **place)
+        for query in QUERIES[:3]:
+            assert_same(store.search(query, by=spread), store.search(query, by=by))
+
+
+@pytest.mark.parametrize("by", ["wmd", "bm25", "tfidf"])
+def test_filters_pages_thresholds_and_neighbours(store, client, by):
+    spread = ClusterRanking(by, client)
+    query = TEXTS[5]
+    for where in ("n < 30", "odd = true", "n >= 1000"):
+        found, expected = (store.search(query, by=one, where=where) for one in (spread, by))
+        assert_same(found, expected)
+    page, expected = (store.search(query, 4, by=one, offset=3) for one in (spread, by))
+    assert_same(page, expected)
+    assert_same(page.next(), expected.next())
+    middle = float(expected.scores[1])  # as good as the limit is good enough
+    assert_same(
+        store.search(query, 50, by=spread, threshold=middle),
+        store.search(query, 50, by=by, threshold=middle),
+    )
+    assert_same(store.similar("d17", by=spread), store.similar("d17", by=by))
+    assert_same(
+        store.search({"river": 2.0, "cats": 1.0}, by=spread),
+        store.search({"river": 2.0, "cats": 1.0}, by=by),
+    )
+
+
+@pytest.mark.parametrize("by", ["wmd", "bm25"])
+def test_what_hits_can_do(store, client, by):
+    found, expected = (store.search(TEXTS[5], by=one) for one in (ClusterRanking(by, client), by))
+    assert found.query == expected.query
+    assert found.unknown_words == expected.unknown_words
+    assert found.notes == expected.notes
+    assert found[0].explain().to_dict() == expected[0].explain().to_dict()
+    assert_same(found.feedback(["d3"], ["d8"]), expected.feedback(["d3"], ["d8"]))
+    assert_same(found.pseudo_feedback(3), expected.pseudo_feedback(3))
+
+
+def test_statistics_add_up(store, client):
+    found = store.search(TEXTS[5], by=ClusterRanking("wmd", client), where="n < 50")
+    expected = store.search(TEXTS[5], by="wmd", where="n < 50")
+    stats = found.stats
+    assert set(stats) == set(expected.stats)
+    removed = sum(number for name, number in stats.items() if name.startswith("removed_"))
+    assert stats["documents"] == stats["empty"] + stats["left_out"] + removed + stats["solved"]
+    for name in ("documents", "searched", "empty", "left_out", "query_known", "query_total"):
+        assert stats[name] == expected.stats[name]
+
+
+def test_a_hybrid_of_spread_rankings(store, client):
+    parts = [ClusterRanking("bm25", client), ClusterRanking("wmd", client)]
+    assert_same(
+        store.search(TEXTS[5], by=RankFusion(parts)),
+        store.search(TEXTS[5], by=RankFusion(["bm25", "wmd"])),
+    )
+
+
+def test_later_blocks_know_how_far_hits_may_be(store, monkeypatch):
+    """On one thread the blocks come one after another, and each has the limit of those before."""
+    seen = []
+    original = _workers.Search.__call__
+
+    def watched(self, block, *, memory):
+        seen.append(block.thresholds)
+        return original(self, block, memory=memory)
+
+    monkeypatch.setattr(_workers.Search, "__call__", watched)
+    found = store.search(TEXTS[5], 3, by=ClusterRanking("wmd", memory="1MB"))
+    limits = [limit for (limit,) in seen[len(seen) // 2 :]]  # the first half told that it is new
+    assert len(limits) >= 3
+    assert limits == sorted(limits, reverse=True)
+    assert limits[-1] >= found.scores[-1]
+
+
+def test_by_the_address_of_a_scheduler(store, cluster):
+    spread = ClusterRanking("wmd", cluster.scheduler_address)
+    assert_same(store.search(TEXTS[5], by=spread), store.search(TEXTS[5], by="wmd"))
+
+
+def test_workers_that_are_killed_are_survived(store, client, kill_workers, monkeypatch):
+    """When the first block is back, both workers are killed; others open their segments anew."""
+    spread = ClusterRanking("wmd", client, memory="32MB")
+    store.search(TEXTS[40], by=spread)
+    killed = []
+    original = _cluster._take
+
+    def take(best, found, start):
+        original(best, found, start)
+        if start == 0 and not killed:
+            killed.extend(kill_workers())
+
+    monkeypatch.setattr(_cluster, "_take", take)
+    assert_same(store.search(TEXTS[5], by=spread), store.search(TEXTS[5], by="wmd"))
+    assert len(killed) == 2
+
+
+def test_an_empty_index_and_one_without_segments(tmp_path, client):
+    spread = ClusterRanking("wmd", client)
+    with Index.create(tmp_path / "test.kin") as index:
+        assert index.search("cats", by=spread).ids == []
+        index.add(["cats purr", "dogs bark"])
+        assert_same(index.search("a kitten", by=spread), index.search("a kitten", by="wmd"))
+
+
+def test_a_search_sees_one_state_while_others_write(tmp_path, client):
+    """Deleted, merged away and compacted meanwhile: a reader finds what its state has."""
+    with filled(tmp_path / "test.kin") as writer, Index.open(writer.path) as reader:
+        spread = ClusterRanking("wmd", client)
+        first = reader.search(TEXTS[5], by=spread)
+        expected = reader.search(TEXTS[5], by="wmd")
+        writer.delete(expected.ids[:3])
+        writer.add([record(n, f"new{n}") for n in range(200, 260)])
+        writer.compact()
+        assert_same(first, expected)
+        assert_same(reader.search(TEXTS[5], by=spread), expected)
+        fresh = ClusterRanking("wmd", client, memory="64MB")  # whose workers have opened nothing
+        assert_same(reader.search(TEXTS[5], by=fresh), expected)
+        reader.refresh()
+        assert reader.search(TEXTS[5], by="wmd").ids != expected.ids
+        assert_same(reader.search(TEXTS[5], by=spread), reader.search(TEXTS[5], by="wmd"))
+
+
+def test_a_folder_that_workers_cannot_see(store, monkeypatch):
+    def refuse(path, record):
+        raise PermissionError(13, "not for you")
+
+    monkeypatch.setattr(_workers, "map_segment", refuse)
+    with pytest.raises(FileNotFoundError, match="under the same path on every worker"):
+        store.search(TEXTS[5], by=ClusterRanking("wmd", memory="2MB"))
+
+
+@pytest.mark.parametrize("by", ["hybrid", "nothing", 3])
+def test_rankings_that_cannot_be_spread_are_refused(by):
+    with pytest.raises((ValueError, TypeError), match="by must be"):
+        ClusterRanking(by)
+
+
+def test_rankings_are_values(client):
+    same = [ClusterRanking("wmd", client) for _ in range(2)]
+    assert same[0] == same[1]
+    assert hash(same[0]) == hash(same[1])
+    assert same[0] != ClusterRanking("wmd")
+    assert "TransportRanking('wmd')" in repr(same[0])
+
+
+def test_blocks_of_rows():
+    rng = random.Random(1)
+    for _ in range(200):
+        sizes = [rng.randrange(9) for _ in range(rng.randrange(5))]
+        parts, least, whole = rng.randrange(1, 9), rng.randrange(1, 4), rng.random() < 0.5
+        blocks = _pieces.cut(sizes, parts, least=least, whole=whole)
+        assert len(blocks) <= parts
+        rows = [(p.segment, row) for b in blocks for p in b for row in range(p.first, p.end)]
+        assert rows == [(at, row) for at, size in enumerate(sizes) for row in range(size)]
+        assert all(blocks)
+        if whole:
+            assert all((p.first, p.end) == (0, sizes[p.segment]) for b in blocks for p in b)

@@ -1,0 +1,228 @@
+"""Joins that are streamed to Parquet: what searches find, in parts that are whole or not there."""
+
+import json
+import sys
+
+import pytest
+
+from cluster.stores import RECORDS, TEXTS, VECTORS, filled, record
+
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+
+from textkin import Index, WordMover  # noqa: E402
+from textkin.index import TransportRanking  # noqa: E402
+from textkin.index.ranking import _cluster, _pairs  # noqa: E402
+
+QUERIES = [*TEXTS[3:20], "", "zyxxy", "river bank"]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
+        yield index
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
+    monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
+
+
+@pytest.fixture(params=["here", "threads", "client"])
+def place(request):
+    if request.param == "client":
+        return {"on": request.getfixturevalue("client")}
+    return {"on": "threads", "n_jobs": 2} if request.param == "threads" else {}
+
+
+def rows(parts):
+    return [tuple(row.values()) for row in parquet.read_table(parts.folder).to_pylist()]
+
+
+def expected(store, queries, **options):
+    return [
+        (str(number), rank, hit.id, hit.score)
+        for number, query in enumerate(queries)
+        for rank, hit in enumerate(store.search(query, **options))
+    ]
+
+
+class TestNeighbours:
+    @pytest.mark.parametrize("by", ["wmd", "bm25"])
+    def test_are_what_searches_find(self, store, tmp_path, place, by):
+        told = []
+        parts = store.join(
+            QUERIES, tmp_path, 4, by=by, part=8, progress=lambda *now: told.append(now), **place
+        )
+        assert rows(parts) == expected(store, QUERIES, k=4, by=by)
+        assert (parts.files, parts.made) == (3, 3)
+        assert parts.rows == len(rows(parts))
+        assert told == [(8, 20), (16, 20), (20, 20)]
+
+    def test_filters_thresholds_and_ids(self, store, tmp_path, client):
+        asked = [{"id": f"q{n}", "text": text} for n, text in enumerate(QUERIES)]
+        options = {"by": "wmd", "where": "n < 50", "threshold": 3.5}
+        parts = store.join(iter(asked), tmp_path, 4, on=client, part=7, **options)
+        found = expected(store, QUERIES, k=4, **options)
+        assert rows(parts) == [(f"q{number}", *rest) for number, *rest in found]
+
+    def test_go_on_behind_what_is_there(self, store, tmp_path):
+        class Enough(Exception):
+            pass
+
+        def stop(done, total):
+            raise Enough
+
+        with pytest.raises(Enough):
+            store.join(QUERIES, tmp_path, part=8, progress=stop)
+        left = tmp_path / ".part-00000001.parquet.0123.tmp"  # by one that was killed
+        left.touch()
+        before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("part*")}
+        assert list(before) == ["part-00000000.parquet"]
+        parts = store.join(QUERIES, tmp_path, part=8, n_jobs=2)
+        assert rows(parts) == expected(store, QUERIES, by="wmd")
+        assert (parts.files, parts.made) == (3, 2)
+        assert (tmp_path / "part-00000000.parquet").stat().st_mtime_ns == before.popitem()[1]
+        assert not left.exists()
+        again = store.join(QUERIES, tmp_path, part=8)
+        assert (again.files, again.made, again.rows) == (3, 0, parts.rows)
+
+    def test_refuse_to_go_on_with_something_else(self, store, tmp_path):
+        store.join(QUERIES, tmp_path, part=8)
+        with pytest.raises(ValueError, match="was begun with k = 10, and this call has 3"):
+            store.join(QUERIES, tmp_path, 3, part=8)
+        with pytest.raises(ValueError, match="was begun with by = "):
+            store.join(QUERIES, tmp_path, by="bm25", part=8)
+        with pytest.raises(ValueError, match="was made for other queries"):
+            store.join(QUERIES[::-1], tmp_path, part=8)
+        store.join(QUERIES, tmp_path, part=8, by=TransportRanking("wmd", memory="1MB", n_jobs=2))
+
+    def test_refuse_another_state(self, tmp_path):
+        with Index.create(tmp_path / "test.kin", vectors=VECTORS) as index:
+            index.add(RECORDS[:5])
+            index.join(["cats"], tmp_path / "found")
+            index.add(RECORDS[5:6])
+            with pytest.raises(ValueError, match="was begun with index = "):
+                index.join(["cats"], tmp_path / "found")
+
+    def test_refuse_the_folder_of_somebody_else(self, store, tmp_path):
+        (tmp_path / "mine.txt").touch()
+        with pytest.raises(FileExistsError, match="is not empty"):
+            store.join(QUERIES, tmp_path)
+        (tmp_path / "_join.json").write_text(json.dumps({"format": "other"}))
+        with pytest.raises(FileExistsError, match="not what a join has written"):
+            store.join(QUERIES, tmp_path)
+
+    def test_of_nothing(self, store, tmp_path):
+        assert store.join([], tmp_path / "a").files == 0
+        with Index.create(tmp_path / "test.kin") as index:
+            assert index.join(["cats"], tmp_path / "b").rows == 0
+            index.add(["cats"])
+            parts = index.join(["cats", "cats"], tmp_path / "c", 5, n_jobs=2)
+            assert rows(parts) == expected(index, ["cats", "cats"], by="wmd")
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [({"k": 0}, "k must be"), ({"part": 0}, "part must be"), ({"threshold": "x"}, "threshold")],
+    )
+    def test_wrong_arguments(self, store, tmp_path, wrong, said):
+        with pytest.raises((ValueError, TypeError), match=said):
+            store.join(QUERIES, tmp_path / "new", **wrong)
+        assert not (tmp_path / "new").exists()
+
+    def test_a_query_that_is_no_text(self, store, tmp_path):
+        with pytest.raises(TypeError):
+            store.join(["cats", 3], tmp_path)
+
+
+def near(store, radius, **parameters):
+    """All near pairs of what is in the index, by the search of documents in memory."""
+    documents = [one for one in store if {*one.text.split()} - {"zyxxy", "qwrtp"}]
+    mover = WordMover(VECTORS, stop_words=None, **parameters)
+    return [
+        (documents[first].id, documents[second].id, distance)
+        for block in mover.pairwise_below([one.text for one in documents], radius)
+        for first, second, distance in zip(
+            block.rows, block.columns, block.distances.tolist(), strict=True
+        )
+    ]
+
+
+class TestPairs:
+    def test_are_what_one_process_finds(self, store, tmp_path, place):
+        by = TransportRanking(stop_words=None)
+        told = []
+        parts = store.near_pairs(
+            3.0, tmp_path, by=by, progress=lambda *now: told.append(now), **place
+        )
+        found = near(store, 3.0)
+        assert len(found) > 50
+        assert rows(parts) == found
+        assert parts.files > 5
+        assert told[-1][0] == told[-1][1]
+
+    def test_with_other_masses(self, store, tmp_path):
+        by = TransportRanking(stop_words=None, masses="sif")
+        parts = store.near_pairs(2.0, tmp_path, by=by, n_jobs=2)
+        assert rows(parts) == near(store, 2.0, masses="sif")
+
+    def test_that_are_equal(self, store, tmp_path):
+        parts = store.near_pairs(0.0, tmp_path)
+        ids = {(first, second) for first, second, _ in rows(parts)}
+        assert ids >= {("d5", "d11"), ("d5", "d52"), ("d5", "d81"), ("d52", "d81")}
+        assert all(distance == 0 for *_, distance in rows(parts))
+
+    def test_go_on_behind_what_is_there(self, store, tmp_path, client):
+        class Enough(Exception):
+            pass
+
+        def stop(done, total):
+            if done > 20:  # those of the first part, and some of the second
+                raise Enough
+
+        with pytest.raises(Enough):
+            store.near_pairs(2.5, tmp_path / "one", on=client, progress=stop)
+        assert len([*(tmp_path / "one").glob("part*")]) == 1
+        parts = store.near_pairs(2.5, tmp_path / "one")
+        assert parts.made == parts.files - 1
+        whole = store.near_pairs(2.5, tmp_path / "two")
+        assert rows(parts) == rows(whole)
+        with pytest.raises(ValueError, match=r"was begun with threshold = 2\.5"):
+            store.near_pairs(1.0, tmp_path / "one")
+
+    def test_workers_that_are_killed_are_survived(self, store, tmp_path, client, kill_workers):
+        killed = []
+
+        def kill(done, total):
+            if done == 3:
+                killed.extend(kill_workers())
+
+        parts = store.near_pairs(2.5, tmp_path / "one", on=client, progress=kill)
+        assert len(killed) == 2
+        assert rows(parts) == rows(store.near_pairs(2.5, tmp_path / "two"))
+
+    def test_while_others_write(self, tmp_path):
+        """Segments that are merged away before they are opened are searched here."""
+        with filled(tmp_path / "test.kin") as writer, Index.open(writer.path) as reader:
+            expected = near(reader, 2.5)
+            writer.delete(["d5"])
+            writer.add([record(n, f"new{n}") for n in range(200, 260)])
+            writer.compact()
+            by = TransportRanking(stop_words=None)
+            assert rows(reader.near_pairs(2.5, tmp_path / "found", by=by)) == expected
+
+    def test_refusals(self, store, tmp_path):
+        with pytest.raises(ValueError, match="by must be a distance"):
+            store.near_pairs(1.0, tmp_path, by="bm25")
+        with pytest.raises(ValueError, match="threshold must be"):
+            store.near_pairs(-1.0, tmp_path)
+
+    def test_of_an_empty_index(self, tmp_path):
+        with Index.create(tmp_path / "test.kin") as index:
+            assert index.near_pairs(1.0, tmp_path / "found").rows == 0
+
+
+def test_without_pyarrow_the_extra_is_named(store, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'textkin\[parquet\]'"):
+        store.join(["x"], tmp_path)
