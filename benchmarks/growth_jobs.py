@@ -188,6 +188,7 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
         "unique_words": unique_words(bags),
         "query_words": unique_words(singles),
         "words": len(np.unique(bags.indices)),
+        "vectors": list(matrix.shape),
         "build": fitted.told(),
         "search_megabytes": {"peak": resident_megabytes("VmHWM")},
         "wmd": {
@@ -224,9 +225,11 @@ def build_index(stored: Stored, documents: int, path: Path) -> dict[str, Any]:
     counting, read = counting_seconds(stored, documents)
     with Index.open(path) as index:
         facts = index.info()
+        entries = int(index.document_frequencies().sum())
     if facts.documents != documents:
         raise ValueError(f"the index has {facts.documents} of {documents} documents")
     return {
+        "entries": entries,
         "words": facts.words,
         "tokens": facts.tokens,
         "segments": facts.segments,

@@ -145,7 +145,7 @@ def figures(measured: Sequence[Entry]) -> dict[str, str]:
             for name, points in drawn.get(quantity, {}).items():
                 label = name.split()[0] + f" {quantity}" if len(quantities) > 1 else name
                 exponent = slope(points)
-                series[label + ("" if exponent is None else f" n^{exponent:.2f}")] = points
+                series[label + ("" if exponent is None else f" n^{exponent:z.2f}")] = points
         if series:
             found[file] = line_figure(
                 series,
@@ -209,6 +209,6 @@ def table(measured: Sequence[Entry]) -> str:
                 values[2] /= 1e6
             lines.append(f"| | {entry['documents']:,} | {' | '.join(map(number, values))} |")
         fitted = [slope(points_of(measured, column, collection, surface)) for column in columns]
-        cells = ["" if p is None else f"{p:.2f}" for p in fitted]
+        cells = ["" if p is None else f"{p:z.2f}" for p in fitted]
         lines += [f"| slope | | {' | '.join(cells)} |", ""]
     return "\n".join(lines[:-1])

@@ -1,0 +1,377 @@
+"""What 100 million and a billion documents take on many workers: the model's tables.
+
+Parameters come from the stored results of growth.py and cluster.py; what is missing is named, and
+what is assumed in its place. The model is scaling_model.py, the reasoning docs/scaling.md::
+
+    python benchmarks/scaling.py
+    python benchmarks/scaling.py --write docs/scaling.md
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import growth_report
+from environment import RESULTS
+from growth_report import number
+from scaling_model import (
+    Check,
+    Cluster,
+    Collection,
+    Device,
+    best_workers,
+    bm25_on,
+    build_on,
+    collection_of,
+    half_efficient,
+    held_out,
+    memory_on,
+    query_alone,
+    query_on,
+    query_on_devices,
+)
+from table import put_between_markers
+
+SIZES = (100_000_000, 1_000_000_000)
+WORKERS = (1, 16, 64, 256, 1024)
+PARTS = ("table", "scan", "refine", "solve", "tasks", "network")
+DEVICES = (1, 8, 64)
+BATCH = 256  # queries that pass over documents together
+PER_DOCUMENT = 1e6  # nanoseconds of a millisecond
+
+
+@dataclass
+class Known:
+    """What the stored results say.
+
+    Attributes
+    ----------
+    collections : list of Collection
+        Those that were measured in two sizes at least.
+    cluster : Cluster
+        What workers cost beside their work.
+    device : Device or None
+        An accelerator, if one was measured.
+    measured : list of mapping
+        The entries of growth.json.
+    checks : list of Check
+        Predictions beside measurements.
+    missing : list of str
+        What is not there, and what is taken instead.
+    """
+
+    collections: list[Collection] = field(default_factory=list)
+    cluster: Cluster = field(default_factory=Cluster)
+    device: Device | None = None
+    measured: list[Any] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def read(results: Path) -> Known:
+    """Read the results in a folder; whatever is not there is told."""
+    known = Known()
+    growth = _json(results / "growth.json")
+    if growth is None:
+        known.missing.append("growth.json is not there: python benchmarks/growth.py makes it.")
+        return known
+    known.measured = growth["measured"]
+    for name in dict.fromkeys(entry["collection"] for entry in known.measured):
+        try:
+            known.collections.append(collection_of(name, known.measured))
+        except ValueError as error:
+            known.missing.append(f"{error}.")
+            continue
+        checks = held_out(name, known.measured)
+        known.checks += checks
+        if not checks:
+            known.missing.append(f"{name}: no prediction, for that wants three sizes.")
+    _read_device(known, _json(results / "gpu.json"))
+    return known
+
+
+def _read_device(known: Known, found: Any) -> None:
+    """Take what ``"scaling"`` of gpu.json says of a device; its names are those of `Device`."""
+    if found is None or "scaling" not in found:
+        known.missing.append("gpu.json with the numbers of a device: there is no table of devices.")
+        return
+    known.device = Device(**found["scaling"])
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose first column is text and the others numbers."""
+    return "\n".join(
+        [
+            f"| {' | '.join(heads)} |",
+            f"| --- |{' ---: |' * (len(heads) - 1)}",
+            *(f"| {' | '.join(cells)} |" for cells in rows),
+        ]
+    )
+
+
+def bytes_of(value: float) -> str:
+    """Return bytes with a unit."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 999.5:
+            return f"{number(value)} {unit}"
+        value /= 1e3
+    return f"{number(value)} TB"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds with a unit."""
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s")):
+        if seconds >= 1.5 * size or unit == "s":
+            return (
+                f"{number(seconds / size)} {unit}"
+                if seconds >= 1
+                else f"{number(1e3 * seconds)} ms"
+            )
+    raise AssertionError
+
+
+def growth_table(known: Known) -> str:
+    """Return what was measured."""
+    return growth_report.table(known.measured)
+
+
+def parameters(known: Known) -> str:
+    """Return what the model rests on."""
+    rows: list[tuple[str, Callable[[Collection], str]]] = [
+        ("largest size measured", lambda c: f"{c.largest:,}"),
+        ("table of a query, ms", lambda c: number(c.table)),
+        ("bound and order, ns a document", lambda c: number(PER_DOCUMENT * c.scan.rate)),
+        ("refining, µs a document", lambda c: number(1e3 * c.refine)),
+        ("solving, µs a document", lambda c: number(1e3 * c.solve)),
+        ("refined of n", lambda c: f"{number(c.refined.scale)} n^{c.refined.exponent:.2f}"),
+        ("solved of n", lambda c: f"{number(c.solved.scale)} n^{c.solved.exponent:.2f}"),
+        ("different words of n", lambda c: f"{number(c.words.scale)} n^{c.words.exponent:.2f}"),
+        ("different words a document", lambda c: number(c.entries)),
+        ("text, bytes a document", lambda c: number(c.text)),
+        ("catalogue, bytes a document", lambda c: number(c.catalogue)),
+        ("segments, bytes a document", lambda c: number(c.segments)),
+        ("counting, µs a document", lambda c: number(1e6 * c.counting)),
+        ("writing, µs a document", lambda c: number(1e6 * c.writing)),
+        ("BM25, ns a document", lambda c: number(PER_DOCUMENT * c.bm25.rate)),
+        ("word vectors", lambda c: bytes_of(c.vectors)),
+    ]
+    found = known.collections
+    table = markdown(
+        ["", *(c.name for c in found)], [[name, *(make(c) for c in found)] for name, make in rows]
+    )
+    cluster = known.cluster
+    return (
+        f"{table}\n\nOf the cluster: the scheduler takes {number(cluster.task)} ms for a task, a "
+        f"round of tasks {number(cluster.latency)} ms to go out and come back; links of "
+        f"{bytes_of(cluster.network)}/s; {bytes_of(cluster.query_bytes)} out and "
+        f"{bytes_of(cluster.answer_bytes)} back with a task, besides 16 bytes a hit."
+    )
+
+
+def checks_table(known: Known) -> str:
+    """Return predictions beside measurements."""
+    rows = [
+        [check.what, number(check.predicted), number(check.measured), f"{100 * check.error:+.0f} %"]
+        for check in known.checks
+    ]
+    return markdown(["", "predicted", "measured", "error"], rows)
+
+
+def each(known: Known) -> list[tuple[Collection, int]]:
+    """Return all collections in all sizes of the tables."""
+    return [(what, n) for what in known.collections for n in SIZES]
+
+
+def search_table(known: Known) -> str:
+    """Return milliseconds of a query by WMD, and what it looks at and moves."""
+    heads = [
+        "documents, workers",
+        *PARTS,
+        "ms a query",
+        "times faster",
+        "refined",
+        "solved",
+        "moved",
+    ]
+    rows = []
+    for what, n in each(known):
+        alone = query_alone(what, n)["total"]
+        for workers in WORKERS:
+            found = query_on(what, n, workers, known.cluster)
+            rows.append(
+                [
+                    f"{what.name}, {n:,}, {workers:,}",
+                    *(number(found[part]) for part in PARTS),
+                    number(found["total"]),
+                    number(alone / found["total"]),
+                    number(round(found["refined"])),
+                    number(round(found["solved"])),
+                    bytes_of(found["moved"]),
+                ]
+            )
+    return markdown(heads, rows)
+
+
+def memory_table(known: Known) -> str:
+    """Return what a worker needs, and what travels once."""
+    parts = ("vectors", "search", "candidates", "words", "rows", "total")
+    heads = [
+        "documents, workers",
+        *parts,
+        "index on the disk",
+        "BM25, ms",
+        "its state, all workers",
+    ]
+    rows = []
+    for what, n in each(known):
+        for workers in WORKERS:
+            found = memory_on(what, n, workers, known.cluster)
+            words = bm25_on(what, n, workers, known.cluster)
+            rows.append(
+                [
+                    f"{what.name}, {n:,}, {workers:,}",
+                    *(bytes_of(found[part]) for part in parts),
+                    bytes_of(found["disk"]),
+                    number(words["total"]),
+                    bytes_of(words["state"]),
+                ]
+            )
+    return markdown(heads, rows)
+
+
+def build_table(known: Known) -> str:
+    """Return how long building takes, and what bounds it."""
+    heads = [
+        "documents",
+        "one worker",
+        "16 workers",
+        "counting alone, 16",
+        "writer alone",
+        "to the writer",
+    ]
+    rows = []
+    for what, n in each(known):
+        one, many = (build_on(what, n, workers, known.cluster) for workers in (1, 16))
+        rows.append(
+            [
+                f"{what.name}, {n:,}",
+                duration(one["total"]),
+                duration(many["total"]),
+                duration(many["counting"]),
+                duration(many["writing"]),
+                bytes_of(many["moved"]),
+            ]
+        )
+    return markdown(heads, rows)
+
+
+def device_table(known: Known) -> str:
+    """Return milliseconds of a query on accelerators."""
+    device = known.device
+    if device is None:
+        return "Not measured yet."
+    rows = []
+    for n in SIZES:
+        for devices in DEVICES:
+            found = query_on_devices(device, n, devices, BATCH)
+            rows.append(
+                [
+                    f"{device.collection}, {n:,}, {devices}",
+                    number(found["work"]),
+                    bytes_of(found["bytes"]),
+                    "yes" if found["fits"] else "no",
+                    number(found["streamed"]),
+                    number(found["total"]),
+                ]
+            )
+    heads = ["documents, devices", "work, ms", "a device", "fits", "streamed, ms", "ms a query"]
+    return markdown(heads, rows)
+
+
+def limits_table(known: Known) -> str:
+    """Return how many workers are worth having."""
+    heads = [
+        "documents",
+        "ms alone",
+        "workers at half efficiency",
+        "ms with them",
+        "workers with the least time",
+        "ms with them",
+        "solves before limits arrive",
+        "of all solves",
+    ]
+    rows = []
+    for what, n in each(known):
+        half, most = (choose(what, n, known.cluster) for choose in (half_efficient, best_workers))
+        times = [query_on(what, n, workers, known.cluster) for workers in (half, most)]
+        blind = most * what.solved(n / (4 * most))
+        rows.append(
+            [
+                f"{what.name}, {n:,}",
+                number(query_alone(what, n)["total"]),
+                f"{half:,}",
+                number(times[0]["total"]),
+                f"{most:,}",
+                number(times[1]["total"]),
+                number(round(blind)),
+                f"{100 * blind / times[1]['solved']:.0f} %",
+            ]
+        )
+    return markdown(heads, rows)
+
+
+def missing_lines(known: Known) -> str:
+    """Return what is not measured yet."""
+    return "\n".join(f"- {line}" for line in known.missing) or "Nothing."
+
+
+TABLES: dict[str, Callable[[Known], str]] = {
+    "growth": growth_table,
+    "scaling-parameters": parameters,
+    "scaling-checks": checks_table,
+    "scaling-search": search_table,
+    "scaling-memory": memory_table,
+    "scaling-build": build_table,
+    "scaling-devices": device_table,
+    "scaling-limits": limits_table,
+    "scaling-missing": missing_lines,
+}
+
+
+def main() -> None:
+    """Print the tables or write them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace between its markers")
+    arguments = parser.parse_args()
+    known = read(arguments.results)
+    if not known.collections:
+        sys.exit("scaling.py: " + " ".join(known.missing))
+    if arguments.write is None:
+        for name, make in TABLES.items():
+            print(f"{name}\n\n{make(known)}\n")
+        return
+    text = arguments.write.read_text(encoding="utf-8")
+    try:
+        for name, make in TABLES.items():
+            text = put_between_markers(text, make(known), name)
+    except ValueError as error:
+        sys.exit(f"scaling.py: {arguments.write}: {error}.")
+    arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

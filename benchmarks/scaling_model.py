@@ -1,0 +1,438 @@
+"""A model of time, memory and traffic for collections that no machine here can hold.
+
+Its parameters come from what growth.py measured; what it says of sizes that were measured stands
+beside the measurements. docs/scaling.md has the reasoning. All times are of one thread a worker.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from growth_report import Entry, slope
+
+ROUNDS = 4  # blocks that a worker searches for a query, one after another
+LEAST = 2_048  # rows of a block
+ENTRY_BYTES = 8  # of a document's row: number of a word and its count
+ROW_BYTES = 8  # of its place
+CANDIDATE_BYTES = 32  # of a document in a search, at most
+WORD_BYTES = 4 + 8 + 4  # of a word on every worker: row among the vectors, place, slots of a hash
+FREQUENCY_BYTES = 8  # of a word, where a ranking by words needs its statistics
+HIT_BYTES = 16  # a position and a score
+K = 10
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is not measured by growth.py.
+
+    Attributes
+    ----------
+    task : float
+        Milliseconds of the scheduler for one block of one query; tasks pass through it in turn.
+    latency : float
+        Milliseconds until a block that was handed out has begun, and its answer is back.
+    network : float
+        Bytes a second of a link.
+    disk : float
+        Bytes a second that a worker reads from storage.
+    query_bytes : float
+        What travels with a block: the query and the limit, wrapped up.
+    answer_bytes : float
+        What comes back with it, beside the hits.
+    memory : float
+        Bytes that a worker may use for the tables of a search.
+    """
+
+    task: float = 1.0
+    latency: float = 5.0
+    network: float = 1.25e9
+    disk: float = 1e9
+    query_bytes: float = 2_000
+    answer_bytes: float = 1_000
+    memory: float = 512e6
+
+
+class Power(NamedTuple):
+    """A number that grows as scale * n ** exponent."""
+
+    scale: float
+    exponent: float
+
+    @classmethod
+    def fit(cls, points: Iterable[tuple[float, float]]) -> "Power":
+        """Return the power law nearest to points, by least squares of logarithms."""
+        found = list(points)
+        exponent = slope(found)
+        if exponent is None:
+            raise ValueError(f"a power law needs two sizes with numbers above 0; got {found}")
+        x, y = np.log(np.array(found)).T
+        return cls(float(np.exp(y.mean() - exponent * x.mean())), exponent)
+
+    def __call__(self, n: float) -> float:
+        """Return the number at n."""
+        return self.scale * n**self.exponent
+
+
+class Line(NamedTuple):
+    """A number that grows as start + rate * n."""
+
+    start: float
+    rate: float
+
+    @classmethod
+    def fit(cls, points: Iterable[tuple[float, float]]) -> "Line":
+        """Return the line through the smallest and the largest size; neither part is below 0."""
+        found = sorted(points)
+        (x0, y0), (x1, y1) = found[0], found[-1]
+        if x0 == x1:
+            raise ValueError(f"a line needs two sizes; got {found}")
+        rate = max(0.0, (y1 - y0) / (x1 - x0))
+        return cls(max(0.0, y0 - rate * x0), rate)
+
+    def __call__(self, n: float) -> float:
+        """Return the number at n."""
+        return self.start + self.rate * n
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What one kind of documents costs.
+
+    Attributes
+    ----------
+    name : str
+        Its name in growth.json.
+    largest : int
+        The largest size that the parameters rest on.
+    table : float
+        Milliseconds for the costs of a query's words to all words.
+    scan : Line
+        Milliseconds for the cheap bound of n documents, and their order.
+    refine, solve : float
+        Milliseconds of one document.
+    refined, solved : Power
+        How many documents a search of n refines and solves.
+    entries : float
+        Different words of a document, as the index counts them.
+    words : Power
+        Different words of n documents.
+    text, catalogue, segments : float
+        Bytes of a document: as it is, and in an index.
+    counting, writing : float
+        Seconds of a processor for a document: splitting and counting its words, which workers
+        can do; all else, which the one writer does.
+    bm25 : Line
+        Milliseconds of a query by BM25 of n documents.
+    vectors : float
+        Bytes of the word vectors.
+    """
+
+    name: str
+    largest: int
+    table: float
+    scan: Line
+    refine: float
+    solve: float
+    refined: Power
+    solved: Power
+    entries: float
+    words: Power
+    text: float
+    catalogue: float
+    segments: float
+    counting: float
+    writing: float
+    bm25: Line
+    vectors: float
+
+
+def collection_of(name: str, measured: Sequence[Entry]) -> Collection:
+    """Return the parameters that measurements of some sizes give.
+
+    Parameters
+    ----------
+    name : str
+        The collection.
+    measured : sequence of mapping
+        Entries of growth.json; at least two sizes through both surfaces.
+
+    Raises
+    ------
+    ValueError
+        If there are not two sizes of each surface.
+    """
+    movers, indexes = (of_surface(name, measured, surface) for surface in ("mover", "index"))
+    if min(len(movers), len(indexes)) < 2:
+        raise ValueError(
+            f"{name}: two sizes of both surfaces are needed; there are {len(movers)} of the mover "
+            f"and {len(indexes)} of the index"
+        )
+    last, stored = movers[-1], indexes[-1]
+    stages = last["wmd"]["milliseconds_by_stage"]
+    n = stored["documents"]
+    build = stored["build"]
+    return Collection(
+        name=name,
+        largest=n,
+        table=stages["table"],
+        scan=Line.fit((e["documents"], _scan(e["wmd"]["milliseconds_by_stage"])) for e in movers),
+        refine=stages["refine"] / max(1.0, last["wmd"]["refined"]["mean"]),
+        solve=stages["solve"] / max(1.0, last["wmd"]["solved"]["mean"]),
+        refined=Power.fit((e["documents"], e["wmd"]["refined"]["mean"]) for e in movers),
+        solved=Power.fit((e["documents"], e["wmd"]["solved"]["mean"]) for e in movers),
+        entries=stored["entries"] / n,
+        words=Power.fit((e["documents"], e["words"]) for e in indexes),
+        text=1e6 * stored["text_megabytes"] / n,
+        catalogue=stored["bytes"]["catalogue"] / n,
+        segments=stored["bytes"]["segments"] / n,
+        counting=build["of_it_counting"] / n,
+        writing=max(0.0, build["seconds"] - build["of_it_counting"]) / n,
+        bm25=Line.fit(
+            (e["documents"], e["bm25"]["milliseconds"]["single"]["median"]) for e in indexes
+        ),
+        vectors=4.0 * last["vectors"][0] * last["vectors"][1],
+    )
+
+
+def of_surface(name: str, measured: Sequence[Entry], surface: str) -> list[Entry]:
+    """Return the entries of a collection through a surface, by size."""
+    here = [e for e in measured if (e["collection"], e["surface"]) == (name, surface)]
+    return sorted(here, key=lambda entry: entry["documents"])
+
+
+def _scan(stages: Mapping[str, float]) -> float:
+    return stages["bound"] + stages["order"]
+
+
+# ---------------------------------------------------------------------- one machine
+
+
+def query_alone(what: Collection, n: float) -> dict[str, float]:
+    """Return the milliseconds of a query by WMD where one process has all documents, by part."""
+    parts = {
+        "table": what.table,
+        "scan": what.scan(n),
+        "refine": what.refine * what.refined(n),
+        "solve": what.solve * what.solved(n),
+    }
+    return {**parts, "total": sum(parts.values())}
+
+
+# ---------------------------------------------------------------------- a cluster
+
+
+class Cut(NamedTuple):
+    """How an index is cut for its workers: blocks of so many rows, in so many rounds."""
+
+    rows: float
+    rounds: int
+    blocks: int
+
+
+def cut(n: float, workers: int) -> Cut:
+    """Return the blocks of n documents: `ROUNDS` for a worker, but none smaller than `LEAST`."""
+    rows = max(LEAST, n / (ROUNDS * workers))
+    blocks = max(1, int(np.ceil(n / rows - 1e-9)))
+    return Cut(min(rows, n), int(np.ceil(blocks / workers)), blocks)
+
+
+def looked_at(law: Power, size: Cut, workers: int) -> list[float]:
+    """Return how many documents a block of each round refines (or solves).
+
+    Documents lie in random order. In the first round a block knows nothing, and looks at as much
+    as a search of it alone. Later the limit is that of all x documents that were searched before;
+    a search of these looks at law(x) of them, so a block of m at m / x times as many.
+    """
+    found = [law(size.rows)]
+    for number in range(1, size.rounds):
+        before = min(number * workers, size.blocks) * size.rows
+        found.append(min(found[0], law(before) * size.rows / before))
+    return found
+
+
+def query_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
+    """Return what a query by WMD takes on workers: milliseconds by part, work and traffic."""
+    size = cut(n, workers)
+    refined, solved = (looked_at(law, size, workers) for law in (what.refined, what.solved))
+    moved = size.blocks * (cluster.query_bytes + cluster.answer_bytes + K * HIT_BYTES)
+    busy = min(workers, size.blocks)
+    parts = {
+        # every block has a table of its own, for the words that its documents have
+        "table": size.rounds * what.table,
+        "scan": size.rounds * what.scan.start + what.scan.rate * size.rounds * size.rows,
+        "refine": what.refine * sum(refined),
+        "solve": what.solve * sum(solved),
+        "tasks": size.blocks * cluster.task + size.rounds * cluster.latency,
+        "network": 1e3 * moved / cluster.network,
+    }
+    return {
+        **parts,
+        "total": sum(parts.values()),
+        "blocks": size.blocks,
+        "refined": busy * sum(refined),
+        "solved": busy * sum(solved),
+        "moved": moved,
+        "read": n * (what.entries * ENTRY_BYTES + ROW_BYTES),
+    }
+
+
+def bm25_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
+    """Return the milliseconds of a query by BM25 on workers, and what travels once for a state."""
+    size = cut(n, workers)
+    work = size.rounds * what.bm25.start + what.bm25.rate * size.rounds * size.rows
+    tasks = size.blocks * cluster.task + size.rounds * cluster.latency
+    return {
+        "work": work,
+        "tasks": tasks,
+        "total": work + tasks,
+        "state": workers * what.words(n) * FREQUENCY_BYTES,
+    }
+
+
+def memory_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
+    """Return the bytes of a worker: what it makes, and what of the files it must have at hand."""
+    each = n / workers
+    parts = {
+        "vectors": what.vectors,
+        "search": cluster.memory,
+        "candidates": CANDIDATE_BYTES * each / ROUNDS,
+        "words": WORD_BYTES * what.words(n),
+        "rows": each * (what.entries * ENTRY_BYTES + ROW_BYTES),
+    }
+    return {**parts, "total": sum(parts.values()), "disk": n * (what.catalogue + what.segments)}
+
+
+def build_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
+    """Return seconds and bytes of building an index: workers count, one writer writes."""
+    counting = what.counting * n / workers
+    writing = what.writing * n
+    # texts and counts come to the writer, who keeps both
+    moved = n * what.catalogue
+    wire = moved / cluster.network
+    return {
+        "counting": counting,
+        "writing": writing,
+        "wire": wire,
+        "total": max(counting, writing, wire) if workers > 1 else counting + writing,
+        "moved": moved,
+    }
+
+
+def best_workers(what: Collection, n: float, cluster: Cluster) -> int:
+    """Return the power of two of workers with which a query by WMD is fastest."""
+    numbers = [1 << power for power in range(15)]
+    return min(numbers, key=lambda workers: query_on(what, n, workers, cluster)["total"])
+
+
+def half_efficient(what: Collection, n: float, cluster: Cluster) -> int:
+    """Return the most workers, a power of two, that give half of their number in speed."""
+    alone = query_alone(what, n)["total"]
+    found = 1
+    for power in range(15):
+        workers = 1 << power
+        if alone / query_on(what, n, workers, cluster)["total"] >= workers / 2:
+            found = workers
+    return found
+
+
+# ---------------------------------------------------------------------- devices
+
+
+@dataclass(frozen=True)
+class Device:
+    """What an accelerator takes for a query, from one measurement.
+
+    Attributes
+    ----------
+    collection : str
+        Whose documents they were.
+    documents : int
+        How many.
+    milliseconds : float
+        Of a query in a batch, all of it.
+    bytes : float
+        Of a document on the device.
+    memory : float
+        Bytes of the device.
+    link : float
+        Bytes a second from the host to it.
+    """
+
+    collection: str
+    documents: int
+    milliseconds: float
+    bytes: float
+    memory: float
+    link: float = 25e9
+
+
+def query_on_devices(device: Device, n: float, devices: int, batch: int) -> dict[str, float]:
+    """Return milliseconds of a query on devices, which share the documents.
+
+    What does not fit into a device streams through it once for every batch of queries.
+    """
+    each = n / devices
+    work = device.milliseconds * each / device.documents
+    over = max(0.0, each * device.bytes - device.memory)
+    streamed = 1e3 * over / device.link / batch
+    return {
+        "work": work,
+        "streamed": streamed,
+        "total": max(work, streamed),
+        "bytes": each * device.bytes,
+        "fits": float(over == 0),
+    }
+
+
+# ---------------------------------------------------------------------- held to measurements
+
+
+class Check(NamedTuple):
+    """A prediction beside what was measured."""
+
+    what: str
+    predicted: float
+    measured: float
+
+    @property
+    def error(self) -> float:
+        """How far off, relative to what was measured."""
+        return self.predicted / self.measured - 1
+
+
+def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
+    """Predict the largest size of a collection from the smaller ones.
+
+    Empty where there are not three sizes of both surfaces.
+    """
+    sizes = sorted(
+        {e["documents"] for e in of_surface(name, measured, "mover")}
+        & {e["documents"] for e in of_surface(name, measured, "index")}
+    )
+    if len(sizes) < 3:
+        return []
+    n = sizes[-1]
+    what = collection_of(name, [e for e in measured if e["documents"] < n])
+    [mover], [index] = (
+        [e for e in of_surface(name, measured, surface) if e["documents"] == n]
+        for surface in ("mover", "index")
+    )
+    alone = query_alone(what, n)["total"]
+    pairs: dict[str, tuple[float, Any]] = {
+        "ms a query by WMD, `WordMover`": (alone, mover["wmd"]["milliseconds"]["single"]["mean"]),
+        "ms a query by WMD, `Index`": (alone, index["wmd"]["milliseconds"]["single"]["mean"]),
+        "refined a query": (what.refined(n), mover["wmd"]["refined"]["mean"]),
+        "solved a query": (what.solved(n), mover["wmd"]["solved"]["mean"]),
+        "ms a query by BM25": (what.bm25(n), index["bm25"]["milliseconds"]["single"]["median"]),
+        "seconds to build": ((what.counting + what.writing) * n, index["build"]["seconds"]),
+        "MB on the disk": (
+            (what.catalogue + what.segments) * n / 1e6,
+            sum(index["bytes"].values()) / 1e6,
+        ),
+        "different words": (what.words(n), index["words"]),
+    }
+    return [
+        Check(f"{name}, {n:,}: {what_}", float(ours), float(theirs))
+        for what_, (ours, theirs) in pairs.items()
+    ]

@@ -1,0 +1,297 @@
+"""The model of many workers: its arithmetic by hand and by drawing, and its page."""
+
+import json
+
+import numpy as np
+import pytest
+
+from support import ROOT, load_script, run_benchmark
+
+model = load_script("benchmarks/scaling_model.py")
+scaling = load_script("benchmarks/scaling.py")
+
+FREE = model.Cluster(task=0, latency=0, network=np.inf)
+SIZES = (10_000, 100_000, 1_000_000)
+
+
+def entries(name="twit", sizes=SIZES):
+    """Return what growth.py would have measured, had the model been right."""
+    found = []
+    for n in sizes:
+        refined, solved = 2.0 * n**0.5, 12.0
+        stages = {
+            "table": 5.0,
+            "bound": 4e-5 * n,
+            "order": 1e-5 * n,
+            "refine": 1e-3 * refined,
+            "solve": 5e-3 * solved,
+        }
+        wmd = {
+            "milliseconds": {"single": {"mean": sum(stages.values())}, "batch": 1.0},
+            "solved": {"mean": solved},
+            "refined": {"mean": refined},
+            "milliseconds_by_stage": stages,
+        }
+        here = {"collection": name, "documents": n}
+        memory = {"megabytes_peak": 300.0}
+        found.append(
+            {
+                **here,
+                "surface": "mover",
+                "vectors": [30_000, 300],
+                "wmd": wmd,
+                "build": {"seconds": 1.0, **memory},
+                "search_megabytes": {"peak": 400.0},
+            }
+        )
+        found.append(
+            {
+                **here, "surface": "index", "wmd": wmd, "entries": 11 * n, "words": 3 * n**0.6,
+                "text_megabytes": 60e-6 * n, "bytes": {"catalogue": 150 * n, "segments": 230 * n},
+                "build": {"seconds": 4e-5 * n, "of_it_counting": 1e-5 * n, **memory},
+                "bm25": {"milliseconds": {"single": {"median": 0.1 + 1e-6 * n}, "batch": 0.2}},
+                "search_megabytes": {"peak": 450.0},
+            }
+        )  # fmt: skip
+    return found
+
+
+@pytest.fixture(scope="module")
+def twit():
+    return model.collection_of("twit", entries())
+
+
+# ---------------------------------------------------------------------- laws
+
+
+def test_laws_go_through_points_that_follow_them():
+    power = model.Power.fit([(n, 3 * n**0.7) for n in (10, 100, 5000)])
+    assert power == pytest.approx((3, 0.7))
+    assert power(10**6) == pytest.approx(3 * 10**4.2)
+    line = model.Line.fit([(10, 2.5), (20, 9.0), (110, 12.5)])  # the smallest and the largest
+    assert line == pytest.approx((1.5, 0.1))
+    assert line(1000) == pytest.approx(101.5)
+
+
+def test_lines_never_go_below_zero():
+    assert model.Line.fit([(10, 5.0), (20, 4.0)]) == (5.0, 0.0)
+    assert model.Line.fit([(10, 1.0), (20, 4.0)]) == pytest.approx((0.0, 0.3))
+
+
+@pytest.mark.parametrize("points", [[], [(10, 2.0)], [(10, 1.0), (20, 0.0)]])
+def test_laws_of_too_few_points_are_refused(points):
+    with pytest.raises(ValueError, match="two sizes"):
+        model.Power.fit(points)
+
+
+def test_parameters_are_what_was_measured(twit):
+    assert twit.refined == pytest.approx((2, 0.5))
+    assert twit.solved == pytest.approx((12, 0))
+    assert twit.scan == pytest.approx((0, 5e-5))
+    assert (twit.refine, twit.solve) == pytest.approx((1e-3, 5e-3))
+    assert (twit.counting, twit.writing) == pytest.approx((1e-5, 3e-5))
+    assert (twit.entries, twit.text, twit.catalogue) == pytest.approx((11, 60, 150))
+    assert twit.bm25 == pytest.approx((0.1, 1e-6))
+    assert twit.vectors == 36e6
+
+
+def test_one_size_is_not_enough():
+    with pytest.raises(
+        ValueError, match="twit: two sizes of both surfaces are needed; there are 1"
+    ):
+        model.collection_of("twit", entries(sizes=[10_000]))
+
+
+# ---------------------------------------------------------------------- workers
+
+
+@pytest.mark.parametrize(
+    ("n", "workers", "expected"),
+    [
+        (1_000_000, 1, (250_000, 4, 4)),
+        (1_000_000, 10, (25_000, 4, 40)),
+        (10_000, 10, (2_048, 1, 5)),  # blocks are not smaller
+        (30_000, 10, (2_048, 2, 15)),
+        (500, 10, (500, 1, 1)),
+    ],
+)
+def test_an_index_is_cut_into_four_blocks_a_worker(n, workers, expected):
+    assert model.cut(n, workers) == pytest.approx(expected)
+
+
+def test_what_later_blocks_look_at_is_what_drawing_gives():
+    """Documents at random distances; a bound is half of the distance, and k = 10 are wanted."""
+    k, workers, power = 10, 3, 4
+    size = model.cut(48_000, workers)
+    rng = np.random.default_rng(3)
+    seen = np.zeros(size.rounds)
+    repeats = 60
+    for _ in range(repeats):
+        distances = rng.random((size.rounds, workers, int(size.rows))) ** (1 / power)
+        before = np.array([])
+        for number, blocks in enumerate(distances):
+            for block in blocks:
+                limit = np.partition(np.append(before, block) if number == 0 else before, k - 1)[
+                    k - 1
+                ]
+                seen[number] += np.count_nonzero(block / 2 <= limit) / workers / repeats
+            before = np.append(before, blocks.ravel())
+    law = model.Power(k * 2**power, 0.0)  # of any number of documents so many have such a bound
+    np.testing.assert_allclose(model.looked_at(law, size, workers), seen, rtol=0.15)
+
+
+def test_one_worker_without_a_scheduler_does_the_work_of_one_process_but_tables(twit):
+    alone = model.query_alone(twit, 1e6)
+    assert alone["total"] == pytest.approx(5 + 50 + 2 + 0.06)
+    found = model.query_on(twit, 1e6, 1, FREE)
+    assert found["table"] == pytest.approx(4 * alone["table"])
+    assert found["scan"] == pytest.approx(alone["scan"])
+    assert alone["refine"] < found["refine"] < 2 * alone["refine"]
+    assert found["total"] == pytest.approx(
+        sum(found[part] for part in ("table", "scan", "refine", "solve", "tasks", "network"))
+    )
+
+
+def test_twice_the_workers_scan_in_half_the_time_and_solve_more_in_all(twit):
+    few, many = (model.query_on(twit, 1e9, workers, FREE) for workers in (64, 128))
+    assert many["scan"] == pytest.approx(few["scan"] / 2)
+    assert many["table"] == few["table"]
+    assert many["solved"] > few["solved"]
+    assert many["read"] == few["read"] == pytest.approx(1e9 * 96)
+    assert many["moved"] == pytest.approx(2 * few["moved"])
+
+
+def test_tasks_pass_through_the_scheduler_in_turn(twit):
+    found = model.query_on(twit, 1e9, 1000, model.Cluster(task=0.5, latency=3))
+    assert found["tasks"] == pytest.approx(4000 * 0.5 + 4 * 3)
+    slow = model.Cluster(task=2.0)
+    assert model.best_workers(twit, 1e9, slow) < model.best_workers(twit, 1e9, model.Cluster())
+    assert model.half_efficient(twit, 1e8, slow) <= model.best_workers(twit, 1e8, slow)
+
+
+def test_memory_of_a_worker_shrinks_but_for_vectors_words_and_tables(twit):
+    one, many = (model.memory_on(twit, 1e9, workers, model.Cluster()) for workers in (1, 1000))
+    assert many["rows"] == pytest.approx(one["rows"] / 1000) == pytest.approx(96e6)
+    assert many["words"] == one["words"] == pytest.approx(16 * 3 * 1e9**0.6)
+    assert many["disk"] == one["disk"] == pytest.approx(380e9)
+    assert many["total"] == pytest.approx(
+        sum(many[part] for part in ("vectors", "search", "candidates", "words", "rows"))
+    )
+
+
+def test_the_writer_bounds_building(twit):
+    cluster = model.Cluster()
+    assert model.build_on(twit, 1e6, 1, cluster)["total"] == pytest.approx(40)
+    for workers in (2, 1000):
+        assert model.build_on(twit, 1e6, workers, cluster)["total"] == pytest.approx(30)
+    slow = model.Cluster(network=1e6)
+    assert model.build_on(twit, 1e6, 8, slow)["total"] == pytest.approx(150)
+
+
+def test_bm25_of_a_worker_is_a_line_in_its_documents(twit):
+    found = model.bm25_on(twit, 1e8, 10, FREE)
+    assert found["total"] == pytest.approx(4 * 0.1 + 1e-6 * 1e7)
+    assert found["state"] == pytest.approx(10 * 8 * 3 * 1e8**0.6)
+
+
+def test_devices_share_documents_and_stream_what_does_not_fit():
+    device = model.Device("news", 1_000_000, 10.0, bytes=500, memory=1e9, link=1e9)
+    assert model.query_on_devices(device, 2e6, 2, 10)["total"] == pytest.approx(10)
+    full = model.query_on_devices(device, 8e6, 2, 10)
+    assert full["work"] == pytest.approx(40)
+    assert full["streamed"] == pytest.approx(1e3 * (4e6 * 500 - 1e9) / 1e9 / 10)
+    assert (full["total"], full["fits"]) == (pytest.approx(100), 0)
+
+
+# ---------------------------------------------------------------------- held to measurements
+
+
+def test_the_largest_size_is_predicted_from_the_others_alone():
+    measured = entries()
+    for one in measured:
+        if one["documents"] == SIZES[-1]:
+            one["words"] = 1_000
+    checks = {check.what: check for check in model.held_out("twit", measured)}
+    assert len(checks) == 8
+    words = checks.pop("twit, 1,000,000: different words")
+    assert words.predicted == pytest.approx(3 * 1e6**0.6)
+    assert words.error == pytest.approx(words.predicted / 1_000 - 1)
+    for check in checks.values():
+        assert check.error == pytest.approx(0, abs=1e-9), check
+
+
+def test_two_sizes_predict_nothing():
+    assert model.held_out("twit", entries(sizes=SIZES[:2])) == []
+
+
+# ---------------------------------------------------------------------- tables
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(12, "12 B"), (1500, "1.50 kB"), (36e6, "36 MB"), (2.5e12, "2.50 TB"), (7e15, "7,000 TB")],
+)
+def test_bytes_have_units(value, shown):
+    assert scaling.bytes_of(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.25, "250 ms"), (30, "30 s"), (600, "10 min"), (9000, "2.50 h"), (864_000, "10 days")],
+)
+def test_durations_have_units(seconds, shown):
+    assert scaling.duration(seconds) == shown
+
+
+@pytest.fixture
+def results(tmp_path):
+    (tmp_path / "growth.json").write_text(json.dumps({"measured": entries()}))
+    return tmp_path
+
+
+def test_tables_are_printed_and_what_is_missing_is_told(results):
+    done = run_benchmark("scaling.py", "--results", results)
+    assert done.returncode == 0, done.stderr
+    assert "| twit, 1,000,000,000, 1,024 |" in done.stdout
+    assert "| twit, 1,000,000: seconds to build | 40 | 40 | +0 % |" in done.stdout
+    assert "| refined of n | 2.00 n^0.50 |" in done.stdout
+
+
+def test_the_page_is_renewed_between_its_markers(results, tmp_path):
+    page = tmp_path / "scaling.md"
+    text = (ROOT / "docs" / "scaling.md").read_text()
+    page.write_text(text)
+    assert run_benchmark("scaling.py", "--results", results, "--write", page).returncode == 0
+    renewed = page.read_text()
+    assert "| twit, 100,000,000, 16 |" in renewed
+    assert renewed.startswith(text[: text.index("<!--")])
+    page.write_text("no markers")
+    done = run_benchmark("scaling.py", "--results", results, "--write", page)
+    assert done.returncode == 1
+    assert "must have one line" in done.stderr
+
+
+def test_without_results_there_is_nothing_to_say(tmp_path):
+    done = run_benchmark("scaling.py", "--results", tmp_path)
+    assert done.returncode == 1
+    assert "growth.json is not there" in done.stderr
+
+
+def test_a_device_has_its_table_where_it_was_measured(results):
+    assert scaling.device_table(scaling.read(results)) == "Not measured yet."
+    told = {"collection": "news", "documents": 10**6, "milliseconds": 4.0, "bytes": 500,
+            "memory": 140e9}  # fmt: skip
+    (results / "gpu.json").write_text(json.dumps({"scaling": told}))
+    table = scaling.device_table(scaling.read(results))
+    assert "| news, 100,000,000, 8 | 50 | 6.25 GB | yes | 0 | 50 |" in table
+    assert "| news, 1,000,000,000, 1 | 4,000 | 500 GB | no |" in table
+
+
+def test_few_sizes_are_told(tmp_path):
+    measured = [*entries(sizes=SIZES[:2]), *entries("news", sizes=SIZES[:1])]
+    (tmp_path / "growth.json").write_text(json.dumps({"measured": measured}))
+    known = scaling.read(tmp_path)
+    assert [what.name for what in known.collections] == ["twit"]
+    told = scaling.missing_lines(known)
+    assert "news: two sizes of both surfaces are needed" in told
+    assert "twit: no prediction" in told
