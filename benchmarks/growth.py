@@ -29,12 +29,13 @@ from typing import Any, NamedTuple
 
 from environment import RESULTS, ROOT, describe
 from growth_corpus import KINDS, Stored, is_here
-from growth_jobs import Asked, K, build_index, measure_mover, search_index, truth
+from growth_jobs import Asked, K, build_index, measure_mover, search_in_rounds, search_index, truth
 from growth_report import SURFACES, Entry, figures, slopes, table
 from pairs import UnequalAnswersError, pin_threads, positive
 
 SIZES = (10_000, 100_000, 1_000_000)
 REAL = 390_000  # documents that there are, about
+WORKERS = 4  # whose search is played through, block by block
 FEW = 20_000_000  # entries; of more, one query is compared with brute force
 
 
@@ -135,7 +136,8 @@ def alone(job: Callable[..., Any], *arguments: Any) -> Any:
 def measure(stored: Stored, documents: int, surface: str, asked: Asked, true: Any) -> Entry:
     """Measure one size through one surface."""
     if surface == "mover":
-        return alone(measure_mover, stored, documents, asked, true)
+        found = alone(measure_mover, stored, documents, asked, true)
+        return {**found, "rounds": alone(search_in_rounds, stored, documents, asked, WORKERS, true)}
     path = stored.folder / f"{documents}.kin"
     try:
         built = alone(build_index, stored, documents, path)

@@ -16,6 +16,7 @@ import numpy as np
 from growth_corpus import Stored
 from index_contenders import Watch, forget_peak, resident_megabytes
 from numpy.typing import NDArray
+from scaling_model import cut
 from search import largest_difference
 from search_contenders import Answer, searcher_of
 from search_scaling import spread_of
@@ -205,6 +206,59 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
             "largest_relative_difference_from_brute": apart(answer, true["wmd"], "the mover"),
         },
     }
+
+
+def search_in_rounds(
+    stored: Stored, documents: int, asked: Asked, workers: int, true: Any
+) -> dict[str, Any]:
+    """Search block by block as workers do: those of a round know the limits of the rounds before.
+
+    Nothing is timed: it counts what a block refines and solves.
+    """
+    queries, matrix = stored.queries().bags[asked.singles], stored.vectors().matrix
+    bags = stored.bags(documents)
+    size = cut(documents, workers)
+    bounds = np.linspace(0, documents, size.blocks + 1).astype(int)
+    known = Answer(np.full((asked.single, 1), -1), np.full((asked.single, 1), np.inf), {})
+    work: dict[str, list[float]] = {"refined": [], "solved": []}
+    for begin in range(0, size.blocks, workers):
+        limits = known.distances[:, -1] if known.distances.shape[1] == K else None
+        parts, counts = [known], np.zeros(2)
+        numbers = range(begin, min(begin + workers, size.blocks))
+        for number in numbers:
+            part, counted = _block(
+                matrix, bags[bounds[number] : bounds[number + 1]], queries, limits
+            )
+            parts.append(
+                Answer(
+                    np.where(part.indices < 0, -1, part.indices + bounds[number]),
+                    part.distances,
+                    {},
+                )
+            )
+            counts += counted
+        known = best(parts, K)
+        for name, count in zip(work, counts / len(numbers), strict=True):
+            work[name].append(round(float(count), 3))
+    few = Answer(known.indices[: asked.checked], known.distances[: asked.checked], {})
+    apart(few, true["wmd"], "the search in rounds")
+    return {"workers": workers, "blocks": size.blocks, **work}
+
+
+def _block(
+    matrix: NDArray[np.float32], bags: Any, queries: Any, limits: NDArray[np.float64] | None
+) -> tuple[Answer, NDArray[np.float64]]:
+    """Return the best of a block for each query, and documents refined and solved for one."""
+    mover = searcher_of(matrix, bags)
+    rows = np.full((queries.shape[0], K), -1, np.int64)
+    distances = np.full((queries.shape[0], K), np.inf)
+    counts = np.zeros(2)
+    for at in range(queries.shape[0]):
+        found = mover.search(queries[[at]], k=K, radius=None if limits is None else limits[at])
+        many = found.indices.shape[1]
+        rows[at, :many], distances[at, :many] = found.indices[0], found.distances[0]
+        counts += (found.stats.refined[0], found.stats.solved[0])
+    return Answer(rows, distances, {}), counts / queries.shape[0]
 
 
 # ---------------------------------------------------------------------- on the disk

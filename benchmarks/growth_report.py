@@ -161,6 +161,15 @@ def figures(measured: Sequence[Entry]) -> dict[str, str]:
     return found
 
 
+def pictures(measured: Sequence[Entry], folder: str) -> str:
+    """Return the lines of a page that show the figures."""
+    return "\n\n".join(
+        f"![{FIGURES[file][0]}, against the number of documents, both axes logarithmic, each curve "
+        f"with its slope]({folder}/{file}.svg)"
+        for file in figures(measured)
+    )
+
+
 def number(value: float | None) -> str:
     """Return a number of a table with three digits or so."""
     if value is None:

@@ -29,6 +29,7 @@ from scaling_model import (
     collection_of,
     half_efficient,
     held_out,
+    in_rounds,
     memory_on,
     query_alone,
     query_on,
@@ -58,8 +59,8 @@ class Known:
         An accelerator, if one was measured.
     measured : list of mapping
         The entries of growth.json.
-    checks : list of Check
-        Predictions beside measurements.
+    checks, rounds : list of Check
+        Predictions beside measurements: of the largest sizes, and of searches in rounds.
     missing : list of str
         What is not there, and what is taken instead.
     """
@@ -69,6 +70,7 @@ class Known:
     device: Device | None = None
     measured: list[Any] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    rounds: list[Check] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
 
@@ -88,6 +90,7 @@ def read(results: Path) -> Known:
             continue
         checks = held_out(name, known.measured)
         known.checks += checks
+        known.rounds += in_rounds(known.collections[-1], known.measured)
         if not checks:
             known.missing.append(f"{name}: no prediction, for that wants three sizes.")
     _read_device(known, _json(results / "gpu.json"))
@@ -142,8 +145,9 @@ def duration(seconds: float) -> str:
 
 
 def growth_table(known: Known) -> str:
-    """Return what was measured."""
-    return growth_report.table(known.measured)
+    """Return what was measured, and its figures."""
+    shown = growth_report.pictures(known.measured, "results")
+    return f"{growth_report.table(known.measured)}\n\n{shown}"
 
 
 def parameters(known: Known) -> str:
@@ -179,11 +183,11 @@ def parameters(known: Known) -> str:
     )
 
 
-def checks_table(known: Known) -> str:
+def checks_table(checks: Sequence[Check]) -> str:
     """Return predictions beside measurements."""
     rows = [
         [check.what, number(check.predicted), number(check.measured), f"{100 * check.error:+.0f} %"]
-        for check in known.checks
+        for check in checks
     ]
     return markdown(["", "predicted", "measured", "error"], rows)
 
@@ -339,7 +343,8 @@ def missing_lines(known: Known) -> str:
 TABLES: dict[str, Callable[[Known], str]] = {
     "growth": growth_table,
     "scaling-parameters": parameters,
-    "scaling-checks": checks_table,
+    "scaling-checks": lambda known: checks_table(known.checks),
+    "scaling-rounds": lambda known: checks_table(known.rounds),
     "scaling-search": search_table,
     "scaling-memory": memory_table,
     "scaling-build": build_table,

@@ -148,6 +148,21 @@ def test_brute_force_finds_what_a_search_of_all_documents_finds(stored):
         jobs.apart(wrong, true["wmd"], "nobody")
 
 
+def test_a_search_in_rounds_finds_the_same_and_looks_at_less(stored, monkeypatch):
+    monkeypatch.setattr(load_script("benchmarks/scaling_model.py"), "LEAST", 20)
+    asked = jobs.Asked(2, 4, 3, 2)
+    true = jobs.truth(stored, 250, asked)  # what is found is compared with it
+    found = jobs.search_in_rounds(stored, 250, asked, 2, true)
+    assert (found["workers"], found["blocks"]) == (2, 8)
+    first, *others = found["solved"]
+    assert len(others) == 3
+    assert first >= 10 > max(others)
+    assert found["refined"][0] > max(found["refined"][1:])
+    true["wmd"]["scores"][0][0] /= 2
+    with pytest.raises(growth.UnequalAnswersError, match="search in rounds"):
+        jobs.search_in_rounds(stored, 250, asked, 2, true)
+
+
 def test_brute_force_by_bm25_is_the_formula():
     bags = tk.BagOfWords(stop_words=None)
     texts = ["a b b c", "b", "c c a d e", "f"]
@@ -242,6 +257,7 @@ def test_a_small_run_is_kept_and_not_measured_again(source, tmp_path, monkeypatc
     mover, index = found["measured"][1::2]
     assert mover["wmd"]["solved"] == index["wmd"]["solved"]  # the same search
     assert index["words"] > mover["words"]  # names
+    assert mover["rounds"]["blocks"] == 1  # blocks are not that small
     assert index["bytes"]["catalogue"] > index["text_megabytes"] * 1e6
     assert index["bm25"]["largest_relative_difference_from_brute"] < 1e-6
     assert set(found["slopes"]["refined"]) == {"twit mover"}

@@ -220,6 +220,17 @@ def test_the_largest_size_is_predicted_from_the_others_alone():
         assert check.error == pytest.approx(0, abs=1e-9), check
 
 
+def test_rounds_are_predicted_where_they_were_counted(twit):
+    measured = entries()
+    measured[0]["rounds"] = {"workers": 2, "blocks": 5, "refined": [90, 1, 2], "solved": [10, 1, 4]}
+    checks = model.in_rounds(twit, measured)
+    assert [check.measured for check in checks] == [90, 1, 2, 10, 1, 4]
+    assert checks[0].what == "twit, 10,000, 2 workers: refined by a block of round 1"
+    assert checks[0].predicted == pytest.approx(2 * 2048**0.5)
+    assert checks[2].predicted == pytest.approx(2 * 8192**0.5 / 4)
+    assert checks[4].predicted == pytest.approx(12 / 2)
+
+
 def test_two_sizes_predict_nothing():
     assert model.held_out("twit", entries(sizes=SIZES[:2])) == []
 
