@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from growth_corpus import Stored
 from index_contenders import Watch, forget_peak, resident_megabytes
 from numpy.typing import NDArray
-from scaling_model import cut
+from scaling_model import cut, known_to
 from search import largest_difference
 from search_contenders import Answer, searcher_of
 from search_scaling import spread_of
@@ -211,38 +211,31 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
 def search_in_rounds(
     stored: Stored, documents: int, asked: Asked, workers: int, true: Any
 ) -> dict[str, Any]:
-    """Search block by block as workers do: those of a round know the limits of the rounds before.
+    """Search block by block as workers do: each knows the limits of blocks that have answered.
 
-    Nothing is timed: it counts what a block refines and solves.
+    Nothing is timed: it counts what a block of each round refines and solves.
     """
     queries, matrix = stored.queries().bags[asked.singles], stored.vectors().matrix
     bags = stored.bags(documents)
     size = cut(documents, workers)
-    bounds = np.linspace(0, documents, size.blocks + 1).astype(int)
-    known = Answer(np.full((asked.single, 1), -1), np.full((asked.single, 1), np.inf), {})
-    work: dict[str, list[float]] = {"refined": [], "solved": []}
-    for begin in range(0, size.blocks, workers):
-        limits = known.distances[:, -1] if known.distances.shape[1] == K else None
-        parts, counts = [known], np.zeros(2)
-        numbers = range(begin, min(begin + workers, size.blocks))
-        for number in numbers:
-            part, counted = _block(
-                matrix, bags[bounds[number] : bounds[number + 1]], queries, limits
-            )
-            parts.append(
-                Answer(
-                    np.where(part.indices < 0, -1, part.indices + bounds[number]),
-                    part.distances,
-                    {},
-                )
-            )
-            counts += counted
-        known = best(parts, K)
-        for name, count in zip(work, counts / len(numbers), strict=True):
-            work[name].append(round(float(count), 3))
-    few = Answer(known.indices[: asked.checked], known.distances[: asked.checked], {})
-    apart(few, true["wmd"], "the search in rounds")
-    return {"workers": workers, "blocks": size.blocks, **work}
+    starts = np.linspace(0, documents, size.blocks + 1).astype(int)
+    found: list[Answer] = []
+    counts = np.zeros((size.rounds, 2))
+    for number, (start, end) in enumerate(pairwise(starts)):
+        answered = found[: known_to(number, workers)]
+        limits = best(answered, K).distances[:, -1] if answered else None
+        part, counted = _block(matrix, bags[start:end], queries, limits)
+        rows = np.where(part.indices < 0, -1, part.indices + start)
+        found.append(Answer(rows, part.distances, {}))
+        counts[number // workers] += counted
+    last = size.blocks - (size.rounds - 1) * workers  # blocks of the last round
+    counts /= np.array([*[workers] * (size.rounds - 1), last])[:, np.newaxis]
+    all_of_them = best(found, K)
+    few = slice(asked.checked)
+    answer = Answer(all_of_them.indices[few], all_of_them.distances[few], {})
+    apart(answer, true["wmd"], "the search in rounds")
+    refined, solved = np.round(counts, 3).T.tolist()
+    return {"workers": workers, "blocks": size.blocks, "refined": refined, "solved": solved}
 
 
 def _block(

@@ -12,6 +12,7 @@ import numpy as np
 from growth_report import Entry, slope
 
 ROUNDS = 4  # blocks that a worker searches for a query, one after another
+AHEAD = 2  # blocks that are handed to a worker before the first answer must be back
 LEAST = 2_048  # rows of a block
 ENTRY_BYTES = 8  # of a document's row: number of a word and its count
 ROW_BYTES = 8  # of its place
@@ -69,8 +70,8 @@ class Power(NamedTuple):
         x, y = np.log(np.array(found)).T
         return cls(float(np.exp(y.mean() - exponent * x.mean())), exponent)
 
-    def __call__(self, n: float) -> float:
-        """Return the number at n."""
+    def __call__(self, n: Any) -> Any:
+        """Return the number at n, or the numbers at several."""
         return self.scale * n**self.exponent
 
 
@@ -237,41 +238,55 @@ def cut(n: float, workers: int) -> Cut:
     return Cut(min(rows, n), int(np.ceil(blocks / workers)), blocks)
 
 
-def looked_at(law: Power, size: Cut, workers: int) -> list[float]:
-    """Return how many documents a block of each round refines (or solves).
+def known_to(block: int, workers: int) -> int:
+    """Return how many blocks have answered when a block is handed out; they do so in order."""
+    return max(0, block - AHEAD * workers + 1)
 
-    Documents lie in random order. In the first round a block knows nothing, and looks at as much
-    as a search of it alone. Later the limit is that of all x documents that were searched before;
-    a search of these looks at law(x) of them, so a block of m at m / x times as many.
+
+def looked_at(law: Power, size: Cut, workers: int) -> list[float]:
+    """Return how many documents a block of each round refines (or solves), on average.
+
+    Documents lie in random order. A block that knows nothing looks at as much as a search of it
+    alone. Others have the limit of the x documents of the blocks that have answered; a search of
+    these looks at law(x) of them, so a block of m at m / x times as many.
     """
-    found = [law(size.rows)]
-    for number in range(1, size.rounds):
-        before = min(number * workers, size.blocks) * size.rows
-        found.append(min(found[0], law(before) * size.rows / before))
+    blind = law(size.rows)
+    found = []
+    for begin in range(0, size.blocks, workers):
+        blocks = np.arange(begin, min(begin + workers, size.blocks))
+        before = np.maximum(0, blocks - AHEAD * workers + 1) * size.rows
+        limited = law(np.maximum(before, size.rows)) * size.rows / np.maximum(before, size.rows)
+        found.append(float(np.mean(np.where(before > 0, np.minimum(blind, limited), blind))))
     return found
 
 
-def query_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
-    """Return what a query by WMD takes on workers: milliseconds by part, work and traffic."""
+def query_on(
+    what: Collection, n: float, workers: int, cluster: Cluster, batch: int = 1
+) -> dict[str, float]:
+    """Return what a query by WMD takes on workers: milliseconds by part, work and traffic.
+
+    In a batch the tasks are shared; what one query takes beside them is taken to be the same.
+    """
     size = cut(n, workers)
     refined, solved = (looked_at(law, size, workers) for law in (what.refined, what.solved))
     moved = size.blocks * (cluster.query_bytes + cluster.answer_bytes + K * HIT_BYTES)
-    busy = min(workers, size.blocks)
+    in_round = [min(workers, size.blocks - at) for at in range(0, size.blocks, workers)]
     parts = {
         # every block has a table of its own, for the words that its documents have
         "table": size.rounds * what.table,
         "scan": size.rounds * what.scan.start + what.scan.rate * size.rounds * size.rows,
         "refine": what.refine * sum(refined),
         "solve": what.solve * sum(solved),
-        "tasks": size.blocks * cluster.task + size.rounds * cluster.latency,
+        "tasks": (size.blocks * cluster.task + size.rounds * cluster.latency) / batch,
         "network": 1e3 * moved / cluster.network,
     }
     return {
         **parts,
         "total": sum(parts.values()),
         "blocks": size.blocks,
-        "refined": busy * sum(refined),
-        "solved": busy * sum(solved),
+        "refined": float(np.dot(in_round, refined)),
+        "solved": float(np.dot(in_round, solved)),
+        "blind": min(size.blocks, AHEAD * workers) * what.solved(size.rows),
         "moved": moved,
         "read": n * (what.entries * ENTRY_BYTES + ROW_BYTES),
     }

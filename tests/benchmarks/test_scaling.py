@@ -119,6 +119,10 @@ def test_an_index_is_cut_into_four_blocks_a_worker(n, workers, expected):
     assert model.cut(n, workers) == pytest.approx(expected)
 
 
+def test_blocks_know_those_that_have_answered():
+    assert [model.known_to(block, 2) for block in range(8)] == [0, 0, 0, 0, 1, 2, 3, 4]
+
+
 def test_what_later_blocks_look_at_is_what_drawing_gives():
     """Documents at random distances; a bound is half of the distance, and k = 10 are wanted."""
     k, workers, power = 10, 3, 4
@@ -127,17 +131,22 @@ def test_what_later_blocks_look_at_is_what_drawing_gives():
     seen = np.zeros(size.rounds)
     repeats = 60
     for _ in range(repeats):
-        distances = rng.random((size.rounds, workers, int(size.rows))) ** (1 / power)
-        before = np.array([])
-        for number, blocks in enumerate(distances):
-            for block in blocks:
-                limit = np.partition(np.append(before, block) if number == 0 else before, k - 1)[
-                    k - 1
-                ]
-                seen[number] += np.count_nonzero(block / 2 <= limit) / workers / repeats
-            before = np.append(before, blocks.ravel())
+        blocks = rng.random((size.blocks, int(size.rows))) ** (1 / power)
+        for number, block in enumerate(blocks):
+            known = blocks[: model.known_to(number, workers)].ravel()
+            limit = np.partition(known if known.size else block, k - 1)[k - 1]
+            seen[number // workers] += np.count_nonzero(block / 2 <= limit) / workers / repeats
     law = model.Power(k * 2**power, 0.0)  # of any number of documents so many have such a bound
     np.testing.assert_allclose(model.looked_at(law, size, workers), seen, rtol=0.15)
+
+
+def test_what_a_block_with_a_limit_looks_at_follows_from_those_before_it():
+    law = model.Power(2.0, 0.5)
+    size = model.cut(80_000, 2)  # eight blocks of 10,000
+    blind = 200.0
+    expected = [blind, blind, (blind + 2 * 20_000**0.5 / 2) / 2,
+                (2 * 30_000**0.5 / 3 + 2 * 40_000**0.5 / 4) / 2]  # fmt: skip
+    assert model.looked_at(law, size, 2) == pytest.approx(expected)
 
 
 def test_one_worker_without_a_scheduler_does_the_work_of_one_process_but_tables(twit):
@@ -147,6 +156,7 @@ def test_one_worker_without_a_scheduler_does_the_work_of_one_process_but_tables(
     assert found["table"] == pytest.approx(4 * alone["table"])
     assert found["scan"] == pytest.approx(alone["scan"])
     assert alone["refine"] < found["refine"] < 2 * alone["refine"]
+    assert found["blind"] == pytest.approx(2 * 12)
     assert found["total"] == pytest.approx(
         sum(found[part] for part in ("table", "scan", "refine", "solve", "tasks", "network"))
     )
@@ -164,6 +174,8 @@ def test_twice_the_workers_scan_in_half_the_time_and_solve_more_in_all(twit):
 def test_tasks_pass_through_the_scheduler_in_turn(twit):
     found = model.query_on(twit, 1e9, 1000, model.Cluster(task=0.5, latency=3))
     assert found["tasks"] == pytest.approx(4000 * 0.5 + 4 * 3)
+    batch = model.query_on(twit, 1e9, 1000, model.Cluster(task=0.5, latency=3), batch=256)
+    assert batch["tasks"] == pytest.approx(2012 / 256)
     slow = model.Cluster(task=2.0)
     assert model.best_workers(twit, 1e9, slow) < model.best_workers(twit, 1e9, model.Cluster())
     assert model.half_efficient(twit, 1e8, slow) <= model.best_workers(twit, 1e8, slow)
@@ -227,8 +239,7 @@ def test_rounds_are_predicted_where_they_were_counted(twit):
     assert [check.measured for check in checks] == [90, 1, 2, 10, 1, 4]
     assert checks[0].what == "twit, 10,000, 2 workers: refined by a block of round 1"
     assert checks[0].predicted == pytest.approx(2 * 2048**0.5)
-    assert checks[2].predicted == pytest.approx(2 * 8192**0.5 / 4)
-    assert checks[4].predicted == pytest.approx(12 / 2)
+    assert checks[2].predicted == pytest.approx(2 * 2048**0.5)  # one block is no better limit
 
 
 def test_two_sizes_predict_nothing():
