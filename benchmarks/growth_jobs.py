@@ -28,6 +28,7 @@ from textkin.index._settings import reading_of
 K = 10
 SHORT = 5  # words of a query by BM25
 K1, B = 1.2, 0.75  # the index's defaults
+COUNTS = ("refined", "solved")  # of documents, for a query
 COUNTED = 20_000  # texts that are counted at once, as the index does
 
 
@@ -213,45 +214,51 @@ def search_in_rounds(
 ) -> dict[str, Any]:
     """Search block by block as workers do: each knows the limits of blocks that have answered.
 
-    Nothing is timed: it counts what a block of each round refines and solves.
+    Nothing is timed: it counts what a block of each round refines and solves, on average, and
+    what that of its blocks does for which it is most.
     """
     queries, matrix = stored.queries().bags[asked.singles], stored.vectors().matrix
     bags = stored.bags(documents)
     size = cut(documents, workers)
     starts = np.linspace(0, documents, size.blocks + 1).astype(int)
     found: list[Answer] = []
-    counts = np.zeros((size.rounds, 2))
+    counts = []
     for number, (start, end) in enumerate(pairwise(starts)):
         answered = found[: known_to(number, workers)]
         limits = best(answered, K).distances[:, -1] if answered else None
         part, counted = _block(matrix, bags[start:end], queries, limits)
         rows = np.where(part.indices < 0, -1, part.indices + start)
         found.append(Answer(rows, part.distances, {}))
-        counts[number // workers] += counted
-    last = size.blocks - (size.rounds - 1) * workers  # blocks of the last round
-    counts /= np.array([*[workers] * (size.rounds - 1), last])[:, np.newaxis]
+        counts.append(counted)
     all_of_them = best(found, K)
     few = slice(asked.checked)
     answer = Answer(all_of_them.indices[few], all_of_them.distances[few], {})
     apart(answer, true["wmd"], "the search in rounds")
-    refined, solved = np.round(counts, 3).T.tolist()
-    return {"workers": workers, "blocks": size.blocks, "refined": refined, "solved": solved}
+    rounds = [np.array(counts[at : at + workers]) for at in range(0, size.blocks, workers)]
+    means = np.array([one.mean(axis=(0, 1)) for one in rounds])
+    most = np.array([one.max(axis=0).mean(axis=0) for one in rounds])
+    return {
+        "workers": workers,
+        "blocks": size.blocks,
+        **{name: np.round(means[:, at], 3).tolist() for at, name in enumerate(COUNTS)},
+        "slowest": {name: np.round(most[:, at], 3).tolist() for at, name in enumerate(COUNTS)},
+    }
 
 
 def _block(
     matrix: NDArray[np.float32], bags: Any, queries: Any, limits: NDArray[np.float64] | None
 ) -> tuple[Answer, NDArray[np.float64]]:
-    """Return the best of a block for each query, and documents refined and solved for one."""
+    """Return the best of a block for each query, and documents refined and solved for each."""
     mover = searcher_of(matrix, bags)
     rows = np.full((queries.shape[0], K), -1, np.int64)
     distances = np.full((queries.shape[0], K), np.inf)
-    counts = np.zeros(2)
+    counts = np.zeros((queries.shape[0], 2))
     for at in range(queries.shape[0]):
         found = mover.search(queries[[at]], k=K, radius=None if limits is None else limits[at])
         many = found.indices.shape[1]
         rows[at, :many], distances[at, :many] = found.indices[0], found.distances[0]
-        counts += (found.stats.refined[0], found.stats.solved[0])
-    return Answer(rows, distances, {}), counts / queries.shape[0]
+        counts[at] = [getattr(found.stats, name)[0] for name in COUNTS]
+    return Answer(rows, distances, {}), counts
 
 
 # ---------------------------------------------------------------------- on the disk

@@ -18,15 +18,14 @@ from typing import Any
 import growth_report
 from environment import RESULTS
 from growth_report import number
+from scaling_laws import Collection, Power, collection_of
 from scaling_model import (
     Check,
     Cluster,
-    Collection,
     Device,
     best_workers,
     bm25_on,
     build_on,
-    collection_of,
     half_efficient,
     held_out,
     in_rounds,
@@ -144,6 +143,11 @@ def duration(seconds: float) -> str:
     raise AssertionError
 
 
+def power(law: Power) -> str:
+    """Return a power law in words."""
+    return f"{number(law.scale)} n^{law.exponent:z.2f}"
+
+
 def growth_table(known: Known) -> str:
     """Return what was measured, and its figures."""
     shown = growth_report.pictures(known.measured, "results")
@@ -158,9 +162,13 @@ def parameters(known: Known) -> str:
         ("bound and order, ns a document", lambda c: number(PER_DOCUMENT * c.scan.rate)),
         ("refining, µs a document", lambda c: number(1e3 * c.refine)),
         ("solving, µs a document", lambda c: number(1e3 * c.solve)),
-        ("refined of n", lambda c: f"{number(c.refined.scale)} n^{c.refined.exponent:.2f}"),
-        ("solved of n", lambda c: f"{number(c.solved.scale)} n^{c.solved.exponent:.2f}"),
-        ("different words of n", lambda c: f"{number(c.words.scale)} n^{c.words.exponent:.2f}"),
+        ("refined of n", lambda c: power(c.refined)),
+        ("solved of n", lambda c: power(c.solved)),
+        (
+            "different words of n",
+            lambda c: f"{number(c.words.known)} + {power(c.words.names)}",
+        ),
+        ("slowest block of a round, times the mean", lambda c: number(c.slowest)),
         ("different words a document", lambda c: number(c.entries)),
         ("text, bytes a document", lambda c: number(c.text)),
         ("catalogue, bytes a document", lambda c: number(c.catalogue)),

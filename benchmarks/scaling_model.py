@@ -1,15 +1,16 @@
 """A model of time, memory and traffic for collections that no machine here can hold.
 
-Its parameters come from what growth.py measured; what it says of sizes that were measured stands
+Its parameters come from what growth.py measured (scaling_laws.py); what it says of sizes that were measured stands
 beside the measurements. docs/scaling.md has the reasoning. All times are of one thread a worker.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from growth_report import Entry, slope
+from growth_report import Entry
+from scaling_laws import Collection, Power, collection_of, of_surface
 
 ROUNDS = 4  # blocks that a worker searches for a query, one after another
 AHEAD = 2  # blocks that are handed to a worker before the first answer must be back
@@ -52,158 +53,6 @@ class Cluster:
     query_bytes: float = 2_000
     answer_bytes: float = 1_000
     memory: float = 512e6
-
-
-class Power(NamedTuple):
-    """A number that grows as scale * n ** exponent."""
-
-    scale: float
-    exponent: float
-
-    @classmethod
-    def fit(cls, points: Iterable[tuple[float, float]]) -> "Power":
-        """Return the power law nearest to points, by least squares of logarithms."""
-        found = list(points)
-        exponent = slope(found)
-        if exponent is None:
-            raise ValueError(f"a power law needs two sizes with numbers above 0; got {found}")
-        x, y = np.log(np.array(found)).T
-        return cls(float(np.exp(y.mean() - exponent * x.mean())), exponent)
-
-    def __call__(self, n: Any) -> Any:
-        """Return the number at n, or the numbers at several."""
-        return self.scale * n**self.exponent
-
-
-class Line(NamedTuple):
-    """A number that grows as start + rate * n."""
-
-    start: float
-    rate: float
-
-    @classmethod
-    def fit(cls, points: Iterable[tuple[float, float]]) -> "Line":
-        """Return the line through the smallest and the largest size; neither part is below 0."""
-        found = sorted(points)
-        (x0, y0), (x1, y1) = found[0], found[-1]
-        if x0 == x1:
-            raise ValueError(f"a line needs two sizes; got {found}")
-        rate = max(0.0, (y1 - y0) / (x1 - x0))
-        return cls(max(0.0, y0 - rate * x0), rate)
-
-    def __call__(self, n: float) -> float:
-        """Return the number at n."""
-        return self.start + self.rate * n
-
-
-@dataclass(frozen=True)
-class Collection:
-    """What one kind of documents costs.
-
-    Attributes
-    ----------
-    name : str
-        Its name in growth.json.
-    largest : int
-        The largest size that the parameters rest on.
-    table : float
-        Milliseconds for the costs of a query's words to all words.
-    scan : Line
-        Milliseconds for the cheap bound of n documents, and their order.
-    refine, solve : float
-        Milliseconds of one document.
-    refined, solved : Power
-        How many documents a search of n refines and solves.
-    entries : float
-        Different words of a document, as the index counts them.
-    words : Power
-        Different words of n documents.
-    text, catalogue, segments : float
-        Bytes of a document: as it is, and in an index.
-    counting, writing : float
-        Seconds of a processor for a document: splitting and counting its words, which workers
-        can do; all else, which the one writer does.
-    bm25 : Line
-        Milliseconds of a query by BM25 of n documents.
-    vectors : float
-        Bytes of the word vectors.
-    """
-
-    name: str
-    largest: int
-    table: float
-    scan: Line
-    refine: float
-    solve: float
-    refined: Power
-    solved: Power
-    entries: float
-    words: Power
-    text: float
-    catalogue: float
-    segments: float
-    counting: float
-    writing: float
-    bm25: Line
-    vectors: float
-
-
-def collection_of(name: str, measured: Sequence[Entry]) -> Collection:
-    """Return the parameters that measurements of some sizes give.
-
-    Parameters
-    ----------
-    name : str
-        The collection.
-    measured : sequence of mapping
-        Entries of growth.json; at least two sizes through both surfaces.
-
-    Raises
-    ------
-    ValueError
-        If there are not two sizes of each surface.
-    """
-    movers, indexes = (of_surface(name, measured, surface) for surface in ("mover", "index"))
-    if min(len(movers), len(indexes)) < 2:
-        raise ValueError(
-            f"{name}: two sizes of both surfaces are needed; there are {len(movers)} of the mover "
-            f"and {len(indexes)} of the index"
-        )
-    last, stored = movers[-1], indexes[-1]
-    stages = last["wmd"]["milliseconds_by_stage"]
-    n = stored["documents"]
-    build = stored["build"]
-    return Collection(
-        name=name,
-        largest=n,
-        table=stages["table"],
-        scan=Line.fit((e["documents"], _scan(e["wmd"]["milliseconds_by_stage"])) for e in movers),
-        refine=stages["refine"] / max(1.0, last["wmd"]["refined"]["mean"]),
-        solve=stages["solve"] / max(1.0, last["wmd"]["solved"]["mean"]),
-        refined=Power.fit((e["documents"], e["wmd"]["refined"]["mean"]) for e in movers),
-        solved=Power.fit((e["documents"], e["wmd"]["solved"]["mean"]) for e in movers),
-        entries=stored["entries"] / n,
-        words=Power.fit((e["documents"], e["words"]) for e in indexes),
-        text=1e6 * stored["text_megabytes"] / n,
-        catalogue=stored["bytes"]["catalogue"] / n,
-        segments=stored["bytes"]["segments"] / n,
-        counting=build["of_it_counting"] / n,
-        writing=max(0.0, build["seconds"] - build["of_it_counting"]) / n,
-        bm25=Line.fit(
-            (e["documents"], e["bm25"]["milliseconds"]["single"]["median"]) for e in indexes
-        ),
-        vectors=4.0 * last["vectors"][0] * last["vectors"][1],
-    )
-
-
-def of_surface(name: str, measured: Sequence[Entry], surface: str) -> list[Entry]:
-    """Return the entries of a collection through a surface, by size."""
-    here = [e for e in measured if (e["collection"], e["surface"]) == (name, surface)]
-    return sorted(here, key=lambda entry: entry["documents"])
-
-
-def _scan(stages: Mapping[str, float]) -> float:
-    return stages["bound"] + stages["order"]
 
 
 # ---------------------------------------------------------------------- one machine
@@ -275,8 +124,9 @@ def query_on(
         # every block has a table of its own, for the words that its documents have
         "table": size.rounds * what.table,
         "scan": size.rounds * what.scan.start + what.scan.rate * size.rounds * size.rows,
-        "refine": what.refine * sum(refined),
-        "solve": what.solve * sum(solved),
+        # a round ends with the block that has most to look at
+        "refine": what.slowest * what.refine * sum(refined),
+        "solve": what.slowest * what.solve * sum(solved),
         "tasks": (size.blocks * cluster.task + size.rounds * cluster.latency) / batch,
         "network": 1e3 * moved / cluster.network,
     }

@@ -157,6 +157,8 @@ def test_a_search_in_rounds_finds_the_same_and_looks_at_less(stored, monkeypatch
     *blind, third, fourth = found["solved"]
     assert min(blind) >= 10 >= third > fourth  # two blocks a worker know nothing
     assert min(found["refined"][:2]) > found["refined"][3]
+    for name in ("refined", "solved"):
+        assert np.all(np.array(found["slowest"][name]) >= found[name])
     true["wmd"]["scores"][0][0] /= 2
     with pytest.raises(growth.UnequalAnswersError, match="search in rounds"):
         jobs.search_in_rounds(stored, 250, asked, 2, true)

@@ -7,8 +7,9 @@ import pytest
 
 from support import ROOT, load_script, run_benchmark
 
-model = load_script("benchmarks/scaling_model.py")
-scaling = load_script("benchmarks/scaling.py")
+laws, model, scaling = (
+    load_script(f"benchmarks/{name}.py") for name in ("scaling_laws", "scaling_model", "scaling")
+)
 
 FREE = model.Cluster(task=0, latency=0, network=np.inf)
 SIZES = (10_000, 100_000, 1_000_000)
@@ -38,6 +39,7 @@ def entries(name="twit", sizes=SIZES):
             {
                 **here,
                 "surface": "mover",
+                "words": 20_000,
                 "vectors": [30_000, 300],
                 "wmd": wmd,
                 "build": {"seconds": 1.0, **memory},
@@ -46,7 +48,8 @@ def entries(name="twit", sizes=SIZES):
         )
         found.append(
             {
-                **here, "surface": "index", "wmd": wmd, "entries": 11 * n, "words": 3 * n**0.6,
+                **here, "surface": "index", "wmd": wmd, "entries": 11 * n,
+                "words": 20_000 + 3 * n**0.6,
                 "text_megabytes": 60e-6 * n, "bytes": {"catalogue": 150 * n, "segments": 230 * n},
                 "build": {"seconds": 4e-5 * n, "of_it_counting": 1e-5 * n, **memory},
                 "bm25": {"milliseconds": {"single": {"median": 0.1 + 1e-6 * n}, "batch": 0.2}},
@@ -58,30 +61,30 @@ def entries(name="twit", sizes=SIZES):
 
 @pytest.fixture(scope="module")
 def twit():
-    return model.collection_of("twit", entries())
+    return laws.collection_of("twit", entries())
 
 
 # ---------------------------------------------------------------------- laws
 
 
 def test_laws_go_through_points_that_follow_them():
-    power = model.Power.fit([(n, 3 * n**0.7) for n in (10, 100, 5000)])
+    power = laws.Power.fit([(n, 3 * n**0.7) for n in (10, 100, 5000)])
     assert power == pytest.approx((3, 0.7))
     assert power(10**6) == pytest.approx(3 * 10**4.2)
-    line = model.Line.fit([(10, 2.5), (20, 9.0), (110, 12.5)])  # the smallest and the largest
+    line = laws.Line.fit([(10, 2.5), (20, 9.0), (110, 12.5)])  # the smallest and the largest
     assert line == pytest.approx((1.5, 0.1))
     assert line(1000) == pytest.approx(101.5)
 
 
 def test_lines_never_go_below_zero():
-    assert model.Line.fit([(10, 5.0), (20, 4.0)]) == (5.0, 0.0)
-    assert model.Line.fit([(10, 1.0), (20, 4.0)]) == pytest.approx((0.0, 0.3))
+    assert laws.Line.fit([(10, 5.0), (20, 4.0)]) == (5.0, 0.0)
+    assert laws.Line.fit([(10, 1.0), (20, 4.0)]) == pytest.approx((0.0, 0.3))
 
 
 @pytest.mark.parametrize("points", [[], [(10, 2.0)], [(10, 1.0), (20, 0.0)]])
 def test_laws_of_too_few_points_are_refused(points):
     with pytest.raises(ValueError, match="two sizes"):
-        model.Power.fit(points)
+        laws.Power.fit(points)
 
 
 def test_parameters_are_what_was_measured(twit):
@@ -95,11 +98,25 @@ def test_parameters_are_what_was_measured(twit):
     assert twit.vectors == 36e6
 
 
+def test_the_slowest_block_of_a_round_holds_up_the_others(twit):
+    measured = entries()
+    assert twit.slowest == 1
+    rounds = {"blocks": 8, "refined": [60, 40], "slowest": {"refined": [80, 70]}}
+    measured[-2]["rounds"] = rounds
+    slow = laws.collection_of("twit", measured)
+    assert slow.slowest == pytest.approx(1.5)
+    quick, held_up = (model.query_on(what, 1e7, 4, FREE) for what in (twit, slow))
+    assert held_up["refine"] == pytest.approx(1.5 * quick["refine"])
+    assert held_up["refined"] == quick["refined"]
+    rounds["blocks"] = 1
+    assert laws.slowest_of(measured[-2]) == 1
+
+
 def test_one_size_is_not_enough():
     with pytest.raises(
         ValueError, match="twit: two sizes of both surfaces are needed; there are 1"
     ):
-        model.collection_of("twit", entries(sizes=[10_000]))
+        laws.collection_of("twit", entries(sizes=[10_000]))
 
 
 # ---------------------------------------------------------------------- workers
@@ -136,12 +153,12 @@ def test_what_later_blocks_look_at_is_what_drawing_gives():
             known = blocks[: model.known_to(number, workers)].ravel()
             limit = np.partition(known if known.size else block, k - 1)[k - 1]
             seen[number // workers] += np.count_nonzero(block / 2 <= limit) / workers / repeats
-    law = model.Power(k * 2**power, 0.0)  # of any number of documents so many have such a bound
+    law = laws.Power(k * 2**power, 0.0)  # of any number of documents so many have such a bound
     np.testing.assert_allclose(model.looked_at(law, size, workers), seen, rtol=0.15)
 
 
 def test_what_a_block_with_a_limit_looks_at_follows_from_those_before_it():
-    law = model.Power(2.0, 0.5)
+    law = laws.Power(2.0, 0.5)
     size = model.cut(80_000, 2)  # eight blocks of 10,000
     blind = 200.0
     expected = [blind, blind, (blind + 2 * 20_000**0.5 / 2) / 2,
@@ -184,7 +201,7 @@ def test_tasks_pass_through_the_scheduler_in_turn(twit):
 def test_memory_of_a_worker_shrinks_but_for_vectors_words_and_tables(twit):
     one, many = (model.memory_on(twit, 1e9, workers, model.Cluster()) for workers in (1, 1000))
     assert many["rows"] == pytest.approx(one["rows"] / 1000) == pytest.approx(96e6)
-    assert many["words"] == one["words"] == pytest.approx(16 * 3 * 1e9**0.6)
+    assert many["words"] == one["words"] == pytest.approx(16 * (20_000 + 3 * 1e9**0.6))
     assert many["disk"] == one["disk"] == pytest.approx(380e9)
     assert many["total"] == pytest.approx(
         sum(many[part] for part in ("vectors", "search", "candidates", "words", "rows"))
@@ -203,7 +220,7 @@ def test_the_writer_bounds_building(twit):
 def test_bm25_of_a_worker_is_a_line_in_its_documents(twit):
     found = model.bm25_on(twit, 1e8, 10, FREE)
     assert found["total"] == pytest.approx(4 * 0.1 + 1e-6 * 1e7)
-    assert found["state"] == pytest.approx(10 * 8 * 3 * 1e8**0.6)
+    assert found["state"] == pytest.approx(10 * 8 * (20_000 + 3 * 1e8**0.6))
 
 
 def test_devices_share_documents_and_stream_what_does_not_fit():
@@ -220,13 +237,11 @@ def test_devices_share_documents_and_stream_what_does_not_fit():
 
 def test_the_largest_size_is_predicted_from_the_others_alone():
     measured = entries()
-    for one in measured:
-        if one["documents"] == SIZES[-1]:
-            one["words"] = 1_000
+    measured[-1]["words"] = 1_000
     checks = {check.what: check for check in model.held_out("twit", measured)}
     assert len(checks) == 8
     words = checks.pop("twit, 1,000,000: different words")
-    assert words.predicted == pytest.approx(3 * 1e6**0.6)
+    assert words.predicted == pytest.approx(20_000 + 3 * 1e6**0.6)
     assert words.error == pytest.approx(words.predicted / 1_000 - 1)
     for check in checks.values():
         assert check.error == pytest.approx(0, abs=1e-9), check
