@@ -1,7 +1,8 @@
 """A model of time, memory and traffic for collections that no machine here can hold.
 
-Its parameters come from what growth.py measured (scaling_laws.py); what it says of sizes that were measured stands
-beside the measurements. docs/scaling.md has the reasoning. All times are of one thread a worker.
+Its parameters come from what growth.py measured (scaling_laws.py); what it says of sizes that were
+measured stands beside the measurements. docs/scaling.md has the reasoning. All times are of one
+thread a worker.
 """
 
 from collections.abc import Sequence
