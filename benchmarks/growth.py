@@ -11,7 +11,7 @@ for a query or two::
     python benchmarks/growth.py --collections twit --sizes 10000000
 
 Every result is kept in benchmarks/results/growth.json as soon as it is there: what is in it is not
-measured again, unless with --again. Figures go to docs/results.
+measured again, unless with --again. Figures go to docs/images.
 """
 
 import argparse
@@ -225,7 +225,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure what is there already")
     parser.add_argument("--estimate", action="store_true", help="only tell what it will cost")
     parser.add_argument("--folder", type=Path, help="where documents and indexes lie for a while")
-    parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "results")
+    parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--out", type=Path, default=RESULTS / "growth.json")
     arguments = parser.parse_args()
     pin_threads()

@@ -7,10 +7,9 @@ numbers that JSON can hold. One thread.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from growth_corpus import Stored
@@ -75,11 +74,29 @@ def asked_words(bags: Any, words: Sequence[str]) -> list[str]:
     return [" ".join(words[at] for at in bags.indices[a : min(b, a + SHORT)]) for a, b in rows]
 
 
-def milliseconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return how long a call takes, and what it returns."""
-    start = time.perf_counter()
-    found = call()
-    return 1e3 * (time.perf_counter() - start), found
+class Timed(NamedTuple):
+    """How long a call took, in milliseconds by the clock and of the processor, and its result."""
+
+    clock: float
+    processor: float
+    found: Any
+
+
+def timed(call: Callable[..., Any], *arguments: Any, **named: Any) -> Timed:
+    """Call something."""
+    busy, start = time.process_time(), time.perf_counter()
+    found = call(*arguments, **named)
+    clock, used = time.perf_counter() - start, time.process_time() - busy
+    return Timed(1e3 * clock, 1e3 * used, found)
+
+
+def told_times(calls: Sequence[Timed], batch: Timed, size: int) -> dict[str, Any]:
+    """Return the milliseconds of a query: one by one, of the processor alone, and in a batch."""
+    return {
+        "single": spread_of(np.array([call.clock for call in calls])),
+        "single_processor": round(float(np.mean([call.processor for call in calls])), 4),
+        "batch": round(batch.clock / size, 4),
+    }
 
 
 # ---------------------------------------------------------------------- the truth
@@ -175,11 +192,9 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
     for row in range(asked.warm):
         mover.search(queries[[row]], k=K)
     singles = queries[asked.singles]
-    calls = [
-        milliseconds(partial(mover.search, singles[[row]], k=K)) for row in range(asked.single)
-    ]
-    took, _ = milliseconds(partial(mover.search, queries[asked.rest], k=K))
-    found = [one for _, one in calls]
+    calls = [timed(mover.search, singles[[row]], k=K) for row in range(asked.single)]
+    batch = timed(mover.search, queries[asked.rest], k=K)
+    found = [call.found for call in calls]
     answer = Answer(
         np.concatenate([one.indices for one in found[: asked.checked]]),
         np.concatenate([one.distances for one in found[: asked.checked]]),
@@ -194,10 +209,7 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
         "build": fitted.told(),
         "search_megabytes": {"peak": resident_megabytes("VmHWM")},
         "wmd": {
-            "milliseconds": {
-                "single": spread_of(np.array([took for took, _ in calls])),
-                "batch": round(took / asked.batch, 3),
-            },
+            "milliseconds": told_times(calls, batch, asked.batch),
             "solved": spread_of(np.concatenate([one.stats.solved for one in found])),
             "refined": spread_of(np.concatenate([one.stats.refined for one in found])),
             "milliseconds_by_stage": {
@@ -315,12 +327,12 @@ def search_index(
     queries = stored.queries()
     shorter = asked_words(queries.bags, stored.vectors().words)
     forget_peak()
-    opened, index = milliseconds(partial(Index.open, path))
-    with index:
+    opened = timed(Index.open, path)
+    with opened.found as index:
         if len(index) != documents:
             raise ValueError(f"the index has {len(index)} of {documents} documents")
         return {
-            "open_milliseconds": round(opened, 3),
+            "open_milliseconds": round(opened.clock, 3),
             "wmd": _searched(index, "wmd", queries.texts, asked, true["wmd"]),
             "bm25": _searched(index, "bm25", shorter, asked, true["bm25"]),
             "search_megabytes": {
@@ -334,23 +346,22 @@ def _searched(index: Index, by: str, queries: list[str], asked: Asked, true: Any
     def one(query: str) -> tuple[Answer, dict[str, float]]:
         return _answer(index.search(query, K, by=by))
 
-    first, _ = milliseconds(partial(one, queries[0]))
+    first = timed(one, queries[0])
     for query in queries[1 : asked.warm]:
         one(query)
-    calls = [milliseconds(partial(one, query)) for query in queries[asked.singles]]
-    took, _ = milliseconds(partial(index.search_many, queries[asked.rest], K, by=by))
-    answers = [answer for _, (answer, _) in calls[: asked.checked]]
+    calls = [timed(one, query) for query in queries[asked.singles]]
+    batch = timed(index.search_many, queries[asked.rest], K, by=by)
+    answers = [call.found[0] for call in calls[: asked.checked]]
     answer = Answer(
         np.concatenate([one.indices for one in answers]),
         np.concatenate([one.distances for one in answers]),
         {},
     )
-    stats = [stats for _, (_, stats) in calls]
+    stats = [call.found[1] for call in calls]
     return {
         "milliseconds": {
-            "first": round(first, 3),
-            "single": spread_of(np.array([took for took, _ in calls])),
-            "batch": round(took / asked.batch, 3),
+            "first": round(first.clock, 3),
+            **told_times(calls, batch, asked.batch),
         },
         **{
             name: spread_of(np.array([one[name] for one in stats]))

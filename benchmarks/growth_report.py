@@ -25,11 +25,14 @@ class Quantity(NamedTuple):
         Where it is in an entry; a mapping at its end is summed.
     surfaces : tuple of str
         Who has it.
+    scale : float
+        What the number of an entry is multiplied by.
     """
 
     title: str
     path: tuple[str, ...]
     surfaces: tuple[str, ...] = ("mover", "index")
+    scale: float = 1.0
 
     def of(self, entry: Entry) -> float | None:
         """Return the number of an entry; None where there is none."""
@@ -40,19 +43,25 @@ class Quantity(NamedTuple):
             if key not in found:
                 return None
             found = found[key]
-        return float(sum(found.values()) if isinstance(found, Mapping) else found)
+        return self.scale * (sum(found.values()) if isinstance(found, Mapping) else found)
 
 
 QUANTITIES = {
     "build_seconds": Quantity("seconds to build", ("build", "seconds")),
     "build_megabytes": Quantity("peak memory while building, MB", ("build", "megabytes_peak")),
     "search_megabytes": Quantity("peak memory while searching, MB", ("search_megabytes", "peak")),
-    "bytes": Quantity("bytes on the disk", ("bytes",), ("index",)),
+    "megabytes": Quantity("MB on the disk", ("bytes",), ("index",), 1e-6),
     "words": Quantity("different words", ("words",), ("index",)),
     "wmd_single": Quantity(
         "ms a query by WMD, one by one", ("wmd", "milliseconds", "single", "mean")
     ),
     "wmd_batch": Quantity("ms a query by WMD, in a batch", ("wmd", "milliseconds", "batch")),
+    "wmd_first": Quantity(
+        "ms of the first query by WMD after opening", ("wmd", "milliseconds", "first"), ("index",)
+    ),
+    "bm25_first": Quantity(
+        "ms of the first query by BM25 after opening", ("bm25", "milliseconds", "first"), ("index",)
+    ),
     "solved": Quantity("documents solved a query", ("wmd", "solved", "mean"), ("mover",)),
     "refined": Quantity("documents refined a query", ("wmd", "refined", "mean"), ("mover",)),
     "bm25_single": Quantity(
@@ -64,6 +73,21 @@ QUANTITIES = {
         "ms a query by BM25, in a batch", ("bm25", "milliseconds", "batch"), ("index",)
     ),
 }
+# the columns of the tables, with short heads
+COLUMNS = {
+    "build_seconds": "s to build",
+    "build_megabytes": "peak MB",
+    "megabytes": "MB on disk",
+    "words": "words",
+    "search_megabytes": "peak MB, search",
+    "wmd_first": "first WMD, ms",
+    "wmd_single": "WMD, ms",
+    "wmd_batch": "in a batch",
+    "refined": "refined",
+    "solved": "solved",
+    "bm25_first": "first BM25, ms",
+    "bm25_single": "BM25, ms",
+}
 # file: the quantities that are drawn in it
 FIGURES = {
     "growth-search": ("Exact search by WMD: milliseconds a query", ["wmd_single"]),
@@ -74,7 +98,7 @@ FIGURES = {
     "growth-bm25": ("Search by BM25: milliseconds a query", ["bm25_single"]),
     "growth-build": ("Building: seconds", ["build_seconds"]),
     "growth-memory": ("Searching: peak memory of the process, MB", ["search_megabytes"]),
-    "growth-disk": ("An index on the disk: bytes", ["bytes"]),
+    "growth-disk": ("An index on the disk: MB", ["megabytes"]),
 }
 
 
@@ -181,43 +205,20 @@ def number(value: float | None) -> str:
 
 
 def table(measured: Sequence[Entry]) -> str:
-    """Return all sizes as a Markdown table, the slopes of each column below its collection."""
-    columns = (
-        "build_seconds",
-        "build_megabytes",
-        "bytes",
-        "search_megabytes",
-        "wmd_single",
-        "wmd_batch",
-        "refined",
-        "solved",
-        "bm25_single",
-    )
-    heads = [
-        "documents",
-        "s to build",
-        "peak MB",
-        "MB on disk",
-        "peak MB, search",
-        "ms, WMD",
-        "in a batch",
-        "refined",
-        "solved",
-        "ms, BM25",
-    ]
+    """Return a Markdown table for each collection and surface, with the slope of each column."""
     lines = []
     for collection, surface in dict.fromkeys((e["collection"], e["surface"]) for e in measured):
+        columns = [name for name in COLUMNS if surface in QUANTITIES[name].surfaces]
         here = [e for e in measured if (e["collection"], e["surface"]) == (collection, surface)]
+        heads = ["documents", *(COLUMNS[name] for name in columns)]
         lines += [
             f"| {collection}, `{SURFACES[surface]}` | {' | '.join(heads)} |",
             f"| --- |{' ---: |' * len(heads)}",
         ]
         for entry in sorted(here, key=lambda entry: entry["documents"]):
-            values = [QUANTITIES[column].of(entry) for column in columns]
-            if values[2] is not None:
-                values[2] /= 1e6
-            lines.append(f"| | {entry['documents']:,} | {' | '.join(map(number, values))} |")
-        fitted = [slope(points_of(measured, column, collection, surface)) for column in columns]
+            cells = [number(QUANTITIES[name].of(entry)) for name in columns]
+            lines.append(f"| | {entry['documents']:,} | {' | '.join(cells)} |")
+        fitted = [slope(points_of(measured, name, collection, surface)) for name in columns]
         cells = ["" if p is None else f"{p:z.2f}" for p in fitted]
         lines += [f"| slope | | {' | '.join(cells)} |", ""]
     return "\n".join(lines[:-1])

@@ -150,7 +150,7 @@ def power(law: Power) -> str:
 
 def growth_table(known: Known) -> str:
     """Return what was measured, and its figures."""
-    shown = growth_report.pictures(known.measured, "results")
+    shown = growth_report.pictures(known.measured, "images")
     return f"{growth_report.table(known.measured)}\n\n{shown}"
 
 
@@ -244,6 +244,7 @@ def memory_table(known: Known) -> str:
         "documents, workers",
         *parts,
         "index on the disk",
+        "first query",
         "BM25, ms",
         "its state, all workers",
     ]
@@ -257,6 +258,7 @@ def memory_table(known: Known) -> str:
                     f"{what.name}, {n:,}, {workers:,}",
                     *(bytes_of(found[part]) for part in parts),
                     bytes_of(found["disk"]),
+                    duration(found["first"] / 1e3),
                     number(words["total"]),
                     bytes_of(words["state"]),
                 ]

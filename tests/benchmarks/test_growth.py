@@ -202,7 +202,7 @@ def test_slopes_tell_all_sizes_and_the_largest_two():
 
 def test_figures_have_the_slope_in_the_name_of_a_curve():
     sizes = [
-        entry(n, "index", bytes={"catalogue": 3 * n, "segments": n}, build={"seconds": 2.0})
+        entry(n, "index", bytes={"catalogue": 3e6 * n, "segments": 1e6 * n}, build={"seconds": 2.0})
         for n in (10, 100)
     ]
     drawn = report.figures(sizes)
