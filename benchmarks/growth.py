@@ -1,10 +1,10 @@
 """How building and searching grow with a collection: time, memory, disk and work a query.
 
-10,000 to 1,000,000 synthetic documents of about 10 (*twit*) and 71 (*news*) different words, and
-the real texts of search_scaling.py (all: about 390,000, where the shared data lie beside the
-checkout), through both surfaces: a `WordMover` on bags in memory, and an `Index` on the disk.
-Each size and surface runs in processes of its own, on one thread, and is compared with brute force
-for a query or two::
+10,000 to 1,000,000 synthetic documents of about 10 (*twit*) and 71 (*news*) different words, the
+real texts of search_scaling.py (about 390,000, where the shared data lie beside the checkout), and
+those of cluster.py (*zipf*, up to its 200,000), through both surfaces: a `WordMover` on bags in
+memory, and an `Index` on the disk. Each size and surface runs in processes of its own, on one
+thread, and is compared with brute force for a query or two::
 
     python benchmarks/growth.py --estimate     # what it will cost
     python benchmarks/growth.py
@@ -28,13 +28,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from environment import RESULTS, ROOT, describe
-from growth_corpus import KINDS, Stored, is_here
+from growth_corpus import KINDS, MOST, Stored, is_here
 from growth_jobs import Asked, K, build_index, measure_mover, search_in_rounds, search_index, truth
 from growth_report import SURFACES, Entry, figures, slopes, table
 from pairs import UnequalAnswersError, pin_threads, positive
 
 SIZES = (10_000, 100_000, 1_000_000)
-REAL = 390_000  # documents that there are, about
 WORKERS = 4  # whose search is played through, block by block
 FEW = 20_000_000  # entries; of more, one query is compared with brute force
 
@@ -73,13 +72,14 @@ COSTS = {
     "twit": Cost(10e6, 25, 8, 10, 40, 0.16, 0.4, 0.3),
     "news": Cost(71e6, 75, 150, 60, 140, 1.2, 2.2, 1.6),
     "real": Cost(12e6, 60, 10, 30, 90, 0.4, 0.8, 1.0),
+    "zipf": Cost(35e6, 50, 60, 50, 110, 0.7, 1.2, 1.0),
 }
 BASE_MEMORY = 1.0  # gigabytes of the libraries, the vectors and what a search may take
 
 
 def sizes_of(kind: str, sizes: Sequence[int]) -> list[int]:
-    """Return the sizes of a collection; the real one ends."""
-    return sorted({min(size, REAL) if kind == "real" else size for size in sizes})
+    """Return the sizes of a collection; some end."""
+    return sorted({min(size, MOST.get(kind, size)) for size in sizes})
 
 
 def checked_of(kind: str, documents: int) -> int:

@@ -4,7 +4,8 @@ Two are synthetic, of the words of workloads.py and of made-up spelling, in bloc
 a seed and their number, so that ten million documents need the memory of one block. Beside words
 that have vectors they have names, which have none and never end: the number of different ones
 grows with the collection, as in real texts. The third one is real: the texts of
-search_scaling.py in one random order. Documents without a word that has a vector are left out.
+search_scaling.py in one random order. The fourth is like that of cluster.py, so that what it
+measures can be held against the model. Documents without a word that has a vector are left out.
 
 A collection is written to a folder once, and read from it by every process that measures.
 """
@@ -39,7 +40,11 @@ BLOCK = 10_000  # documents that are made and kept together
 NAMES = 0.04  # share of tokens that have no vector
 HEAPS = 0.75  # n such tokens have about n ** HEAPS different words
 TOO_MANY = 1.6  # tokens that are drawn for a word that is wanted; those that repeat are many
-KINDS = ("twit", "news", "real")
+KINDS = ("twit", "news", "real", "zipf")
+MOST = {"real": 390_000, "zipf": 200_000}  # documents: all that there are, and those of cluster.py
+BUILTIN = ("real", "zipf")  # those with the built-in vectors
+DRAWN = 40  # words of a document of cluster.py
+OFTEN, FIRST = 60_000, 10  # it draws from so many words, the r-th with weight 1 / (r + FIRST)
 
 Ints = NDArray[np.int64]
 
@@ -198,15 +203,51 @@ def name_numbers(rng: Generator, count: int) -> Ints:
 # ---------------------------------------------------------------------- real
 
 
-class Real:
-    """Texts of five collections in one random order; the queries are held out."""
+class Counted:
+    """Texts whose words are looked up in the built-in vectors."""
 
     def __init__(self) -> None:
         self.vectors = WordVectors.builtin()
+        self._counter = BagOfWords(vocabulary=self.vectors, lowercase=False)
+
+    def _counted(self, texts: list[str]) -> Block:
+        bags = self._counter.transform(texts)
+        rows = np.flatnonzero(np.diff(bags.indptr) > 0)
+        return Block(bags[rows], [texts[row] for row in rows])
+
+
+class Zipf(Counted):
+    """Texts as cluster.py draws them: common words of the built-in vectors by Zipf's law."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spelled = np.array(self.vectors.words[:OFTEN], dtype=object)
+        self._draw = Draw(np.arange(OFTEN), 1 / np.arange(FIRST, FIRST + OFTEN))
+
+    def queries(self, count: int) -> Block:
+        """Return documents that are in no block."""
+        return self._drawn(np.random.default_rng([SEED, 71]), count)
+
+    def blocks(self) -> Iterator[Block]:
+        """Give documents without end."""
+        number = 0
+        while True:
+            yield self._drawn(np.random.default_rng([SEED, 72, number]), BLOCK)
+            number += 1
+
+    def _drawn(self, rng: Generator, count: int) -> Block:
+        words = self._spelled[self._draw(rng, count * DRAWN)].reshape(count, DRAWN)
+        return self._counted([" ".join(row) for row in words.tolist()])
+
+
+class Real(Counted):
+    """Texts of five collections in one random order; the queries are held out."""
+
+    def __init__(self) -> None:
+        super().__init__()
         texts = [text for name in COLLECTIONS for text in read_collection(name)]
         order = np.random.default_rng([SEED, 31]).permutation(len(texts))
         self._texts = [texts[i] for i in order]
-        self._counter = BagOfWords(vocabulary=self.vectors, lowercase=False)
         self._held_out = 0
 
     def queries(self, count: int) -> Block:
@@ -222,20 +263,17 @@ class Real:
         for at in range(self._held_out, len(self._texts), BLOCK):
             yield self._counted(self._texts[at : at + BLOCK])
 
-    def _counted(self, texts: list[str]) -> Block:
-        bags = self._counter.transform(texts)
-        rows = np.flatnonzero(np.diff(bags.indptr) > 0)
-        return Block(bags[rows], [texts[row] for row in rows])
-
 
 def is_here(kind: str) -> bool:
     """Return whether a collection can be made: the real one needs the shared data."""
     return kind != "real" or (DATA / "text").is_dir()
 
 
-def collection(kind: str) -> Synthetic | Real:
+def collection(kind: str) -> Synthetic | Zipf | Real:
     """Return the source of a collection."""
-    return Real() if kind == "real" else Synthetic(kind)
+    if kind in BUILTIN:
+        return Real() if kind == "real" else Zipf()
+    return Synthetic(kind)
 
 
 # ---------------------------------------------------------------------- in a folder
@@ -275,7 +313,7 @@ class Stored:
             told.unlink()
         source = collection(kind)
         stored.folder.mkdir(parents=True, exist_ok=True)
-        if kind != "real":
+        if kind not in BUILTIN:
             source.vectors.save(stored.folder / "vectors")
         stored._write("queries", source.queries(queries))
         done = 0
@@ -292,7 +330,7 @@ class Stored:
 
     def vectors(self) -> WordVectors:
         """Return the vectors; the words of the bags are their rows."""
-        if self.kind == "real":
+        if self.kind in BUILTIN:
             return WordVectors.builtin()
         return WordVectors.load(self.folder / "vectors")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from growth_corpus import Stored
+from growth_corpus import BUILTIN, Stored
 from index_contenders import Watch, forget_peak, resident_megabytes
 from numpy.typing import NDArray
 from scaling_model import cut, known_to
@@ -284,7 +284,7 @@ def records(stored: Stored, documents: int) -> Iterator[dict[str, str]]:
 
 def build_index(stored: Stored, documents: int, path: Path) -> dict[str, Any]:
     """Make an index; tell apart what splitting and counting words alone takes."""
-    own = None if stored.kind == "real" else stored.vectors()
+    own = None if stored.kind in BUILTIN else stored.vectors()
     Index.create(path, vectors=own).close()
     with Index.open(path) as index, Watch() as watch:
         index.add(records(stored, documents))

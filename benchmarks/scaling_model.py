@@ -5,13 +5,11 @@ measured stands beside the measurements. docs/scaling.md has the reasoning. All 
 thread a worker.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from growth_report import Entry
-from scaling_laws import Collection, Power, collection_of, of_surface
+from scaling_laws import Collection, Power
 
 ROUNDS = 4  # blocks that a worker searches for a query, one after another
 AHEAD = 2  # blocks that are handed to a worker before the first answer must be back
@@ -257,74 +255,3 @@ def query_on_devices(device: Device, n: float, devices: int, batch: int) -> dict
         "bytes": each * device.bytes,
         "fits": float(over == 0),
     }
-
-
-# ---------------------------------------------------------------------- held to measurements
-
-
-class Check(NamedTuple):
-    """A prediction beside what was measured."""
-
-    what: str
-    predicted: float
-    measured: float
-
-    @property
-    def error(self) -> float:
-        """How far off, relative to what was measured."""
-        return self.predicted / self.measured - 1
-
-
-def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
-    """Predict the largest size of a collection from the smaller ones.
-
-    Empty where there are not three sizes of both surfaces.
-    """
-    sizes = sorted(
-        {e["documents"] for e in of_surface(name, measured, "mover")}
-        & {e["documents"] for e in of_surface(name, measured, "index")}
-    )
-    if len(sizes) < 3:
-        return []
-    n = sizes[-1]
-    what = collection_of(name, [e for e in measured if e["documents"] < n])
-    [mover], [index] = (
-        [e for e in of_surface(name, measured, surface) if e["documents"] == n]
-        for surface in ("mover", "index")
-    )
-    alone = query_alone(what, n)["total"]
-    pairs: dict[str, tuple[float, Any]] = {
-        "ms a query by WMD, `WordMover`": (alone, mover["wmd"]["milliseconds"]["single_processor"]),
-        "ms a query by WMD, `Index`": (alone, index["wmd"]["milliseconds"]["single_processor"]),
-        "refined a query": (what.refined(n), mover["wmd"]["refined"]["mean"]),
-        "solved a query": (what.solved(n), mover["wmd"]["solved"]["mean"]),
-        "ms a query by BM25": (what.bm25(n), index["bm25"]["milliseconds"]["single"]["median"]),
-        "seconds to build": ((what.counting + what.writing) * n, index["build"]["seconds"]),
-        "MB on the disk": (
-            (what.catalogue + what.segments) * n / 1e6,
-            sum(index["bytes"].values()) / 1e6,
-        ),
-        "different words": (what.words(n), index["words"]),
-    }
-    return [
-        Check(f"{name}, {n:,}: {what_}", float(ours), float(theirs))
-        for what_, (ours, theirs) in pairs.items()
-    ]
-
-
-def in_rounds(what: Collection, measured: Sequence[Entry]) -> list[Check]:
-    """Predict what blocks of each round look at, where a search in rounds was counted."""
-    found = []
-    for entry in of_surface(what.name, measured, "mover"):
-        rounds = entry.get("rounds")
-        if rounds is None:
-            continue
-        n, workers = entry["documents"], rounds["workers"]
-        for name, law in (("refined", what.refined), ("solved", what.solved)):
-            predicted = looked_at(law, cut(n, workers), workers)
-            for at, (ours, theirs) in enumerate(zip(predicted, rounds[name], strict=True)):
-                label = (
-                    f"{what.name}, {n:,}, {workers} workers: {name} by a block of round {at + 1}"
-                )
-                found.append(Check(label, ours, theirs))
-    return found

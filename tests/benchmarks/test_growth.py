@@ -67,6 +67,14 @@ def test_queries_are_held_out_and_about_as_long_as_the_mean(source):
     assert 9 <= lengths.mean() <= 11
 
 
+def test_texts_of_the_cluster_have_words_of_the_built_in_vectors(monkeypatch):
+    monkeypatch.setattr(corpus, "BLOCK", 50)
+    block = next(corpus.Zipf().blocks())
+    assert [len(text.split()) for text in block.texts] == [corpus.DRAWN] * 50
+    assert 0.5 * corpus.DRAWN < block.bags.nnz / 50 < corpus.DRAWN  # without stop words
+    assert (next(corpus.Zipf().blocks()).bags != block.bags).nnz == 0
+
+
 def test_names_never_end():
     few, many = (
         len(np.unique(corpus.name_numbers(np.random.default_rng(1), n))) for n in (4_000, 64_000)
@@ -225,7 +233,7 @@ def test_costs_are_those_of_the_sizes_that_are_asked_for():
     more = growth.estimate(["twit"], [1_000_000, 10_000_000], ["mover", "index"])
     assert more["total_seconds"] > 10 * few["total_seconds"]
     assert few["disk"] < more["disk"]
-    assert growth.sizes_of("real", [10, 10**6, 10**7]) == [10, growth.REAL]
+    assert growth.sizes_of("real", [10, 10**6, 10**7]) == [10, 390_000]
     assert growth.checked_of("news", 10_000) == 2
     assert growth.checked_of("news", 1_000_000) == 1
 

@@ -7,9 +7,17 @@ import pytest
 
 from support import ROOT, load_script, run_benchmark
 
-growth_report, laws, model, scaling = (
+growth_report, laws, model, checks, stored, tables, scaling = (
     load_script(f"benchmarks/{name}.py")
-    for name in ("growth_report", "scaling_laws", "scaling_model", "scaling")
+    for name in (
+        "growth_report",
+        "scaling_laws",
+        "scaling_model",
+        "scaling_checks",
+        "scaling_results",
+        "scaling_tables",
+        "scaling",
+    )
 )
 
 FREE = model.Cluster(task=0, latency=0, network=np.inf)
@@ -245,27 +253,65 @@ def test_devices_share_documents_and_stream_what_does_not_fit():
 def test_the_largest_size_is_predicted_from_the_others_alone():
     measured = entries()
     measured[-1]["words"] = 1_000
-    checks = {check.what: check for check in model.held_out("twit", measured)}
-    assert len(checks) == 8
-    words = checks.pop("twit, 1,000,000: different words")
+    found = {check.what: check for check in checks.held_out("twit", measured)}
+    assert len(found) == 8
+    words = found.pop("twit, 1,000,000: different words")
     assert words.predicted == pytest.approx(20_000 + 3 * 1e6**0.6)
     assert words.error == pytest.approx(words.predicted / 1_000 - 1)
-    for check in checks.values():
+    for check in found.values():
         assert check.error == pytest.approx(0, abs=1e-9), check
 
 
 def test_rounds_are_predicted_where_they_were_counted(twit):
     measured = entries()
     measured[0]["rounds"] = {"workers": 2, "blocks": 5, "refined": [90, 1, 2], "solved": [10, 1, 4]}
-    checks = model.in_rounds(twit, measured)
-    assert [check.measured for check in checks] == [90, 1, 2, 10, 1, 4]
-    assert checks[0].what == "twit, 10,000, 2 workers: refined by a block of round 1"
-    assert checks[0].predicted == pytest.approx(2 * 2048**0.5)
-    assert checks[2].predicted == pytest.approx(2 * 2048**0.5)  # one block is no better limit
+    found = checks.in_rounds(twit, measured)
+    assert [check.measured for check in found] == [90, 1, 2, 10, 1, 4]
+    assert found[0].what == "twit, 10,000, 2 workers: refined by a block of round 1"
+    assert found[0].predicted == pytest.approx(2 * 2048**0.5)
+    assert found[2].predicted == pytest.approx(2 * 2048**0.5)  # one block is no better limit
+
+
+def cluster_json(what, cluster, n=200_000):
+    """Return what cluster.py would have measured, had the model been right."""
+    search = {"one process": {"median_ms": model.query_alone(what, n)["total"]}}
+    build = {"one process": {"seconds": model.build_on(what, n, 1, cluster)["total"]}}
+    for workers in (1, 2):
+        found = model.query_on(what, n, workers, cluster)
+        search[f"workers: {workers}"] = {
+            "median_ms": found["total"], "solved_a_query": found["solved"],
+        }  # fmt: skip
+        build[f"workers: {workers}"] = {"seconds": model.build_on(what, n, 2, cluster)["total"]}
+    search["bytes_a_query"] = {"sent": 8 * 700, "received": 8 * 460, "blocks": 8}
+    build["bytes"] = {"sent": 1_000_000, "received": 29_000_000, "blocks": 40}
+    return {"documents": n, "search": search, "build": build}
+
+
+def test_the_numbers_of_a_cluster_follow_from_two_numbers_of_workers(twit):
+    slow = model.Cluster(task=2.5, latency=40, query_bytes=700, answer_bytes=300)
+    found = checks.calibrated(twit, cluster_json(twit, slow))
+    assert found.task == pytest.approx(2.5)
+    assert found.latency == pytest.approx(40)
+    assert (found.query_bytes, found.answer_bytes) == pytest.approx((700, 300))
+    quick = checks.calibrated(twit, cluster_json(twit, model.Cluster(task=-1, latency=3)))
+    assert quick.task == 0
+    assert quick.latency >= 0
+
+
+def test_a_cluster_is_predicted_with_what_is_assumed(twit):
+    found = {c.what: c for c in checks.on_cluster(twit, cluster_json(twit, model.Cluster()))}
+    assert len(found) == 9
+    for what, check in found.items():
+        if "writer" not in what:
+            assert check.error == pytest.approx(0), what
+    writer = found["cluster.py, 200,000: MB to the writer"]
+    assert (writer.predicted, writer.measured) == pytest.approx((30, 30))
+    slow = checks.on_cluster(twit, cluster_json(twit, model.Cluster(task=50)))
+    assert any(check.error < -0.5 for check in slow)
 
 
 def test_two_sizes_predict_nothing():
-    assert model.held_out("twit", entries(sizes=SIZES[:2])) == []
+    assert checks.held_out("twit", entries(sizes=SIZES[:2])) == []
 
 
 # ---------------------------------------------------------------------- tables
@@ -276,7 +322,7 @@ def test_two_sizes_predict_nothing():
     [(12, "12 B"), (1500, "1.50 kB"), (36e6, "36 MB"), (2.5e12, "2.50 TB"), (7e15, "7,000 TB")],
 )
 def test_bytes_have_units(value, shown):
-    assert scaling.bytes_of(value) == shown
+    assert tables.bytes_of(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -284,7 +330,7 @@ def test_bytes_have_units(value, shown):
     [(0.25, "250 ms"), (30, "30 s"), (600, "10 min"), (9000, "2.50 h"), (864_000, "10 days")],
 )
 def test_durations_have_units(seconds, shown):
-    assert scaling.duration(seconds) == shown
+    assert tables.duration(seconds) == shown
 
 
 @pytest.fixture
@@ -323,22 +369,34 @@ def test_the_page_and_its_figures_are_made_of_the_kept_results(tmp_path):
     assert copy.read_text() == page.read_text(), (
         "python benchmarks/scaling.py --write docs/scaling.md"
     )
-    for name, svg in growth_report.figures(scaling.read(scaling.RESULTS).measured).items():
+    for name, svg in growth_report.figures(stored.read(scaling.RESULTS).measured).items():
         assert (ROOT / "docs" / "images" / f"{name}.svg").read_text() == svg + "\n"
 
 
-def test_without_results_there_is_nothing_to_say(tmp_path):
+def test_without_storedthere_is_nothing_to_say(tmp_path):
     done = run_benchmark("scaling.py", "--results", tmp_path)
     assert done.returncode == 1
     assert "growth.json is not there" in done.stderr
 
 
+def test_a_cluster_is_told_where_it_was_measured(results, twit):
+    assert "cluster.json" in tables.missing_lines(stored.read(results))
+    (results / "cluster.json").write_text(json.dumps(cluster_json(twit, model.Cluster(task=9))))
+    assert "zipf of growth.json" in tables.missing_lines(stored.read(results))
+    both = [*entries(), *entries("zipf")]
+    (results / "growth.json").write_text(json.dumps({"measured": both}))
+    known = stored.read(results)
+    assert known.cluster.task == pytest.approx(9, rel=1e-3)
+    assert "cluster.py, 200,000: ms a query, 2 workers" in tables.checks_table(known.workers)
+    assert "the scheduler takes 9" in tables.parameters(known)
+
+
 def test_a_device_has_its_table_where_it_was_measured(results):
-    assert scaling.device_table(scaling.read(results)) == "Not measured yet."
+    assert tables.device_table(stored.read(results)) == "Not measured yet."
     told = {"collection": "news", "documents": 10**6, "milliseconds": 4.0, "bytes": 500,
             "memory": 140e9}  # fmt: skip
     (results / "gpu.json").write_text(json.dumps({"scaling": told}))
-    table = scaling.device_table(scaling.read(results))
+    table = tables.device_table(stored.read(results))
     assert "| news, 100,000,000, 8 | 50 | 6.25 GB | yes | 0 | 50 |" in table
     assert "| news, 1,000,000,000, 1 | 4,000 | 500 GB | no |" in table
 
@@ -346,8 +404,8 @@ def test_a_device_has_its_table_where_it_was_measured(results):
 def test_few_sizes_are_told(tmp_path):
     measured = [*entries(sizes=SIZES[:2]), *entries("news", sizes=SIZES[:1])]
     (tmp_path / "growth.json").write_text(json.dumps({"measured": measured}))
-    known = scaling.read(tmp_path)
+    known = stored.read(tmp_path)
     assert [what.name for what in known.collections] == ["twit"]
-    told = scaling.missing_lines(known)
+    told = tables.missing_lines(known)
     assert "news: two sizes of both surfaces are needed" in told
     assert "twit: no prediction" in told
