@@ -14,6 +14,7 @@ from scaling_laws import Collection, Power
 ROUNDS = 4  # blocks that a worker searches for a query, one after another
 AHEAD = 2  # blocks that are handed to a worker before the first answer must be back
 LEAST = 2_048  # rows of a block
+SEGMENT = 1 << 24  # entries of a large segment
 ENTRY_BYTES = 8  # of a document's row: number of a word and its count
 ROW_BYTES = 8  # of its place
 CANDIDATE_BYTES = 32  # of a document in a search, at most
@@ -142,10 +143,15 @@ def query_on(
 
 
 def bm25_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
-    """Return the milliseconds of a query by BM25 on workers, and what travels once for a state."""
-    size = cut(n, workers)
-    work = size.rounds * what.bm25.start + what.bm25.rate * size.rounds * size.rows
-    tasks = size.blocks * cluster.task + size.rounds * cluster.latency
+    """Return the milliseconds of a query by BM25 on workers, and what travels once for a state.
+
+    Its blocks are whole segments.
+    """
+    segments = int(np.ceil(n * what.entries / SEGMENT))
+    blocks = min(cut(n, workers).blocks, segments)
+    rounds = int(np.ceil(blocks / workers))
+    work = rounds * (what.bm25.start + what.bm25.rate * n / blocks)
+    tasks = blocks * cluster.task + rounds * cluster.latency
     return {
         "work": work,
         "tasks": tasks,

@@ -232,6 +232,13 @@ def test_the_writer_bounds_building(twit):
     assert model.build_on(twit, 1e6, 8, slow)["total"] == pytest.approx(150)
 
 
+def test_by_bm25_segments_stay_whole(twit):
+    most = 11 * 1e8 / 2**24  # 65.6 segments
+    found = model.bm25_on(twit, 1e8, 100, model.Cluster(task=1, latency=0))
+    assert found["tasks"] == 66
+    assert found["work"] == pytest.approx(0.1 + 1e-6 * 1e8 / np.ceil(most))
+
+
 def test_bm25_of_a_worker_is_a_line_in_its_documents(twit):
     found = model.bm25_on(twit, 1e8, 10, FREE)
     assert found["total"] == pytest.approx(4 * 0.1 + 1e-6 * 1e7)
