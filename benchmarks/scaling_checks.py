@@ -71,20 +71,21 @@ def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
 
 
 def in_rounds(what: Collection, measured: Sequence[Entry]) -> list[Check]:
-    """Predict what blocks of each round look at, where a search in rounds was counted."""
+    """Predict what blocks of each round look at, where a search in rounds was counted.
+
+    Of the largest size that was.
+    """
+    counted = [e for e in of_surface(what.name, measured, "mover") if "rounds" in e]
+    if not counted:
+        return []
+    n, rounds = counted[-1]["documents"], counted[-1]["rounds"]
+    workers = rounds["workers"]
     found = []
-    for entry in of_surface(what.name, measured, "mover"):
-        rounds = entry.get("rounds")
-        if rounds is None:
-            continue
-        n, workers = entry["documents"], rounds["workers"]
-        for name, law in (("refined", what.refined), ("solved", what.solved)):
-            predicted = looked_at(law, cut(n, workers), workers)
-            for at, (ours, theirs) in enumerate(zip(predicted, rounds[name], strict=True)):
-                label = (
-                    f"{what.name}, {n:,}, {workers} workers: {name} by a block of round {at + 1}"
-                )
-                found.append(Check(label, ours, theirs))
+    for name, law in (("refined", what.refined), ("solved", what.solved)):
+        predicted = looked_at(law, cut(n, workers), workers)
+        for at, (ours, theirs) in enumerate(zip(predicted, rounds[name], strict=True), start=1):
+            label = f"{what.name}, {n:,}, {workers} workers: {name} by a block of round {at}"
+            found.append(Check(label, ours, theirs))
     return found
 
 

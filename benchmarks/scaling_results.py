@@ -9,6 +9,7 @@ from scaling_checks import Check, calibrated, held_out, in_rounds, on_cluster
 from scaling_laws import Collection, collection_of
 from scaling_model import Cluster, Device
 
+BUSY = 2.5  # load average, from which on others use the machine
 LIKE_CLUSTER = "zipf"  # the collection of growth.json that is like that of cluster.json
 
 
@@ -62,6 +63,13 @@ def read(results: Path) -> Known:
         known.rounds += in_rounds(known.collections[-1], known.measured)
         if not checks:
             known.missing.append(f"{name}: no prediction, for that wants three sizes.")
+    loads = [entry["load_average_before"] for entry in known.measured]
+    if busy := [load for load in loads if load > BUSY]:
+        known.missing.append(
+            f"{len(busy)} of {len(loads)} results are from a machine with other work on it (load "
+            f"averages up to {max(busy):.0f}): times by the clock, those of building among them, "
+            "are too long."
+        )
     _read_cluster(known, _json(results / "cluster.json"))
     _read_device(known, _json(results / "gpu.json"))
     return known

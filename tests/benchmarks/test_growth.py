@@ -280,9 +280,11 @@ def test_a_small_run_is_kept_and_not_measured_again(source, tmp_path, monkeypatc
     again = run_benchmark("growth.py", "--sizes", 150, 60, *arguments)
     assert again.returncode == 0, again.stderr
     assert json.loads(out.read_text()) == found
+    with pytest.raises(AssertionError, match="written"):
+        run_benchmark("growth.py", "--sizes", 60, "--again", *arguments)
 
 
-def test_what_is_asked_for_again_is_measured_again(stored):
+def test_what_is_missing_is_measured():
     asked = replace(jobs.Asked(), warm=2)
     assert (asked.singles, asked.rest) == (slice(2, 22), slice(22, 72))
     measured = [entry(60), entry(60, "index"), entry(150)]

@@ -47,7 +47,7 @@ def entries(name="twit", sizes=SIZES):
             "refined": {"mean": refined},
             "milliseconds_by_stage": {stage: 3 * took for stage, took in stages.items()},
         }
-        here = {"collection": name, "documents": n}
+        here = {"collection": name, "documents": n, "load_average_before": 0.5}
         memory = {"megabytes_peak": 300.0}
         found.append(
             {
@@ -271,6 +271,7 @@ def test_the_largest_size_is_predicted_from_the_others_alone():
 
 def test_rounds_are_predicted_where_they_were_counted(twit):
     measured = entries()
+    assert checks.in_rounds(twit, measured) == []
     measured[0]["rounds"] = {"workers": 2, "blocks": 5, "refined": [90, 1, 2], "solved": [10, 1, 4]}
     found = checks.in_rounds(twit, measured)
     assert [check.measured for check in found] == [90, 1, 2, 10, 1, 4]
@@ -406,6 +407,13 @@ def test_a_device_has_its_table_where_it_was_measured(results):
     table = tables.device_table(stored.read(results))
     assert "| news, 100,000,000, 8 | 50 | 6.25 GB | yes | 0 | 50 |" in table
     assert "| news, 1,000,000,000, 1 | 4,000 | 500 GB | no |" in table
+
+
+def test_a_busy_machine_is_told(tmp_path):
+    measured = entries()
+    measured[2]["load_average_before"] = 7.4
+    (tmp_path / "growth.json").write_text(json.dumps({"measured": measured}))
+    assert "1 of 6 results are from a machine" in tables.missing_lines(stored.read(tmp_path))
 
 
 def test_few_sizes_are_told(tmp_path):
