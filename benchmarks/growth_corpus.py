@@ -13,6 +13,7 @@ A collection is written to a folder once, and read from it by every process that
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,8 @@ from workloads import (
     Language,
 )
 
-from textkin import BagOfWords, WordVectors
+from textkin import BagOfWords, WordVectors, read
+from textkin.text import Document
 
 BLOCK = 10_000  # documents that are made and kept together
 NAMES = 0.04  # share of tokens that have no vector
@@ -315,11 +317,11 @@ class Stored:
         stored.folder.mkdir(parents=True, exist_ok=True)
         if kind not in BUILTIN:
             source.vectors.save(stored.folder / "vectors")
-        stored._write("queries", source.queries(queries))
+        stored._write("queries", source.queries(queries), 0)
         done = 0
         for number, block in enumerate(source.blocks()):
             kept = block.first(documents - done)
-            stored._write(f"block-{number:05}", kept)
+            stored._write(f"block-{number:05}", kept, done)
             done += len(kept)
             if done == documents:
                 break
@@ -358,23 +360,19 @@ class Stored:
             left -= found[-1].shape[0]
         return sparse.vstack(found, format="csr")
 
-    def texts(self, documents: int) -> Iterator[str]:
-        """Give the texts of the first documents."""
-        left = documents
-        for name in self._names():
-            for text in self._texts(name):
-                if left <= 0:
-                    return
-                left -= 1
-                yield text
+    def documents(self, documents: int) -> Iterator[Document]:
+        """Give the first documents as an index takes them; their ids are their positions."""
+        return islice(read(self.folder, pattern="block-*.jsonl"), documents)
 
     def _names(self) -> list[str]:
         return sorted(path.stem for path in self.folder.glob("block-*.npz"))
 
-    def _write(self, name: str, block: Block) -> None:
+    def _write(self, name: str, block: Block, first: int) -> None:
         sparse.save_npz(self.folder / f"{name}.npz", block.bags, compressed=False)
         with (self.folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(text, ensure_ascii=False) + "\n" for text in block.texts)
+            for position, text in enumerate(block.texts, start=first):
+                record = {"id": str(position), "text": text}
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def _bags(self, name: str) -> sparse.csr_array:
         return sparse.csr_array(sparse.load_npz(self.folder / f"{name}.npz"))
@@ -382,4 +380,4 @@ class Stored:
     def _texts(self, name: str) -> Iterator[str]:
         with (self.folder / f"{name}.jsonl").open(encoding="utf-8") as file:
             for line in file:
-                yield json.loads(line)
+                yield json.loads(line)["text"]

@@ -88,8 +88,8 @@ class Collection:
     text, catalogue, segments : float
         Bytes of a document: as it is, and in an index.
     counting, writing : float
-        Seconds of a processor for a document: splitting and counting its words, which workers
-        can do; all else, which the one writer does.
+        Seconds for a document: reading it and counting its words, which workers can do; all else,
+        which the one writer does.
     bm25 : Line
         Milliseconds of a query by BM25 of n documents.
     first : Line
@@ -159,12 +159,14 @@ def collection_of(name: str, measured: Sequence[Entry]) -> Collection:
         text=1e6 * stored["text_megabytes"] / n,
         catalogue=stored["bytes"]["catalogue"] / n,
         segments=stored["bytes"]["segments"] / n,
-        counting=build["of_it_counting"] / n,
-        writing=max(0.0, build["seconds"] - build["of_it_counting"]) / n,
+        counting=build["of_it_reading_and_counting"] / n,
+        writing=max(0.0, build["seconds"] - build["of_it_reading_and_counting"]) / n,
         bm25=Line.fit(
             (e["documents"], e["bm25"]["milliseconds"]["single"]["median"]) for e in indexes
         ),
-        first=Line.fit((e["documents"], e["wmd"]["milliseconds"]["first"]) for e in indexes),
+        first=Line.fit(
+            (e["documents"], e["wmd"]["milliseconds"]["first_processor"]) for e in indexes
+        ),
         vectors=4.0 * last["vectors"][0] * last["vectors"][1],
     )
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from scaling_laws import Collection, Power
 
-ROUNDS = 4  # blocks that a worker searches for a query, one after another
-AHEAD = 2  # blocks that are handed to a worker before the first answer must be back
-LEAST = 2_048  # rows of a block
+BLOCKS = 2  # that a worker searches for a query, one after another, or more of the largest size
+ROWS = (2_048, 1 << 20)  # of a block, at least and at most
+AHEAD = 1  # blocks that are handed to a worker before an answer is back
 SEGMENT = 1 << 24  # entries of a large segment
 ENTRY_BYTES = 8  # of a document's row: number of a word and its count
 ROW_BYTES = 8  # of its place
@@ -81,10 +81,11 @@ class Cut(NamedTuple):
 
 
 def cut(n: float, workers: int) -> Cut:
-    """Return the blocks of n documents: `ROUNDS` for a worker, but none smaller than `LEAST`."""
-    rows = max(LEAST, n / (ROUNDS * workers))
+    """Return the blocks of n documents: `BLOCKS` for a worker, unless their size is not allowed."""
+    wanted = max(BLOCKS * workers, np.ceil(n / ROWS[1]))
+    rows = min(n, max(ROWS[0], n / wanted))
     blocks = max(1, int(np.ceil(n / rows - 1e-9)))
-    return Cut(min(rows, n), int(np.ceil(blocks / workers)), blocks)
+    return Cut(rows, int(np.ceil(blocks / workers)), blocks)
 
 
 def known_to(block: int, workers: int) -> int:
@@ -169,7 +170,7 @@ def memory_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dic
     parts = {
         "vectors": what.vectors,
         "search": cluster.memory,
-        "candidates": CANDIDATE_BYTES * each / ROUNDS,
+        "candidates": CANDIDATE_BYTES * cut(n, workers).rows,
         "words": WORD_BYTES * what.words(n),
         "rows": each * (what.entries * ENTRY_BYTES + ROW_BYTES),
     }
