@@ -104,13 +104,13 @@ def on_cluster(what: Collection, found: Any) -> list[Check]:
         Check("ms a query, one process", query_alone(what, n)["total"], _ms(search["one process"])),
         Check(
             "seconds to build, one process",
-            build_on(what, n, 1, Cluster())["total"],
+            build_on(what, n, 0, Cluster())["total"],
             build["one process"]["seconds"],
         ),
     ]
     for name, workers in workers_of(search):
         query = query_on(what, n, workers, Cluster())
-        built = build_on(what, n, max(2, workers), Cluster())["total"]
+        built = build_on(what, n, workers, Cluster())["total"]
         checks += [
             Check(f"ms a query, {workers} workers", query["total"], _ms(search[name])),
             Check(

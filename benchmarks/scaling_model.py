@@ -183,17 +183,19 @@ def memory_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dic
 
 
 def build_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
-    """Return seconds and bytes of building an index: workers count, one writer writes."""
-    counting = what.counting * n / workers
+    """Return seconds and bytes of building an index: workers read and count, one writer writes.
+
+    Without workers the writer does all of it.
+    """
+    counting = what.counting * n / max(1, workers)
     writing = what.writing * n
-    # texts and counts come to the writer, who keeps both
-    moved = n * what.catalogue
+    moved = n * what.catalogue if workers else 0.0  # the writer keeps texts and counts
     wire = moved / cluster.network
     return {
         "counting": counting,
         "writing": writing,
         "wire": wire,
-        "total": max(counting, writing, wire) if workers > 1 else counting + writing,
+        "total": max(counting, writing, wire) if workers else counting + writing,
         "moved": moved,
     }
 

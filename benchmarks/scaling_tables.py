@@ -183,7 +183,7 @@ def build_table(known: Known) -> str:
     """Return how long building takes, and what bounds it."""
     heads = [
         "documents",
-        "one worker",
+        "one process",
         "16 workers",
         "reading and counting alone, 16",
         "writer alone",
@@ -191,7 +191,7 @@ def build_table(known: Known) -> str:
     ]
     rows = []
     for what, n in each(known):
-        one, many = (build_on(what, n, workers, known.cluster) for workers in (1, 16))
+        one, many = (build_on(what, n, workers, known.cluster) for workers in (0, 16))
         rows.append(
             [
                 f"{what.name}, {n:,}",
