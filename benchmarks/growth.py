@@ -69,11 +69,12 @@ class Cost(NamedTuple):
 
 
 COSTS = {
-    "twit": Cost(10e6, 25, 8, 10, 40, 0.16, 0.4, 0.3),
-    "news": Cost(71e6, 75, 150, 60, 140, 1.2, 2.2, 1.6),
-    "real": Cost(12e6, 60, 10, 30, 90, 0.4, 0.8, 1.0),
-    "zipf": Cost(35e6, 50, 60, 50, 110, 0.7, 1.2, 1.0),
+    "twit": Cost(10e6, 25, 8, 12, 55, 0.16, 0.4, 0.3),
+    "news": Cost(71e6, 75, 120, 70, 160, 1.2, 2.2, 1.6),
+    "real": Cost(12e6, 60, 10, 30, 110, 0.4, 0.8, 1.0),
+    "zipf": Cost(35e6, 50, 60, 50, 130, 0.7, 1.2, 1.0),
 }
+STARTING = 20  # seconds of a size: its processes load libraries and vectors
 BASE_MEMORY = 1.0  # gigabytes of the libraries, the vectors and what a search may take
 
 
@@ -97,7 +98,7 @@ def estimate(kinds: Sequence[str], sizes: Sequence[int], surfaces: Sequence[str]
         took = largest.write
         for size in of_kind:
             cost = COSTS[kind].times(size / 1e6)
-            took += cost.truth * checked_of(kind, size) + 10
+            took += cost.truth * checked_of(kind, size) + STARTING
             took += sum(getattr(cost, surface) for surface in surfaces)
         seconds += took
         disk = max(disk, largest.collection + 2 * largest.store * ("index" in surfaces))

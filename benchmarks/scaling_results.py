@@ -25,6 +25,8 @@ class Known:
         What workers cost beside their work.
     device : Device or None
         An accelerator, if one was measured.
+    where : str
+        The machine, versions, commit and command of growth.json.
     measured : list of mapping
         The entries of growth.json.
     checks, rounds, workers : list of Check
@@ -37,6 +39,7 @@ class Known:
     collections: list[Collection] = field(default_factory=list)
     cluster: Cluster = field(default_factory=Cluster)
     device: Device | None = None
+    where: str = ""
     measured: list[Any] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     rounds: list[Check] = field(default_factory=list)
@@ -52,6 +55,10 @@ def read(results: Path) -> Known:
         known.missing.append("growth.json is not there: python benchmarks/growth.py makes it.")
         return known
     known.measured = growth["measured"]
+    versions = ", ".join(f"{name} {growth[name]}" for name in ("textkin", "numpy", "python"))
+    known.where = (
+        f"{growth['machine']}; {versions}; commit {growth['commit']}; `{growth['command']}`."
+    )
     for name in dict.fromkeys(entry["collection"] for entry in known.measured):
         try:
             known.collections.append(collection_of(name, known.measured))

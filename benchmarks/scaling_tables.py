@@ -61,7 +61,7 @@ def power(law: Power) -> str:
 def growth_table(known: Known) -> str:
     """Return what was measured, and its figures."""
     shown = growth_report.pictures(known.measured, "images")
-    return f"{growth_report.table(known.measured)}\n\n{shown}"
+    return f"{growth_report.table(known.measured)}\n\n{known.where}\n\n{shown}"
 
 
 def parameters(known: Known) -> str:

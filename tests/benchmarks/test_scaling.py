@@ -22,6 +22,14 @@ growth_report, laws, model, checks, stored, tables, scaling = (
 
 FREE = model.Cluster(task=0, latency=0, network=np.inf)
 SIZES = (10_000, 100_000, 1_000_000)
+WHERE = {
+    "machine": "a machine",
+    "textkin": "1",
+    "numpy": "2",
+    "python": "3",
+    "commit": "abc",
+    "command": "python benchmarks/growth.py",
+}
 
 
 def entries(name="twit", sizes=SIZES):
@@ -354,7 +362,7 @@ def test_durations_have_units(seconds, shown):
 
 @pytest.fixture
 def results(tmp_path):
-    (tmp_path / "growth.json").write_text(json.dumps({"measured": entries()}))
+    (tmp_path / "growth.json").write_text(json.dumps({**WHERE, "measured": entries()}))
     return tmp_path
 
 
@@ -364,6 +372,7 @@ def test_tables_are_printed_and_what_is_missing_is_told(results):
     assert "| twit, 1,000,000,000, 1,024 |" in done.stdout
     assert "| twit, 1,000,000: seconds to build | 40 | 40 | +0 % |" in done.stdout
     assert "| refined of n | 2.00 n^0.50 |" in done.stdout
+    assert "a machine; textkin 1, numpy 2, python 3; commit abc; `python" in done.stdout
 
 
 def test_the_page_is_renewed_between_its_markers(results, tmp_path):
@@ -403,7 +412,7 @@ def test_a_cluster_is_told_where_it_was_measured(results, twit):
     (results / "cluster.json").write_text(json.dumps(cluster_json(twit, model.Cluster(task=9))))
     assert "zipf of growth.json" in tables.missing_lines(stored.read(results))
     both = [*entries(), *entries("zipf")]
-    (results / "growth.json").write_text(json.dumps({"measured": both}))
+    (results / "growth.json").write_text(json.dumps({**WHERE, "measured": both}))
     known = stored.read(results)
     assert known.cluster.task == pytest.approx(9, rel=1e-3)
     assert "cluster.py, 200,000: ms a query, 2 workers" in tables.checks_table(known.workers)
@@ -423,13 +432,13 @@ def test_a_device_has_its_table_where_it_was_measured(results):
 def test_a_busy_machine_is_told(tmp_path):
     measured = entries()
     measured[2]["load_average_before"] = 7.4
-    (tmp_path / "growth.json").write_text(json.dumps({"measured": measured}))
+    (tmp_path / "growth.json").write_text(json.dumps({**WHERE, "measured": measured}))
     assert "1 of 6 results are from a machine" in tables.missing_lines(stored.read(tmp_path))
 
 
 def test_few_sizes_are_told(tmp_path):
     measured = [*entries(sizes=SIZES[:2]), *entries("news", sizes=SIZES[:1])]
-    (tmp_path / "growth.json").write_text(json.dumps({"measured": measured}))
+    (tmp_path / "growth.json").write_text(json.dumps({**WHERE, "measured": measured}))
     known = stored.read(tmp_path)
     assert [what.name for what in known.collections] == ["twit"]
     told = tables.missing_lines(known)
