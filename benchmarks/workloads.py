@@ -110,16 +110,24 @@ def documents(bags: sparse.csr_array) -> Iterator[tuple[NDArray[np.int32], NDArr
 
 
 class Draw:
-    """Draws some words with given weights."""
+    """Draws some words with given weights.
+
+    Attributes
+    ----------
+    words : ndarray of int64
+        Those that it draws from.
+    cumulated : ndarray of float64
+        The share of each word and of all before it; the last one is 1.
+    """
 
     def __init__(self, words: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
-        self._words = words
-        self._cumulated = np.cumsum(weights) / weights.sum()
+        self.words = words
+        self.cumulated = np.cumsum(weights) / weights.sum()
 
     def __call__(self, rng: Generator, count: int) -> NDArray[np.int64]:
         """Return `count` words."""
-        found = np.searchsorted(self._cumulated, rng.random(count))
-        return self._words[np.minimum(found, len(self._words) - 1)]
+        found = np.searchsorted(self.cumulated, rng.random(count))
+        return self.words[np.minimum(found, len(self.words) - 1)]
 
 
 class Language:
