@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 from topic_models import measure, summary
 
 from textkin import WTMF
-from textkin.models._em import entries_of, table_of
+from textkin.models._em import table_of
+from textkin.models.wtmf import _Sides
 
 RESULT = RESULTS / "factorisation.json"
 N_COMPONENTS = 100
@@ -55,18 +56,17 @@ class Sweep:
             regularization=REGULARIZATION,
             n_jobs=jobs,
         )
-        self.sides = entries_of(bags, dtype), entries_of(bags.T.tocsr(), dtype)
-        self.words = table_of(start_of(bags), dtype)
-        self.texts = table_of(np.zeros((bags.shape[0], N_COMPONENTS)), dtype)
+        self.sides = _Sides(self.model, bags, dtype)
+        self.sides.words = table_of(start_of(bags), dtype)
 
     def __call__(self):
         """Make the sweep."""
-        self.model._solve(self.words, self.sides[0], self.texts)
-        self.model._solve(self.texts, self.sides[1], self.words)
+        self.sides.solve_texts()
+        self.sides.solve_words()
 
     def factors(self):
         """Return sentences and words."""
-        return self.texts[:, :N_COMPONENTS], self.words[:, :N_COMPONENTS]
+        return self.sides.texts[:, :N_COMPONENTS], self.sides.words[:, :N_COMPONENTS]
 
 
 class ImplicitSweep:

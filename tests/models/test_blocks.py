@@ -320,11 +320,8 @@ class TestEstimators:
             fit_blocks(PLSA(0), [np.ones((2, 3))])
 
     def test_a_device_is_refused(self):
-        class Placed(PLSA):
-            device = "cuda"
-
         with pytest.raises(ValueError, match="device must be None over blocks"):
-            fit_blocks(Placed(2), [np.ones((2, 3))])
+            fit_blocks(PLSA(2, device="cuda"), [np.ones((2, 3))])
 
     def test_tempering_is_refused(self):
         with pytest.raises(ValueError, match="tempered must be False over blocks"):

@@ -369,7 +369,8 @@ class TestApproximately:
         def encode(given: list[str]) -> np.ndarray:
             return np.stack([np.random.default_rng(int(text)).normal(size=4) for text in given])
 
-        ranking = ModelRanking("near", approximate=True, candidates=100)
+        # Threads make another graph each time, in which less than 100 may not find all.
+        ranking = ModelRanking("near", approximate=True, candidates=200)
         with Index.create(tmp_path / "x.kin") as index:
             index.add([str(number) for number in range(1000)])
             index.attach("near", encode)
@@ -382,7 +383,7 @@ class TestApproximately:
             assert hits.ids[0] == "1000"
             assert not set(first.ids[:3]) & set(hits.ids)
             assert len(set(hits.ids) & set(index.search("5000", by="near").ids)) >= 9
-            assert hits.stats["scored"] >= 100 - 3
+            assert hits.stats["scored"] >= 200 - 3
             index.delete(index.ids()[:700])
             assert index.search("6000", by=ranking).ids[0] == "1001"
             assert ranking.on(index._view())._graph is not graph

@@ -10,7 +10,8 @@ import numpy as np
 
 from textkin._typing import Float64Array, Int64Array
 from textkin.index.ranking._pieces import Described, Lost, cut, described_for
-from textkin.index.ranking._transport import TransportRanker, TransportRanking
+from textkin.index.ranking._transport import TransportRanking
+from textkin.index.ranking._transport_ranker import TransportRanker
 from textkin.index.ranking._view import View
 from textkin.index.ranking._workers import MissingSegment, Opened, OpenedHere, opened
 from textkin.run import Place, ProgressCallback, map_blocks
