@@ -65,7 +65,7 @@ class TestFactorisation:
             contenders = factorisation.contenders_for(bags)
             apart = factorisation.check_equal(contenders)
         assert max(apart["textkin"], apart["textkin_2_threads"]) < 1e-5
-        contenders["textkin"].words[:] = 1
+        contenders["textkin"].sides.words[:] = 1
         with pytest.raises(SystemExit, match="textkin: factors differ"):
             factorisation.check_equal(contenders)
 
