@@ -372,6 +372,14 @@ def main() -> None:
         results["bounds"] = bounds(arguments.documents, rates, arguments.tune)
     if "search" in arguments.parts:
         results["search"] = exact_search(arguments.documents, arguments.queries, arguments.on_cpu)
+        found = results["search"]
+        results["scaling"] = {  # for scaling.py
+            "collection": "news",
+            "documents": found["documents"],
+            "milliseconds": found["milliseconds_a_query"]["device, batch"],
+            "bytes": round(found["unique_words"] * 8 + 8),
+            "memory": torch.cuda.get_device_properties(0).total_memory,
+        }
     if "20news" in arguments.parts and arguments.bags.is_file():
         results["20news"] = newsgroups(arguments.bags)
     folder = Path(os.environ.get("OUT", str(RESULTS)))

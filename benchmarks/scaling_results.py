@@ -78,7 +78,7 @@ def read(results: Path) -> Known:
             "are too long."
         )
     _read_cluster(known, _json(results / "cluster.json"))
-    _read_device(known, _json(results / "gpu.json"))
+    _read_device(known, _json(results / "device.json"))
     return known
 
 
@@ -97,9 +97,9 @@ def _read_cluster(known: Known, found: Any) -> None:
 
 
 def _read_device(known: Known, found: Any) -> None:
-    """Take what ``"scaling"`` of gpu.json says of a device; its names are those of `Device`."""
+    """Take what ``"scaling"`` of device.json says of a device; its names are those of `Device`."""
     if found is None or "scaling" not in found:
-        known.missing.append("gpu.json with the numbers of a device: there is no table of devices.")
+        known.missing.append("device.json with the numbers of a device: there is no table of devices.")
         return
     known.device = Device(**found["scaling"])
 

@@ -423,7 +423,7 @@ def test_a_device_has_its_table_where_it_was_measured(results):
     assert tables.device_table(stored.read(results)) == "Not measured yet."
     told = {"collection": "news", "documents": 10**6, "milliseconds": 4.0, "bytes": 500,
             "memory": 140e9}  # fmt: skip
-    (results / "gpu.json").write_text(json.dumps({"scaling": told}))
+    (results / "device.json").write_text(json.dumps({"scaling": told}))
     table = tables.device_table(stored.read(results))
     assert "| news, 100,000,000, 8 | 50 | 6.25 GB | yes | 0 | 50 |" in table
     assert "| news, 1,000,000,000, 1 | 4,000 | 500 GB | no |" in table
