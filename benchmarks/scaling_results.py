@@ -99,7 +99,7 @@ def _read_cluster(known: Known, found: Any) -> None:
 def _read_device(known: Known, found: Any) -> None:
     """Take what ``"scaling"`` of device.json says of a device; its names are those of `Device`."""
     if found is None or "scaling" not in found:
-        known.missing.append("device.json with the numbers of a device: there is no table of devices.")
+        known.missing.append("device.json with those of a device: there is no table of devices.")
         return
     known.device = Device(**found["scaling"])
 
