@@ -38,7 +38,7 @@ __all__ = [
     "opened",
 ]
 
-_STATES = 4  # that a worker keeps open
+_STATES = 4  # that a worker keeps open, whose tables share its memory
 
 
 @dataclass(frozen=True)
@@ -211,15 +211,17 @@ class Opened:
         number : int
             Which block.
         memory : int
-            Bytes for the tables of all blocks that are kept.
+            Bytes for the tables of all blocks that are kept, of all states.
         kept : int
-            How many that are.
+            How many those of one state are.
         """
         with self._mutex:
             found = self._rankers.get(number)
             if found is None:
                 parts = self.parts(number)
-                found = self._rankers[number] = self.ranker_of(parts, max(1, memory // kept))
+                found = self._rankers[number] = self.ranker_of(
+                    parts, max(1, memory // (kept * _STATES))
+                )
                 while len(self._rankers) > kept:  # those of workers that died, or were busy
                     self._rankers.popitem(last=False)
             self._rankers.move_to_end(number)
