@@ -30,7 +30,7 @@ from environment import RESULTS, describe, write
 from pairs import UnequalAnswersError
 
 import textkin as tk
-from textkin.index import ClusterRanking, _index
+from textkin.index import ClusterRanking, _changing
 from textkin.index.ranking import _cluster, _pairs
 from textkin.run import map_blocks
 
@@ -155,7 +155,7 @@ def build(folder: Path, files: Path, places: dict[str, Any]) -> dict[str, Any]:
         expected = found
         if name != "one process":
             shutil.rmtree(path)
-    with tk.Index.create(folder / "traffic.kin") as index, Traffic().of(_index) as traffic:
+    with tk.Index.create(folder / "traffic.kin") as index, Traffic().of(_changing) as traffic:
         index.add(tk.read(files, pattern="*"), on="threads")
     shutil.rmtree(folder / "traffic.kin")
     return {**report, "bytes": traffic.to_dict()}
