@@ -120,9 +120,10 @@ void check_candidates(const Corpus& corpus, const Candidates& candidates) {
 
 // Hits of given candidates as the rows of a CSR matrix, and how many distances were computed.
 nb::tuple solve(const BoundSearcher& self, const Documents& queries,
-                const Array1<std::int64_t>& numbers, const Array1<std::int64_t>& starts, const Array1<std::int64_t>& rows,
-                const Array1<double>& bounds, const std::optional<std::size_t>& k,
-                const Array1<double>& limits, unsigned threads, const nb::object& progress) {
+                const Array1<std::int64_t>& numbers, const Array1<std::int64_t>& starts,
+                const Array1<std::int64_t>& rows, const Array1<double>& bounds,
+                const std::optional<std::size_t>& k, const Array1<double>& limits, unsigned threads,
+                const nb::object& progress) {
     const auto sized = [](const auto& array, std::size_t size, const char* name) {
         if (array.size() != size)
             throw nb::value_error((std::string(name) + " must have " + std::to_string(size) +
@@ -281,9 +282,9 @@ void register_search(nb::module_& module) {
              "The nearest documents of each query: starts, rows and distances of the hits, counts "
              "by verdict (and refined), seconds by stage, and recorded verdicts and values.");
     searcher.def(
-        "solve", &solve, "queries"_a, "numbers"_a.noconvert(), "starts"_a.noconvert(), "rows"_a.noconvert(),
-        "bounds"_a.noconvert(), "k"_a.none(), "limits"_a.noconvert(), "threads"_a,
-        "progress"_a.none(),
+        "solve", &solve, "queries"_a, "numbers"_a.noconvert(), "starts"_a.noconvert(),
+        "rows"_a.noconvert(), "bounds"_a.noconvert(), "k"_a.none(), "limits"_a.noconvert(),
+        "threads"_a, "progress"_a.none(),
         nb::sig("def solve(self, queries: Documents, numbers: NDArray[numpy.int64], "
                 "starts: NDArray[numpy.int64], "
                 "rows: NDArray[numpy.int64], bounds: NDArray[numpy.float64], k: int | None, "
