@@ -1,9 +1,9 @@
-"""One real cluster of two processes for all tests here."""
+"""A real cluster of two processes for all tests here, and one for each test that kills them."""
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,48 +12,64 @@ if TYPE_CHECKING:
     import distributed
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator["distributed.LocalCluster"]:
+@contextmanager
+def two_workers() -> Iterator["distributed.LocalCluster"]:
     """Two workers, each a process with one thread; one that dies comes back."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        memory_limit="2GB",
-    ) as cluster:
+    import dask
+
+    with (
+        # A worker that needs longer to come back is struck off for good; 15 seconds by default,
+        # which a machine that is busy with other tests may well need.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            memory_limit="2GB",
+        ) as cluster,
+    ):
         yield cluster
 
 
-@pytest.fixture(scope="session")
-def connection(cluster) -> Iterator["distributed.Client"]:
+@contextmanager
+def connected(cluster: "distributed.LocalCluster") -> Iterator["distributed.Client"]:
     """A client that is not the default one: nothing may find it but by its argument."""
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=120)
+        yield client
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator["distributed.LocalCluster"]:
+    """The cluster of all tests, whose workers nothing may kill."""
+    with two_workers() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def client(cluster) -> Iterator["distributed.Client"]:
+    """A client of the cluster of all tests."""
+    with connected(cluster) as client:
         yield client
 
 
 @pytest.fixture
-def client(connection, cluster) -> "distributed.Client":
-    """The client, when both workers are there: a test before may have killed them."""
-    from distributed import Status
-
-    end = time.monotonic() + 60
-    while not all(nanny.status == Status.running for nanny in cluster.workers.values()):
-        assert time.monotonic() < end, "a worker that was killed has not come back"
-        time.sleep(0.05)
-    connection.wait_for_workers(2, timeout=60)
-    return connection
+def mortal() -> Iterator["distributed.Client"]:
+    """A client of a cluster of its own, whose workers the test may kill."""
+    with two_workers() as cluster, connected(cluster) as client:
+        yield client
 
 
 @pytest.fixture
-def kill_workers(cluster, client) -> Callable[[], list[int]]:
-    """A function that kills the processes of both workers, and returns their numbers."""
+def kill_workers(mortal) -> Callable[[], list[int]]:
+    """A function that kills the processes of both mortal workers, and returns their numbers."""
 
     def kill() -> list[int]:
-        pids = [nanny.pid for nanny in cluster.workers.values()]
+        pids = [nanny.pid for nanny in mortal.cluster.workers.values()]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         return pids

@@ -131,7 +131,7 @@ def test_documents_that_lie_in_no_file_are_refused(tmp_path, documents):
         index.add(documents, on="threads")
 
 
-def test_workers_that_are_killed_are_survived(folder, tmp_path, client, kill_workers):
+def test_workers_that_are_killed_are_survived(folder, tmp_path, mortal, kill_workers):
     """After the first block, both workers are killed: others begin, and read the files again."""
     killed = []
 
@@ -143,7 +143,7 @@ def test_workers_that_are_killed_are_survived(folder, tmp_path, client, kill_wor
         tk.Index.create(tmp_path / "two.kin") as two,
     ):
         one.add(read(folder))
-        two.add(read(folder), on=client, progress=kill)
+        two.add(read(folder), on=mortal, progress=kill)
         two.verify()
     assert len(killed) == 2
     assert kept(two.path) == kept(one.path)

@@ -136,9 +136,9 @@ def test_by_the_address_of_a_scheduler(store, cluster):
     assert_same(store.search(TEXTS[5], by=spread), store.search(TEXTS[5], by="wmd"))
 
 
-def test_workers_that_are_killed_are_survived(store, client, kill_workers, monkeypatch):
+def test_workers_that_are_killed_are_survived(store, mortal, kill_workers, monkeypatch):
     """When the first block is back, both workers are killed; others open their segments anew."""
-    spread = ClusterRanking("wmd", client, memory="32MB")
+    spread = ClusterRanking("wmd", mortal, memory="32MB")
     store.search(TEXTS[40], by=spread)
     killed = []
     original = _cluster._take

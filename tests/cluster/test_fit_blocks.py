@@ -83,10 +83,10 @@ def test_a_scheduler_is_found_by_its_address(cluster):
 
 
 @pytest.mark.parametrize("model", MODELS[1:4], ids=names)
-def test_a_worker_that_dies_in_the_middle_changes_no_bit(model, client, tmp_path):
+def test_a_worker_that_dies_in_the_middle_changes_no_bit(model, mortal, tmp_path):
     blocks = blocks_for(model)
-    mortal = [*blocks[:2], Mortal(blocks[2], tmp_path, 3), blocks[3]]
-    found = fitted(model, mortal, on=client)
+    killing = [*blocks[:2], Mortal(blocks[2], tmp_path, 3), blocks[3]]
+    found = fitted(model, killing, on=mortal)
     assert (tmp_path / "opened-3").exists()  # somebody has died
     assert_same_bits(fitted(model, blocks), found)
 

@@ -190,14 +190,14 @@ class TestPairs:
         with pytest.raises(ValueError, match=r"was begun with threshold = 2\.5"):
             store.near_pairs(1.0, tmp_path / "one")
 
-    def test_workers_that_are_killed_are_survived(self, store, tmp_path, client, kill_workers):
+    def test_workers_that_are_killed_are_survived(self, store, tmp_path, mortal, kill_workers):
         killed = []
 
         def kill(done, total):
             if done == 3:
                 killed.extend(kill_workers())
 
-        parts = store.near_pairs(2.5, tmp_path / "one", on=client, progress=kill)
+        parts = store.near_pairs(2.5, tmp_path / "one", on=mortal, progress=kill)
         assert len(killed) == 2
         assert rows(parts) == rows(store.near_pairs(2.5, tmp_path / "two"))
 

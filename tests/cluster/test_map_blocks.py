@@ -147,18 +147,18 @@ def test_a_block_may_look_like_a_task(client):
     assert list(map_blocks(len, [(sum, [1, 2])], on=client)) == [2]
 
 
-def test_a_worker_that_dies_is_survived(client, tmp_path):
-    found = list(map_blocks(partial(die_once, tmp_path), range(6), on=client))
+def test_a_worker_that_dies_is_survived(mortal, tmp_path):
+    found = list(map_blocks(partial(die_once, tmp_path), range(6), on=mortal))
     assert [number for number, _ in found] == list(range(6))
     assert (tmp_path / "died").exists()
 
 
-def test_all_workers_may_die_at_once(client, kill_workers):
+def test_all_workers_may_die_at_once(mortal, kill_workers):
     def kill(done, total):
         if done == 1:
             kill_workers()
 
-    found = map_blocks(square, range(9), on=client, progress=kill)
+    found = map_blocks(square, range(9), on=mortal, progress=kill)
     assert list(found) == [number**2 for number in range(9)]
 
 
