@@ -14,7 +14,7 @@ _BLOCK = 2048  # vectors that are added at a time; Ctrl-C is seen in between
 
 
 class NeighbourGraph:
-    """A graph (HNSW) of vectors by their positions, made by usearch on all cores.
+    """A graph (HNSW) of vectors by their positions, made by usearch.
 
     Positions are never used again, so that one graph serves the states of an index one after the
     other: what was added since is added to it, and what was deleted is passed over by the caller.
@@ -48,13 +48,17 @@ class NeighbourGraph:
     def __len__(self) -> int:
         return len(self._index)
 
-    def extend(self, positions: Int64Array, vectors: Float32Array) -> None:
-        """Add the vectors of positions behind the last that was added; all ascend."""
+    def extend(self, positions: Int64Array, vectors: Float32Array, threads: int) -> None:
+        """Add the vectors of positions behind the last that was added; all ascend.
+
+        One thread makes the same graph of the same vectors each time, several do not.
+        """
         with self._mutex:
             start = int(np.searchsorted(positions, self._last, side="right"))
             for first in range(start, len(positions), _BLOCK):
                 some = positions[first : first + _BLOCK]
-                self._index.add(some.astype(np.uint64), vectors[first : first + _BLOCK])
+                block = vectors[first : first + _BLOCK]
+                self._index.add(some.astype(np.uint64), block, threads=threads)
                 self._last = int(some[-1])
 
     def nearest(self, vector: Float64Array, count: int) -> Int64Array:
