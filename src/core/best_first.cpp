@@ -29,7 +29,7 @@ void BestFirst::list_more() {
     const Timed timed(query_.stats(), Stage::order);
     const bool know_limit = query_.nearest.limit() < kInfinity;
     const std::size_t most = know_limit ? corpus_.size() : std::max(kFirstList, 4 * listed_);
-    const Candidate last = cheap_.empty() ? Candidate{-1, 0} : cheap_.back();
+    const Candidate last = cheap_.empty() ? Candidate{-1, 0, false} : cheap_.back();
     const bool first = cheap_.empty();
     cheap_.clear();
     next_ = 0;
@@ -43,7 +43,7 @@ void BestFirst::list_more() {
             all_listed_ = false;
             continue;
         }
-        const Candidate here{bound, row};
+        const Candidate here{bound, row, false};
         if ((!first && !(here < last)) || !query_.may_find(row)) continue;
         if (know_limit) {
             if (!query_.nearest.excludes(bound)) cheap_.push_back(here);
@@ -85,6 +85,7 @@ void BestFirst::refine(Workspace& workspace, std::vector<Candidate>& some, doubl
             bound = std::max(both.source, both.target) * (1 - kReportedError) - slack_;
         }
         candidate.bound = std::max(candidate.bound, bound);
+        candidate.sharp = costs_ == nullptr;
     }
 }
 
@@ -144,7 +145,7 @@ void BestFirst::work(unsigned threads, std::size_t bytes, Stop& stop) {
                     refined_.push(candidate);
             changed_.notify_all();
         } else if (refined < kInfinity) {
-            const Candidate candidate = refined_.top();
+            Candidate candidate = refined_.top();
             refined_.pop();
             if (nearest.excludes(candidate.bound)) {
                 query_.decide(candidate.row, Verdict::refined, candidate.bound);
@@ -152,6 +153,25 @@ void BestFirst::work(unsigned threads, std::size_t bytes, Stop& stop) {
             }
             ++in_flight_;
             double seconds = 0;
+            if (!candidate.sharp) {
+                const double enough = nearest.limit() * (1 + 2 * kReportedError);
+                lock.unlock();
+                {
+                    const Timed timed(seconds);
+                    candidate.bound = std::max(
+                        candidate.bound, workspace->refiner.sharp_bound(candidate.row, enough));
+                    candidate.sharp = true;
+                }
+                lock.lock();
+                query_.stats().seconds[static_cast<std::size_t>(Stage::refine)] += seconds;
+                --in_flight_;
+                if (nearest.excludes(candidate.bound))
+                    query_.decide(candidate.row, Verdict::refined, candidate.bound);
+                else
+                    refined_.push(candidate);
+                changed_.notify_all();
+                continue;
+            }
             double distance = 0;
             lock.unlock();
             {

@@ -23,8 +23,9 @@ struct CheapBounds {
 };
 
 // Takes the document with the least bound again and again: refines the bound if it is a cheap one,
-// computes the distance if it was refined already, until the least bound is too far. Several
-// threads may do so together; what they find never depends on who took what.
+// sharpens it if it was refined already and that is less work than the distance, computes the
+// distance if nothing else is left, until the least bound is too far. Several threads may do so
+// together; what they find never depends on who took what.
 class BestFirst {
   public:
     // `costs` may be nullptr: no table then, and a bound is refined by the costs of the pair.
@@ -38,6 +39,7 @@ class BestFirst {
     struct Candidate {
         double bound;
         std::size_t row;
+        bool sharp = false; // or not worth it
         // The nearest on top; of equal ones the first row.
         bool operator<(const Candidate& other) const {
             return bound != other.bound ? bound > other.bound : row > other.row;

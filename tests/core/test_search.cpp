@@ -2,6 +2,8 @@
 #include "check.h"
 #include "corpus.h"
 #include "lower_costs.h"
+#include "textkin/mover.h"
+#include "textkin/refiner.h"
 #include "textkin/search.h"
 
 #include <algorithm>
@@ -243,14 +245,15 @@ TEST(search_bounds_never_exceed_the_distance) {
     Random random(4);
     for (int round = 0; round < 40; ++round) {
         const Cost cost = kCosts[round % 3];
+        const std::size_t words = round % 5 == 0 ? 200 : 40;
         Collection some =
-            random_collection(random, cost, 40, 1 + random() % 12, 40, round % 2 == 0);
+            random_collection(random, cost, words, 1 + random() % 12, 40, round % 2 == 0);
         if (cost != Cost::cosine && round % 4 == 0) // equal vectors, and many equal distances
             for (float& x : some.table.data) x = std::round(x) + 0.25F;
         const Corpus corpus = some.corpus();
         const Searcher searcher(some.space(), corpus);
         const Documents queries =
-            corpus::documents({corpus::random_document(random, 40, 0.2, true), some.rows[1]});
+            corpus::documents({corpus::random_document(random, words, 0.2, true), some.rows[1]});
         SearchOptions options;
         options.k = 2;
         const SearchResult found = search(searcher, queries, options, true);
@@ -339,6 +342,67 @@ TEST(search_refined_bounds_are_as_close_as_they_should_be) {
             CHECK(bound >= truth * (1 - 2e-3));
         }
     }
+}
+
+// A sharp bound lies between the refined one and the distance, and mostly close to the latter:
+// vectors far apart or in heaps, masses equal or not, words in common or none, any cost.
+TEST(search_sharp_bounds_are_bounds_and_sharp) {
+    Random random(12);
+    constexpr double far = std::numeric_limits<double>::infinity();
+    double sum = 0;
+    double refined_sum = 0;
+    int count = 0;
+    for (int round = 0; round < 36; ++round) {
+        const Cost cost = kCosts[round % 3];
+        constexpr std::size_t words = 300;
+        Table table = corpus::random_table(random, words, round % 2 == 0 ? 3 : 40, cost);
+        if (cost != Cost::cosine && round % 4 == 1) // all near each other, far from the origin
+            for (float& x : table.data) x = x / 16 + 4;
+        if (cost != Cost::cosine && round % 9 == 2) // many equal distances
+            for (float& x : table.data) x = std::round(x);
+        Bags bags;
+        std::vector<Weights> rows;
+        for (int i = 0; i < 12; ++i) {
+            rows.push_back(corpus::random_document(random, words, 0.05 + 0.03 * i, round % 3 != 0));
+            bags.add(rows.back());
+        }
+        const Weights asked =
+            round % 5 == 0 ? rows[7] : corpus::random_document(random, words, 0.2, round % 2 != 0);
+        const Documents all = corpus::documents(rows);
+        const Documents query = corpus::documents({asked});
+        const Corpus corpus({bags.block(true)}, {words, {}, {}}, words);
+        const auto source =
+            std::make_shared<const WordCosts>(Space{table.view(), cost}, corpus, 1 << 20);
+        LowerCosts costs(source);
+        Stop stop;
+        costs.prepare(table.view(), query[0].words, words, 1, stop);
+        const double slack = source->reach(table.view(), query[0]) * 1e-10;
+        Refiner refiner;
+        refiner.start(corpus, costs, cost, query[0], slack, 1 << 22);
+        Refiner without_memory;
+        without_memory.start(corpus, costs, cost, query[0], slack, 0);
+        PairSolver solver;
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            const double distance = solver.distance(table.view(), cost, query[0], all[row], stop);
+            const double sharp = refiner.sharp_bound(row, far);
+            const double refined = refiner.bound(row, far);
+            CHECK(sharp >= 0 && sharp <= distance * (1 + 2e-6));
+            CHECK(without_memory.sharp_bound(row, far) <= 0);
+            const double enough = refiner.sharp_bound(row, distance / 2);
+            CHECK(enough > std::min(distance / 2, sharp) || sharp <= distance / 2);
+            CHECK(enough <= distance * (1 + 2e-6));
+            // Not where words are few or the same, where 16 bits cannot tell costs apart, or where
+            // words are as near to each other as only in few dimensions.
+            if (sharp <= 0 || cost != Cost::euclidean || table.dimension < 40 || round % 4 == 1)
+                continue;
+            sum += sharp / distance;
+            refined_sum += refined / distance;
+            ++count;
+        }
+    }
+    CHECK(count > 30);
+    CHECK(sum / count > 0.995);
+    CHECK(refined_sum / count < 0.98);
 }
 
 TEST(search_numbers_that_float_cannot_hold_change_nothing) {

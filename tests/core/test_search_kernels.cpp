@@ -236,3 +236,68 @@ TEST(search_kernels_minima_and_what_they_leave) {
         }
     }
 }
+
+TEST(search_kernels_closeness_and_balance) {
+    const Kernels& run = kernels();
+    Random random(5);
+    for (const std::size_t width : {16u, 32u, 48u, 208u}) {
+        for (const std::size_t count : {1u, 3u, 4u, 9u}) {
+            const Rows rows(random, count, width, 32767);
+            std::vector<std::int16_t> row_values(count);
+            std::vector<std::int16_t> column_values(width);
+            for (std::int16_t& value : row_values) value = entry(random, 9000);
+            for (std::int16_t& value : column_values) value = entry(random, 9000);
+            const double scale = -1.0 / 500;
+            Buffer<float> close;
+            close.grow(count * width + kLanes);
+            close[count * width] = -1;
+            for (std::size_t i = 0; i < count; ++i) // what would not fit 16 bits is not asked for
+                for (std::size_t j = 0; j < width; ++j)
+                    if (rows.values[i][j] - row_values[i] - column_values[j] < -32768)
+                        column_values[j] = 0;
+            run.closeness(rows.pointers.data(), count, width, row_values.data(),
+                          column_values.data(), static_cast<float>(scale), close.data());
+            CHECK(close[count * width] < 0);
+            std::vector<double> plain(count * width);
+            for (std::size_t i = 0; i < count; ++i)
+                for (std::size_t j = 0; j < width; ++j) {
+                    const double power = std::min(
+                        0.0, scale * (rows.values[i][j] - row_values[i] - column_values[j]));
+                    plain[i * width + j] = power < -64 ? 0 : std::exp2(power);
+                    CHECK_NEAR(static_cast<double>(close[i * width + j]), plain[i * width + j],
+                               plain[i * width + j] * 6e-5 + 1e-19);
+                }
+            std::vector<float> row_masses(count);
+            std::vector<float> column_masses(width);
+            for (float& mass : row_masses) mass = real(random) + 1.5F;
+            for (float& mass : column_masses) mass = random() % 4 == 0 ? 0 : real(random) + 1.5F;
+            Buffer<float> factors;
+            Buffer<float> sums;
+            std::vector<float> row_sums(count + 1, -1);
+            factors.grow(width);
+            sums.grow(width);
+            run.balance(close.data(), count, width, row_masses.data(), column_masses.data(), 3,
+                        factors.data(), sums.data(), row_sums.data());
+            CHECK(row_sums[count] < 0);
+            std::vector<double> columns(column_masses.begin(), column_masses.end());
+            std::vector<double> row_factors(count);
+            for (int round = 0; round <= 3; ++round) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    double sum = 0;
+                    for (std::size_t j = 0; j < width; ++j)
+                        sum += plain[i * width + j] * columns[j];
+                    row_factors[i] = static_cast<double>(row_masses[i]) / std::max(sum, 1e-30);
+                    if (round == 3)
+                        CHECK_NEAR(static_cast<double>(row_sums[i]), std::max(sum, 1e-30),
+                                   sum * 1e-3 + 1e-29);
+                }
+                for (std::size_t j = 0; j < width; ++j) {
+                    double sum = 0;
+                    for (std::size_t i = 0; i < count; ++i)
+                        sum += plain[i * width + j] * row_factors[i];
+                    columns[j] = static_cast<double>(column_masses[j]) / std::max(sum, 1e-30);
+                }
+            }
+        }
+    }
+}

@@ -132,6 +132,14 @@ inline std::int16_t least_of(Shorts value) {
 
 #include "kernels/search_loops.h"
 
+// Sixteen sums as four: those that are eight apart, then those that are four apart.
+inline FourFloats folded(const Floats* sums) {
+    const __m256 eight = sums[0] + sums[1];
+    return _mm256_castps256_ps128(eight) + _mm256_extractf128_ps(eight, 1);
+}
+
+#include "kernels/dual_loops.h"
+
 #include "kernels/bound_loops.h"
 
 #include "kernels/topic_loops.h"

@@ -113,6 +113,11 @@ inline std::int16_t least_of(Shorts value) {
 
 #include "kernels/search_loops.h"
 
+// Sixteen sums as four: those that are eight apart, then those that are four apart.
+inline FourFloats folded(const Floats* sums) { return (sums[0] + sums[2]) + (sums[1] + sums[3]); }
+
+#include "kernels/dual_loops.h"
+
 #include "kernels/bound_loops.h"
 
 #include "kernels/topic_loops.h"

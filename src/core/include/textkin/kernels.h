@@ -215,6 +215,21 @@ struct Kernels {
                          const std::int16_t* column_values, const std::int16_t* closed,
                          std::int16_t* out);
 
+    // out[i * width + j]: 2^(scale * rest), at most 1, and 0 from 2^-64 down, where `rest` is
+    // rows[i][j] - row_values[i] - column_values[j], which fits 16 bits.
+    void (*closeness)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                      const std::int16_t* row_values, const std::int16_t* column_values,
+                      float scale, float* out);
+
+    // Sinkhorn's iteration: factors of rows and, after them, of columns are chosen `rounds` times
+    // so that closeness times both sums up to the masses of the rows, then of the columns; the
+    // first factors of columns are their masses. row_sums[i]: the sum over j of closeness times
+    // the factors of columns in the end, above 0. `sums` is for intermediate results, as wide as a
+    // row. Columns without mass take no part.
+    void (*balance)(const float* closeness, std::size_t count, std::size_t width,
+                    const float* row_masses, const float* column_masses, std::size_t rounds,
+                    float* column_factors, float* sums, float* row_sums);
+
     // out[j] for each j below `columns` (a multiple of kLanes): the minimum over k below `count`
     // (at least 1) of table[rows[k] * stride + j].
     void (*column_minima)(const float* table, std::size_t stride, const std::int32_t* rows,
