@@ -19,7 +19,7 @@ from textkin import _core
 from textkin._typing import Float64Array, Int64Array
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._em import entries_of, table_of
-from textkin.models.blocks._bags import BagStatistics, Reading, survey
+from textkin.models.blocks._bags import BagStatistics, survey
 from textkin.models.blocks._passes import Passes, Shelf
 from textkin.models.blocks._sources import Block
 from textkin.models.wtmf import WTMF, dtype_for
@@ -62,9 +62,7 @@ class _BlockSides:
 
     def __init__(self, wtmf: WTMF, passes: Passes, found: BagStatistics, memory: int) -> None:
         n_words, n = len(found.words.totals), wtmf.n_components
-        dtype = dtype_for(
-            np.dtype(np.float32 if found.single else np.float64), n * n_words, found.largest
-        )
+        dtype = dtype_for(passes.dtype, n * n_words, found.largest)
         self.passes = passes
         self.words: Any = wtmf._start(n_words, dtype)
         self.groups = groups_of(found.words.document_frequencies, n, memory)
@@ -72,7 +70,6 @@ class _BlockSides:
         self.gram = np.zeros((n, n))
         self.frame = _Frame(
             passes.shelf,
-            Reading.of(wtmf),
             dtype,
             n,
             float(wtmf.missing_weight),
@@ -111,7 +108,6 @@ class _Frame:
     """What all passes of a fit know."""
 
     shelf: Shelf
-    reading: Reading
     dtype: Any
     n_components: int
     missing_weight: float
@@ -127,7 +123,7 @@ class _Turn:
     frame: _Frame
 
     def __call__(self, block: Block) -> None:
-        bags = self.frame.reading.bags(block)
+        bags = block.opened()
         parts = entries_of(bags.T.tocsr(), np.float64)
         for name, part in zip(_PARTS, parts, strict=True):
             self.frame.shelf.put(f"{name}-{block.number}", part)
@@ -143,7 +139,7 @@ class _Texts:
 
     def __call__(self, block: Block) -> tuple[float, Float64Array]:
         frame, n = self.frame, self.frame.n_components
-        bags = frame.reading.bags(block)
+        bags = block.opened()
         words = table_of(self.words, frame.dtype)
         texts = table_of(np.zeros((bags.shape[0], n)), frame.dtype)
         kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
