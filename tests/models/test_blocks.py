@@ -155,6 +155,15 @@ class TestEqualsFit:
             whole = quietly(clone(mixture).fit, np.vstack(blocks))
             assert_near(whole, quietly(fit_blocks, clone(mixture), blocks), 1e-9)
 
+    @pytest.mark.parametrize("constant", [0.1, 7.7])
+    def test_a_column_is_constant_however_many_blocks_there_are(self, constant):
+        """A thousand means that are added up are rounded, and the column was taken to vary."""
+        rows = drawn_rows(n_rows=1000)
+        rows[:, 1] = constant
+        mixture = GaussianMixture(2, max_iter=5, random_state=0)
+        whole = quietly(clone(mixture).fit, rows)
+        assert_near(whole, quietly(fit_blocks, clone(mixture), list(rows[:, np.newaxis])), 1e-9)
+
     def test_components_that_are_empty_are_seeded_alike(self):
         rows = drawn_rows()
         mixture = GaussianMixture(4, init=np.vstack([rows[:2], np.full((2, 4), 1e3)]))

@@ -13,7 +13,13 @@ from textkin.models.blocks._passes import Passes
 from textkin.models.blocks._sources import Block
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.mixture._em import Logits, Rows, Sums, pass_over
-from textkin.models.mixture._gaussians import GaussianFamily, Scale, sum_of_rows, sum_of_squares
+from textkin.models.mixture._gaussians import (
+    GaussianFamily,
+    Scale,
+    sum_of_rows,
+    sums_about,
+    variance_of,
+)
 from textkin.run import ProgressCallback
 
 __all__ = ["fit_mixture"]
@@ -31,10 +37,10 @@ def fit_mixture(
     if isinstance(mixture, GaussianMixture):
         n_rows = sum(counts)
         shift = _sum_of(passes.over(_Moment(n_rows)))
-        variance = _sum_of(passes.over(_Moment(n_rows, shift)))
-        family: Any = GaussianFamily(
-            Scale.of_moments(shift, variance), float(mixture.variance_floor)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # told by the scale
+            variance = variance_of(_sum_of(passes.over(_Moment(n_rows, shift))))
+        scale = Scale.of_moments(shift, variance)
+        family: Any = GaussianFamily(scale, float(mixture.variance_floor))
     else:
         family = mixture._spheres(passes.seen[0].columns)
         counts = directed
@@ -51,7 +57,7 @@ def _directed(values: NDArray[Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """The part of a block in the mean of all rows; or, given that, in their variances."""
+    """The part of a block in the mean of all rows; or, given that, in the sums about it."""
 
     n_rows: int
     shift: Float64Array | None = None
@@ -62,7 +68,7 @@ class _Moment:
         with one_thread_of_blas, np.errstate(over="ignore", invalid="ignore"):
             if self.shift is None:
                 return sum_of_rows(values, shares)
-            return sum_of_squares(values, shares, self.shift)
+            return sums_about(values, shares, self.shift)
 
 
 @dataclass(frozen=True, slots=True)
