@@ -8,7 +8,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -22,6 +22,7 @@ from textkin.models import (
     VonMisesFisherMixture,
     fit_blocks,
 )
+from textkin.models._em import table_of
 from textkin.models.blocks._factors import groups_of
 from textkin.models.blocks._passes import Passes
 from textkin.models.mixture import _starts
@@ -237,14 +238,18 @@ class TestSameBits:
         n_components=st.integers(1, 30),
         memory=st.sampled_from([1, 5000, 10**6]),
     )
+    @example(frequencies=[1] * 80, n_components=1, memory=5000)
     def test_groups_have_every_word_once_and_fit_into_memory(
         self, frequencies, n_components, memory
     ):
         groups = groups_of(np.array(frequencies), n_components, memory)
         words = [word for start, end in groups for word in range(start, end)]
         assert words == list(range(len(frequencies)))
-        most = max(1, memory // (16 * n_components * (n_components + 1)))
-        assert max(end - start for start, end in groups) <= most
+        # The texts of a rare word, in rows of 64 bytes, twice; or its system, once.
+        padded = table_of(np.zeros((n_components, n_components)), np.float64).nbytes
+        of_word = max(2 * padded, 8 * n_components**2)
+        longest = max(end - start for start, end in groups)
+        assert longest == 1 or longest * of_word <= memory
 
 
 class TestBlocks:
@@ -379,6 +384,13 @@ class TestBlocks:
     def test_bags_without_words_are_refused(self, model, told):
         with pytest.raises(ValueError, match=told):
             fit_blocks(model, [np.zeros((2, 3)), np.zeros((1, 3))])
+
+    def test_systems_that_cannot_be_solved_are_told_as_in_fit(self):
+        """They were an error of NumPy: Singular matrix."""
+        bags, wtmf = np.ones((8, 1)), WTMF(2, missing_weight=0, regularization=1e-300)
+        for fit in (wtmf.fit, lambda rows: fit_blocks(wtmf, cut(rows, [4]))):
+            with pytest.raises(ValueError, match=r"cannot be solved.* raise regularization"):
+                fit(bags)
 
 
 class TestEstimators:

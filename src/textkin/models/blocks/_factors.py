@@ -44,7 +44,8 @@ def fit_wtmf(wtmf: WTMF, passes: Passes, memory: int, progress: ProgressCallback
 def groups_of(frequencies: Int64Array, n_components: int, memory: int) -> list[tuple[int, int]]:
     """Return ranges of words of about equal work, whose sums fit into so many bytes."""
     n_words = len(frequencies)
-    most = max(1, memory // (16 * n_components * (n_components + 1)))  # rows are copied once
+    width = -(-n_components // 8) * 8  # of a row in a table of the core
+    most = max(1, memory // (16 * width * (n_components + 1)))  # rows are copied once
     # Products of rows, and the solution of a system.
     work = np.cumsum(frequencies + n_components) * float(n_components) ** 2
     groups = min(_GROUPS, int(work[-1] / _LEAST_WORK) + 1)
@@ -209,9 +210,11 @@ class _Words:
         systems = sums.systems
         systems *= 1 - frame.missing_weight
         systems += frame.missing_weight * self.gram + frame.regularization * np.eye(n)
-        solved = np.asarray(
-            np.linalg.solve(systems, sums.sides[:, :, np.newaxis])[:, :, 0], np.float64
-        )
+        try:
+            vectors: Any = np.linalg.solve(systems, sums.sides[:, :, np.newaxis])
+        except np.linalg.LinAlgError:
+            return float("nan")  # as the core tells of systems that it cannot solve
+        solved = np.asarray(vectors[:, :, 0], np.float64)
         found[~sums.rare] = solved
         return sums.squares - float((solved * sums.sides).sum())
 
