@@ -116,6 +116,13 @@ class _Frame:
     jobs: int
     n_blocks: int
 
+    def solver(self, factors: Any, gram: Float64Array | None = None) -> Any:  # noqa: ANN401
+        """Return what solves for one side; `gram` is of all factors, where these are some."""
+        kind: Any = _core.FactorSolver if self.dtype == np.float32 else _core.FineFactorSolver
+        return kind(
+            factors, self.n_components, self.missing_weight, self.regularization, self.jobs, gram
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
@@ -143,8 +150,7 @@ class _Texts:
         bags = block.opened()
         words = table_of(self.words, frame.dtype)
         texts = table_of(np.zeros((bags.shape[0], n)), frame.dtype)
-        kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
-        solver = kind(words, n, frame.missing_weight, frame.regularization, frame.jobs)
+        solver = frame.solver(words)
         objective = solver.solve(*entries_of(bags, frame.dtype), texts, frame.jobs, None)
         penalty = solver.solve(*entries_of(bags[:0], frame.dtype), texts[:0], frame.jobs, None)
         upper = _core.gram_of(texts, n, frame.jobs)
@@ -194,10 +200,7 @@ class _Words:
         if not len(sums.rows):
             return 0.0
         frame, n = self.frame, self.frame.n_components
-        kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
-        solver = kind(
-            sums.rows, n, frame.missing_weight, frame.regularization, frame.jobs, self.gram
-        )
+        solver = frame.solver(sums.rows, self.gram)
         starts = np.append(0, np.cumsum(sums.counts[sums.rare]))
         everything = np.arange(len(sums.rows), dtype=np.int32)
         out = table_of(np.zeros((len(starts) - 1, n)), frame.dtype)
