@@ -50,8 +50,8 @@ def fit_blocks(
         The rows, in order: bags, or dense rows for a mixture. Each block is an array or a sparse
         array; a path to one, in a file of ``scipy.sparse.save_npz`` (.npz), of ``numpy.save``
         (.npy) or of safetensors with a single array; or a function without arguments that gives
-        one. Paths are opened, and functions called, where the work is done, once in every pass.
-        Blocks without rows are allowed.
+        one. Paths are opened, and functions called, where the work is done, once in every pass;
+        they must give the same rows each time. Blocks without rows are allowed.
     on : {"threads", "joblib"}, distributed.Client or str, default=None
         Where blocks are worked on, see `textkin.run.map_blocks`: threads of this process, joblib,
         or a Dask cluster by its client or the address of its scheduler.
@@ -81,6 +81,8 @@ def fit_blocks(
     ValueError
         If blocks differ in their columns, have no rows together, or hold what `fit` refuses; for
         PLSA with ``tempered=True``.
+    RuntimeError
+        If a block has other rows than in the first pass.
 
     Warns
     -----

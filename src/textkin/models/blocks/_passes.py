@@ -236,7 +236,8 @@ def _check_columns(first: Seen, seen: Seen, number: int) -> None:
     if seen.columns != first.columns:
         raise ValueError(
             f"All blocks must have the same columns; block 0 has {first.columns} and block "
-            f"{number} has {seen.columns}."
+            f"{number} has {seen.columns}. Count words with one vocabulary "
+            "(BagOfWords(vocabulary=...))."
         )
     if seen.names != first.names:
         one, other = (_shown(block.names) for block in (first, seen))
