@@ -269,6 +269,14 @@ class TestBlocks:
         ]
         assert_same_bits(fit_blocks(TfIdf(), blocks), TfIdf().fit(bags))
 
+    def test_may_be_paths_in_a_column(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        sparse.save_npz(tmp_path / "a.npz", drawn_bags())
+        paths = pandas.Series([str(tmp_path / "a.npz")])
+        assert_same_bits(fit_blocks(TfIdf(), paths), TfIdf().fit(drawn_bags()))
+        with pytest.raises(TypeError, match="must be a list.*; got DataFrame"):
+            fit_blocks(TfIdf(), pandas.DataFrame({"path": paths}))
+
     def test_may_be_lists(self):
         found = fit_blocks(TfIdf(norm=None), [[[2, 1, 0], [0, 1, 1]], [[1, 1, 0], [0, 1, 0]]])
         assert_array_equal(found.idf_, [1, 0, 2])

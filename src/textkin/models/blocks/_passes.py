@@ -133,8 +133,9 @@ class Passes:
     ) -> None:
         if (
             isinstance(sources, str | os.PathLike | Mapping)
-            or hasattr(sources, "shape")
             or not isinstance(sources, Iterable)
+            or sparse.issparse(sources)
+            or getattr(sources, "ndim", 1) != 1  # rows; a column of paths is a list of them
         ):
             raise TypeError(
                 "blocks must be a list of arrays, paths or functions, one for each block; got "
