@@ -274,7 +274,7 @@ class TestBlocks:
         sparse.save_npz(tmp_path / "a.npz", drawn_bags())
         paths = pandas.Series([str(tmp_path / "a.npz")])
         assert_same_bits(fit_blocks(TfIdf(), paths), TfIdf().fit(drawn_bags()))
-        with pytest.raises(TypeError, match="must be a list.*; got DataFrame"):
+        with pytest.raises(TypeError, match=r"must be a list.*; got DataFrame"):
             fit_blocks(TfIdf(), pandas.DataFrame({"path": paths}))
 
     def test_may_be_lists(self):
