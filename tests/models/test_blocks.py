@@ -553,7 +553,7 @@ class TestFolder:
         from textkin.models.blocks._passes import Shelf
 
         shelf = Shelf(tmp_path / "missing")
-        told = "Give a folder= that all workers see"
+        told = f"does not find {tmp_path}.*Give a folder= that all workers see"
         with pytest.raises(FileNotFoundError, match=told):
             shelf.get("topics-0-1-0")
         with pytest.raises(FileNotFoundError, match=told):

@@ -93,8 +93,8 @@ class Shelf:
             yield
         except FileNotFoundError as error:
             raise FileNotFoundError(
-                f"{error.filename} is not there, on a worker that needs it. Give a folder= that "
-                "all workers see, on a file system that they share."
+                f"A worker does not find {error.filename}, in the folder of the fit. Give a "
+                "folder= that all workers see, on a file system that they share."
             ) from error
 
 
@@ -180,11 +180,13 @@ class Passes:
     ) -> Iterator[Result]:
         """Call a function with the rows of each block; later passes must find the same ones."""
         for number, (seen, result) in enumerate(self.over(_First(work), progress=progress)):
-            self.seen.append(seen)
-            _check_columns(self.seen[0], seen, number)
+            first = self.seen[0] if self.seen else seen
+            _check_columns(first, seen, number)
+            # One copy of the names, which need not travel again either.
+            self.seen.append(replace(seen, names=first.names))
             yield result
         self.blocks = [
-            replace(block, mark=seen.mark)
+            replace(block, names=None, mark=seen.mark)
             for block, seen in zip(self.blocks, self.seen, strict=True)
         ]
 
