@@ -8,6 +8,7 @@ from scipy import sparse
 
 from textkin import Index
 from textkin.index import _writer
+from textkin.index._segment import Segment
 from textkin.models import PLSA, fit_blocks
 from textkin.weighting import TfIdf
 
@@ -42,6 +43,15 @@ def test_models_are_fitted_to_them(index):
     whole = PLSA(2, tol=1, random_state=0).fit(index.bags())
     parts = fit_blocks(PLSA(2, tol=1, random_state=0), index.bag_blocks())
     assert_allclose(parts.components_, whole.components_, rtol=0, atol=1e-12)
+
+
+def test_a_block_reads_its_own_segment_alone(index, monkeypatch):
+    """Every one read and checked the whole index, in every pass."""
+    blocks, read = index.bag_blocks(), []
+    monkeypatch.setattr(Segment, "check", lambda segment: read.append(segment.extent))
+    for block in blocks:
+        block()
+    assert len(read) == len(set(read)) == len(blocks) - 1  # the last is in no segment
 
 
 def test_an_index_that_has_changed_is_refused(index):

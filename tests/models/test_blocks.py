@@ -1,11 +1,14 @@
 """Fits over blocks beside the estimators' own fits to all rows."""
 
+import time
 import warnings
+from contextlib import suppress
 from functools import partial
+from threading import Thread
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -19,6 +22,7 @@ from textkin.models import (
     VonMisesFisherMixture,
     fit_blocks,
 )
+from textkin.models._em import table_of
 from textkin.models.blocks._factors import groups_of
 from textkin.models.blocks._passes import Passes
 from textkin.models.mixture import _starts
@@ -152,6 +156,15 @@ class TestEqualsFit:
             whole = quietly(clone(mixture).fit, np.vstack(blocks))
             assert_near(whole, quietly(fit_blocks, clone(mixture), blocks), 1e-9)
 
+    @pytest.mark.parametrize("constant", [0.1, 7.7])
+    def test_a_column_is_constant_however_many_blocks_there_are(self, constant):
+        """A thousand means that are added up are rounded, and the column was taken to vary."""
+        rows = drawn_rows(n_rows=1000)
+        rows[:, 1] = constant
+        mixture = GaussianMixture(2, max_iter=5, random_state=0)
+        whole = quietly(clone(mixture).fit, rows)
+        assert_near(whole, quietly(fit_blocks, clone(mixture), list(rows[:, np.newaxis])), 1e-9)
+
     def test_components_that_are_empty_are_seeded_alike(self):
         rows = drawn_rows()
         mixture = GaussianMixture(4, init=np.vstack([rows[:2], np.full((2, 4), 1e3)]))
@@ -225,14 +238,18 @@ class TestSameBits:
         n_components=st.integers(1, 30),
         memory=st.sampled_from([1, 5000, 10**6]),
     )
+    @example(frequencies=[1] * 80, n_components=1, memory=5000)
     def test_groups_have_every_word_once_and_fit_into_memory(
         self, frequencies, n_components, memory
     ):
         groups = groups_of(np.array(frequencies), n_components, memory)
         words = [word for start, end in groups for word in range(start, end)]
         assert words == list(range(len(frequencies)))
-        most = max(1, memory // (16 * n_components * (n_components + 1)))
-        assert max(end - start for start, end in groups) <= most
+        # The texts of a rare word, in rows of 64 bytes, twice; or its system, once.
+        padded = table_of(np.zeros((n_components, n_components)), np.float64).nbytes
+        of_word = max(2 * padded, 8 * n_components**2)
+        longest = max(end - start for start, end in groups)
+        assert longest == 1 or longest * of_word <= memory
 
 
 class TestBlocks:
@@ -252,6 +269,14 @@ class TestBlocks:
         ]
         assert_same_bits(fit_blocks(TfIdf(), blocks), TfIdf().fit(bags))
 
+    def test_may_be_paths_in_a_column(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        sparse.save_npz(tmp_path / "a.npz", drawn_bags())
+        paths = pandas.Series([str(tmp_path / "a.npz")])
+        assert_same_bits(fit_blocks(TfIdf(), paths), TfIdf().fit(drawn_bags()))
+        with pytest.raises(TypeError, match=r"must be a list.*; got DataFrame"):
+            fit_blocks(TfIdf(), pandas.DataFrame({"path": paths}))
+
     def test_may_be_lists(self):
         found = fit_blocks(TfIdf(norm=None), [[[2, 1, 0], [0, 1, 1]], [[1, 1, 0], [0, 1, 0]]])
         assert_array_equal(found.idf_, [1, 0, 2])
@@ -262,6 +287,9 @@ class TestBlocks:
             ([], ValueError, "at least one block"),
             ("a.npz", TypeError, "must be a list"),
             (np.ones((2, 3)), TypeError, "must be a list"),
+            ({"a": np.ones((2, 3))}, TypeError, "must be a list"),
+            (None, TypeError, "must be a list"),
+            (partial(np.ones, (2, 3)), TypeError, "must be a list"),
             ([3], TypeError, "must be an array, a sparse array, a path"),
             ([np.ones((2, 3)), np.ones((2, 4))], ValueError, "block 0 has 3 and block 1 has 4"),
             ([np.ones((0, 3)), np.ones((0, 3))], ValueError, "at least one row together"),
@@ -285,6 +313,64 @@ class TestBlocks:
             fit_blocks(TfIdf(), [[[1.0]], [[-1.0]]])
         assert "block 1" in str(raised.value.__notes__)
 
+    @pytest.mark.parametrize("model", [*OVER_BAGS[::2], *OVER_ROWS[::2]], ids=names)
+    @pytest.mark.parametrize("change", ["values", "rows", "columns"])
+    def test_that_change_between_passes_are_refused(self, model, change):
+        """Some were fitted to rows of both kinds, others met errors of NumPy."""
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags().toarray()
+        other = {"values": rows[20:40], "rows": rows[:21], "columns": rows[:20, :-1]}[change]
+        drawn = iter([rows[:20], other])
+        model = clone(model)
+        with pytest.raises(RuntimeError, match="block 0 has changed since the fit began"):
+            fit_blocks(model, [partial(next, drawn), rows[40:]])
+        assert not learnt(model)
+
+    @pytest.mark.parametrize("on", ["threads", "joblib"])
+    @pytest.mark.parametrize("model", [TfIdf(), OVER_BAGS[0], OVER_ROWS[0]], ids=names)
+    def test_of_data_frames_have_names_as_in_fit(self, model, on):
+        pandas = pytest.importorskip("pandas")
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags().toarray()
+        frame = pandas.DataFrame(rows, columns=[f"c{n}" for n in range(rows.shape[1])])
+        whole = quietly(clone(model).fit, frame)
+        blocks = [frame[:30], partial(frame.__getitem__, slice(30, None))]
+        parts = quietly(fit_blocks, clone(model), blocks, on=on, n_jobs=1)
+        assert_array_equal(parts.feature_names_in_, whole.feature_names_in_)
+        assert_same_bits(parts, quietly(fit_blocks, clone(model), blocks))
+
+    def test_of_data_frames_with_columns_in_another_order_are_refused(self):
+        """They were summed up by their places: words got each other's counts."""
+        pandas = pytest.importorskip("pandas")
+        one = pandas.DataFrame([[1, 2], [3, 0]], columns=["a", "b"])
+        with pytest.raises(ValueError, match=r"block 0 are called \('a', 'b'\).*block 1.*'b', 'a'"):
+            fit_blocks(TfIdf(), [one, one[["b", "a"]]])
+        with pytest.raises(ValueError, match="those of block 1 without names"):
+            fit_blocks(TfIdf(), [one, one.to_numpy()])
+
+    @pytest.mark.parametrize("model", [TfIdf(), OVER_BAGS[0], OVER_ROWS[2]], ids=names)
+    @pytest.mark.parametrize(
+        "given",
+        [
+            lambda rows: list(rows.astype(np.float32)),  # float64 to scikit-learn, of dense rows
+            lambda rows: rows.astype(object),
+            lambda rows: np.asfortranarray(rows),
+            lambda rows: rows.astype(np.float16),
+            lambda rows: np.ma.masked_array(rows, rows > 2),
+        ],
+    )
+    def test_that_are_sent_away_are_those_that_are_here(self, model, given):
+        rows = drawn_rows() if model in OVER_ROWS else drawn_bags().toarray()
+        blocks = [given(rows[:30]), given(rows[30:])]
+        here = quietly(fit_blocks, clone(model), blocks)
+        assert_same_bits(here, quietly(fit_blocks, clone(model), blocks, on="joblib", n_jobs=1))
+
+    @pytest.mark.parametrize("on", ["threads", "joblib"])
+    @pytest.mark.parametrize("model", [TfIdf(), OVER_ROWS[0]], ids=names)
+    def test_that_fit_refuses_are_refused_wherever_the_work_is_done(self, model, on):
+        blocks = [np.ones((1, 2)), np.array([[1, None]])]
+        with pytest.raises(ValueError, match="contains NaN") as raised:
+            fit_blocks(clone(model), blocks, on=on, n_jobs=1)
+        assert "In block 1" in str(raised.value.__notes__)
+
     def test_a_file_of_several_arrays_is_refused(self, tmp_path):
         from safetensors.numpy import save_file
 
@@ -306,6 +392,16 @@ class TestBlocks:
     def test_bags_without_words_are_refused(self, model, told):
         with pytest.raises(ValueError, match=told):
             fit_blocks(model, [np.zeros((2, 3)), np.zeros((1, 3))])
+
+    def test_systems_that_cannot_be_solved_are_told_as_in_fit(self, monkeypatch):
+        """They were an error of NumPy: Singular matrix."""
+
+        def solve(_systems, _sides):  # rounding decides which systems of equal texts are singular
+            raise np.linalg.LinAlgError("Singular matrix")
+
+        monkeypatch.setattr(np.linalg, "solve", solve)
+        with pytest.raises(ValueError, match=r"cannot be solved.* raise regularization"):
+            fit_blocks(WTMF(2, missing_weight=0, regularization=1e-300), [np.ones((8, 1))])
 
 
 class TestEstimators:
@@ -398,6 +494,60 @@ class TestFolder:
         with pytest.raises(FileExistsError, match="exists already and is kept"):
             fit_blocks(PLSA(2), [drawn_bags()], folder=tmp_path)
 
+    def test_a_warning_that_is_an_error_leaves_none(self, tmp_path):
+        """The file stayed, and the next fit was refused because of it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ConvergenceWarning):
+                fit_blocks(PLSA(3, max_iter=1), [drawn_bags()], folder=tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_steps_of_starts_that_are_over_do_not_stay(self, tmp_path):
+        left = []
+
+        def look(_done, _total):
+            [shelf] = tmp_path.iterdir()
+            left.append(len(list(shelf.glob("topics-0-*"))))
+
+        model = PLSA(2, max_iter=3, tol=0, n_init=2, random_state=0)
+        quietly(fit_blocks, model, cut(drawn_bags(), [20]), folder=tmp_path, progress=look)
+        assert left == [2, 4, 4, 0, 0, 0]
+
+    def test_a_path_stays_the_same_in_another_directory(self, tmp_path, monkeypatch):
+        """As on a worker that was started elsewhere."""
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path)
+        sparse.save_npz("bags.npz", drawn_bags())
+        found = quietly(
+            fit_blocks,
+            clone(OVER_BAGS[0]),
+            ["bags.npz"],
+            folder="fit",
+            progress=lambda *_: monkeypatch.chdir(tmp_path / "elsewhere"),
+        )
+        assert_same_bits(found, quietly(fit_blocks, clone(OVER_BAGS[0]), [drawn_bags()]))
+        assert (tmp_path / "fit" / "document_topics.npy").exists()
+
+    def test_goes_though_workers_still_write_to_it(self, tmp_path):
+        """Those of a cluster that was told to stop: files came between, and the folder stayed."""
+        from textkin.models.blocks._passes import Passes
+
+        def write(shelf, number):
+            with suppress(FileNotFoundError):
+                for at in range(500):
+                    shelf.put(f"{number}-{at}", np.zeros(1))
+
+        for _ in range(10):
+            blocks = Passes([[[1.0]]], None, on=None, n_jobs=None, folder=tmp_path)
+            with blocks as passes:
+                writers = [Thread(target=write, args=(passes.shelf, n)) for n in range(4)]
+                for writer in writers:
+                    writer.start()
+                time.sleep(0.01)
+            for writer in writers:
+                writer.join()
+            assert not list(tmp_path.iterdir())
+
     def test_of_other_models_is_left_empty(self, tmp_path):
         quietly(fit_blocks, clone(OVER_BAGS[2]), cut(drawn_bags(), [20]), folder=tmp_path)
         assert not list(tmp_path.iterdir())
@@ -405,5 +555,22 @@ class TestFolder:
     def test_that_workers_do_not_see_is_told(self, tmp_path):
         from textkin.models.blocks._passes import Shelf
 
+        shelf = Shelf(tmp_path / "missing")
+        told = f"does not find {tmp_path}.*Give a folder= that all workers see"
+        with pytest.raises(FileNotFoundError, match=told):
+            shelf.get("topics-0-1-0")
+        with pytest.raises(FileNotFoundError, match=told):
+            shelf.put("topics-0-1-0", np.zeros(2))
+
+    @pytest.mark.parametrize("rows", [np.ones((2, 3)), drawn_bags()], ids=["dense", "bags"])
+    def test_that_has_no_block_for_a_worker_is_told(self, rows, tmp_path):
+        """Most clusters without a shared folder meet this one first."""
+        from textkin.models.blocks._passes import Shelf
+        from textkin.models.blocks._sources import Block
+
+        shelf = Shelf(tmp_path)
+        kept = shelf.keep_block(Block(0, rows, lambda found: found))
+        for file in tmp_path.iterdir():
+            file.unlink()
         with pytest.raises(FileNotFoundError, match="Give a folder= that all workers see"):
-            Shelf(tmp_path).get("topics-0-1-0")
+            kept.opened()

@@ -12,7 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from support import interrupted
 from textkin import _core
 from textkin.models import LDA, PLSA
-from textkin.models._em import EmSettings, Mixture, entries_of, fold_in, hold_out, table_of
+from textkin.models._em import EmSettings, Mixture, entries_of, fold_in, table_of
+from textkin.models._tempered import hold_out
 
 N = np.array([[2.0, 1, 0], [0, 1, 2]])
 T = np.array([[0.75, 0.25], [0.25, 0.75]])

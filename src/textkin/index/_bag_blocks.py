@@ -45,7 +45,7 @@ class BagBlock:
                     "do not go together. Make them again (index.bag_blocks()), and let nobody "
                     "write meanwhile."
                 )
-            return snapshot.bags_of(snapshot.parts[self.part])
+            return snapshot.bags_of(snapshot.part(self.part))
         finally:
             snapshot.close()
 

@@ -126,15 +126,18 @@ class Snapshot:
     @cached_property
     def parts(self) -> list[Part]:
         """The counted documents: the segments, then what is in none yet."""
-        parts = []
+        return [self.part(number) for number in range(len(self.segments) + 1)]
+
+    def part(self, number: int) -> Part:
+        """Return one of the parts, and read no other."""
         with self.catalogue() as catalogue:
-            for record, segment in self.segments:
-                if isinstance(segment, str):
-                    segment = segment_from_catalogue(catalogue, Extent.of(record))
-                parts.append(self._part(catalogue, segment, record))
-            tail = segment_from_catalogue(catalogue, self._tail)
-            parts.append(Part(tail, np.ones(tail.rows, np.bool_)))
-        return parts
+            if number == len(self.segments):
+                tail = segment_from_catalogue(catalogue, self._tail)
+                return Part(tail, np.ones(tail.rows, np.bool_))
+            record, segment = self.segments[number]
+            if isinstance(segment, str):
+                segment = segment_from_catalogue(catalogue, Extent.of(record))
+            return self._part(catalogue, segment, record)
 
     def bags(self) -> Bags:
         """Return the counts of all documents, a row each in the order of `ids`."""

@@ -11,19 +11,11 @@ from sklearn.utils import check_random_state
 from textkin._typing import Bags, Float64Array
 from textkin._validation import Constraint, check_params, integer, one_of, real
 from textkin.models._devices import DEVICE, working_on
-from textkin.models._em import (
-    EmSettings,
-    Held,
-    Mixture,
-    MixtureFit,
-    fit_held_out,
-    fold_in,
-    hold_out,
-    maximise,
-)
+from textkin.models._em import EmSettings, Mixture, MixtureFit, fold_in, maximise
 from textkin.models._model import BagModel, BagsLike, rounded_as
 from textkin.models._placed import PlacedMixture
 from textkin.models._starts import best_of_starts, lengths_of
+from textkin.models._tempered import Held, fit_held_out, hold_out
 from textkin.models._words import HasTopics
 from textkin.run import ProgressCallback, effective_jobs
 

@@ -73,6 +73,17 @@ def test_variances_stay_above_their_floor():
     assert mixture.variances_[:, 1].min() > 0.1 * overall[1]
 
 
+@pytest.mark.parametrize("n_rows", [1000, 3000, 20_000])
+@pytest.mark.parametrize("constant", [0.1, -7.7, 1e6 + 0.1])
+def test_a_column_is_constant_however_many_rows_there_are(n_rows, constant):
+    """The mean of 3,000 equal numbers is rounded, and the column was taken to vary by that."""
+    rows = np.random.default_rng(0).normal(size=(n_rows, 3))
+    rows[:, 1] = constant
+    mixture = GaussianMixture(1, max_iter=5, random_state=0).fit(rows)
+    floor = 1e-3 * mixture.variances_[0, [0, 2]].mean()
+    assert_allclose(mixture.variances_[0, 1], floor, rtol=1e-9)
+
+
 def test_a_constant_column_has_the_floor_of_the_others():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(size=(50, 2)), np.full(50, 7.0)])

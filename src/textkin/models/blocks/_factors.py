@@ -19,7 +19,7 @@ from textkin import _core
 from textkin._typing import Float64Array, Int64Array
 from textkin.distance._blocks import one_thread_of_blas
 from textkin.models._em import entries_of, table_of
-from textkin.models.blocks._bags import BagStatistics, Reading, survey
+from textkin.models.blocks._bags import BagStatistics, survey
 from textkin.models.blocks._passes import Passes, Shelf
 from textkin.models.blocks._sources import Block
 from textkin.models.wtmf import WTMF, dtype_for
@@ -44,7 +44,8 @@ def fit_wtmf(wtmf: WTMF, passes: Passes, memory: int, progress: ProgressCallback
 def groups_of(frequencies: Int64Array, n_components: int, memory: int) -> list[tuple[int, int]]:
     """Return ranges of words of about equal work, whose sums fit into so many bytes."""
     n_words = len(frequencies)
-    most = max(1, memory // (16 * n_components * (n_components + 1)))  # rows are copied once
+    width = -(-n_components // 8) * 8  # of a row in a table of the core
+    most = max(1, memory // (16 * width * (n_components + 1)))  # rows are copied once
     # Products of rows, and the solution of a system.
     work = np.cumsum(frequencies + n_components) * float(n_components) ** 2
     groups = min(_GROUPS, int(work[-1] / _LEAST_WORK) + 1)
@@ -62,9 +63,7 @@ class _BlockSides:
 
     def __init__(self, wtmf: WTMF, passes: Passes, found: BagStatistics, memory: int) -> None:
         n_words, n = len(found.words.totals), wtmf.n_components
-        dtype = dtype_for(
-            np.dtype(np.float32 if found.single else np.float64), n * n_words, found.largest
-        )
+        dtype = dtype_for(passes.dtype, n * n_words, found.largest)
         self.passes = passes
         self.words: Any = wtmf._start(n_words, dtype)
         self.groups = groups_of(found.words.document_frequencies, n, memory)
@@ -72,7 +71,6 @@ class _BlockSides:
         self.gram = np.zeros((n, n))
         self.frame = _Frame(
             passes.shelf,
-            Reading.of(wtmf),
             dtype,
             n,
             float(wtmf.missing_weight),
@@ -111,13 +109,19 @@ class _Frame:
     """What all passes of a fit know."""
 
     shelf: Shelf
-    reading: Reading
     dtype: Any
     n_components: int
     missing_weight: float
     regularization: float
     jobs: int
     n_blocks: int
+
+    def solver(self, factors: Any, gram: Float64Array | None = None) -> Any:  # noqa: ANN401
+        """Return what solves for one side; `gram` is of all factors, where these are some."""
+        kind: Any = _core.FactorSolver if self.dtype == np.float32 else _core.FineFactorSolver
+        return kind(
+            factors, self.n_components, self.missing_weight, self.regularization, self.jobs, gram
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ class _Turn:
     frame: _Frame
 
     def __call__(self, block: Block) -> None:
-        bags = self.frame.reading.bags(block)
+        bags = block.opened()
         parts = entries_of(bags.T.tocsr(), np.float64)
         for name, part in zip(_PARTS, parts, strict=True):
             self.frame.shelf.put(f"{name}-{block.number}", part)
@@ -143,11 +147,10 @@ class _Texts:
 
     def __call__(self, block: Block) -> tuple[float, Float64Array]:
         frame, n = self.frame, self.frame.n_components
-        bags = frame.reading.bags(block)
+        bags = block.opened()
         words = table_of(self.words, frame.dtype)
         texts = table_of(np.zeros((bags.shape[0], n)), frame.dtype)
-        kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
-        solver = kind(words, n, frame.missing_weight, frame.regularization, frame.jobs)
+        solver = frame.solver(words)
         objective = solver.solve(*entries_of(bags, frame.dtype), texts, frame.jobs, None)
         penalty = solver.solve(*entries_of(bags[:0], frame.dtype), texts[:0], frame.jobs, None)
         upper = _core.gram_of(texts, n, frame.jobs)
@@ -197,10 +200,7 @@ class _Words:
         if not len(sums.rows):
             return 0.0
         frame, n = self.frame, self.frame.n_components
-        kind: Any = _core.FactorSolver if frame.dtype == np.float32 else _core.FineFactorSolver
-        solver = kind(
-            sums.rows, n, frame.missing_weight, frame.regularization, frame.jobs, self.gram
-        )
+        solver = frame.solver(sums.rows, self.gram)
         starts = np.append(0, np.cumsum(sums.counts[sums.rare]))
         everything = np.arange(len(sums.rows), dtype=np.int32)
         out = table_of(np.zeros((len(starts) - 1, n)), frame.dtype)
@@ -213,9 +213,11 @@ class _Words:
         systems = sums.systems
         systems *= 1 - frame.missing_weight
         systems += frame.missing_weight * self.gram + frame.regularization * np.eye(n)
-        solved = np.asarray(
-            np.linalg.solve(systems, sums.sides[:, :, np.newaxis])[:, :, 0], np.float64
-        )
+        try:
+            vectors: Any = np.linalg.solve(systems, sums.sides[:, :, np.newaxis])
+        except np.linalg.LinAlgError:
+            return float("nan")  # as the core tells of systems that it cannot solve
+        solved = np.asarray(vectors[:, :, 0], np.float64)
         found[~sums.rare] = solved
         return sums.squares - float((solved * sums.sides).sum())
 

@@ -1,7 +1,8 @@
 """Fit estimators to rows that lie in blocks, here or on the workers of a cluster."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from textkin._saving import SavedEstimator, whole_or_not_at_all
@@ -10,13 +11,14 @@ from textkin.models.blocks._bags import learn_words
 from textkin.models.blocks._factors import fit_wtmf
 from textkin.models.blocks._passes import Passes
 from textkin.models.blocks._rows import fit_mixture
-from textkin.models.blocks._sources import Source
+from textkin.models.blocks._sources import Source, dense_rows
 from textkin.models.blocks._topics import fit_plsa
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.plsa import PLSA
 from textkin.models.wtmf import WTMF
 from textkin.run import Place, ProgressCallback, memory_in_bytes
 from textkin.weighting import BM25, SIF, TfIdf
+from textkin.weighting._rows import TakesBags, checked_bags
 
 __all__ = ["fit_blocks"]
 
@@ -48,8 +50,8 @@ def fit_blocks(
         The rows, in order: bags, or dense rows for a mixture. Each block is an array or a sparse
         array; a path to one, in a file of ``scipy.sparse.save_npz`` (.npz), of ``numpy.save``
         (.npy) or of safetensors with a single array; or a function without arguments that gives
-        one. Paths are opened, and functions called, where the work is done, once in every pass.
-        Blocks without rows are allowed.
+        one. Paths are opened, and functions called, where the work is done, once in every pass;
+        they must give the same rows each time. Blocks without rows are allowed.
     on : {"threads", "joblib"}, distributed.Client or str, default=None
         Where blocks are worked on, see `textkin.run.map_blocks`: threads of this process, joblib,
         or a Dask cluster by its client or the address of its scheduler.
@@ -79,6 +81,8 @@ def fit_blocks(
     ValueError
         If blocks differ in their columns, have no rows together, or hold what `fit` refuses; for
         PLSA with ``tempered=True``.
+    RuntimeError
+        If a block has other rows than in the first pass.
 
     Warns
     -----
@@ -141,7 +145,7 @@ def _fit(
             f"{estimator.device!r}."
         )
     most = memory_in_bytes(memory)
-    with Passes(blocks, on=on, n_jobs=n_jobs, folder=folder) as passes:
+    with Passes(blocks, _reading_of(estimator), on=on, n_jobs=n_jobs, folder=folder) as passes:
         if isinstance(estimator, PLSA):
             fit_plsa(estimator, passes, progress)
         elif isinstance(estimator, WTMF):
@@ -151,3 +155,14 @@ def _fit(
         else:
             learn_words(estimator, passes, progress)
     return estimator
+
+
+def _reading_of(estimator: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+    """Return what checks rows as the estimator does."""
+    if isinstance(estimator, TakesBags):
+        return partial(
+            checked_bags,
+            takes_negative=estimator._takes_negative,
+            keeps_zeros=estimator._keeps_zeros,
+        )
+    return dense_rows

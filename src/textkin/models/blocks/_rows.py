@@ -9,12 +9,17 @@ from numpy.typing import NDArray
 
 from textkin._typing import Float64Array, IntpArray
 from textkin.distance._blocks import one_thread_of_blas
-from textkin.models.blocks._bags import same_columns, take_columns
 from textkin.models.blocks._passes import Passes
 from textkin.models.blocks._sources import Block
 from textkin.models.mixture import GaussianMixture, VonMisesFisherMixture
 from textkin.models.mixture._em import Logits, Rows, Sums, pass_over
-from textkin.models.mixture._gaussians import GaussianFamily, Scale, sum_of_rows, sum_of_squares
+from textkin.models.mixture._gaussians import (
+    GaussianFamily,
+    Scale,
+    sum_of_rows,
+    sums_about,
+    variance_of,
+)
 from textkin.run import ProgressCallback
 
 __all__ = ["fit_mixture"]
@@ -26,57 +31,44 @@ def fit_mixture(
     progress: ProgressCallback | None,
 ) -> None:
     """Fit a mixture to rows that all count once; see `GaussianMixture.fit`."""
-    shapes = []
-    for shape in passes.over(_shape):
-        shapes.append(shape)
-        same_columns([one.columns for one in shapes])
-    n_rows = sum(one.rows for one in shapes)
-    take_columns(mixture, shapes[0].columns, n_rows)
-    dtype = np.result_type(*(one.dtype for one in shapes))
+    directed = tuple(passes.first(_directed))
+    passes.tell_columns(mixture)
+    counts = tuple(seen.rows for seen in passes.seen)
     if isinstance(mixture, GaussianMixture):
+        n_rows = sum(counts)
         shift = _sum_of(passes.over(_Moment(n_rows)))
-        variance = _sum_of(passes.over(_Moment(n_rows, shift)))
-        family: Any = GaussianFamily(
-            Scale.of_moments(shift, variance), float(mixture.variance_floor)
-        )
-        counts = tuple(one.rows for one in shapes)
+        with np.errstate(over="ignore", invalid="ignore"):  # told by the scale
+            variance = variance_of(_sum_of(passes.over(_Moment(n_rows, shift))))
+        scale = Scale.of_moments(shift, variance)
+        family: Any = GaussianFamily(scale, float(mixture.variance_floor))
     else:
-        family = mixture._spheres(shapes[0].columns)
-        counts = tuple(one.directed for one in shapes)
-        if not sum(counts):
+        family = mixture._spheres(passes.seen[0].columns)
+        counts = directed
+        if not any(counts):
             raise ValueError("X must have rows with a direction and weight; all of them are zero.")
-    mixture._fit_rows(family, _BlockRows(passes, _Frame(family, dtype), counts), progress)
+    mixture._fit_rows(family, _BlockRows(passes, _Frame(family, passes.dtype), counts), progress)
     mixture._tell_convergence(stacklevel=6)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    rows: int
-    columns: int
-    dtype: Any
-    directed: int  # rows that are not zero
-
-
-def _shape(block: Block) -> _Shape:
-    values = block.rows()
-    rows, columns = values.shape
-    return _Shape(rows, columns, values.dtype, int(np.count_nonzero(values.any(axis=1))))
+def _directed(values: NDArray[Any]) -> int:
+    """Return how many rows are not zero."""
+    return int(np.count_nonzero(values.any(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """The part of a block in the mean of all rows; or, given that, in their variances."""
+    """The part of a block in the mean of all rows; or, given that, in the sums about it."""
 
     n_rows: int
     shift: Float64Array | None = None
 
     def __call__(self, block: Block) -> Float64Array:
-        values = block.rows()
+        values = block.opened()
         shares = np.full(len(values), 1 / self.n_rows)
         with one_thread_of_blas, np.errstate(over="ignore", invalid="ignore"):
             if self.shift is None:
                 return sum_of_rows(values, shares)
-            return sum_of_squares(values, shares, self.shift)
+            return sums_about(values, shares, self.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +79,7 @@ class _Frame:
     dtype: Any  # that all blocks have together
 
     def rows(self, block: Block) -> Rows:
-        values = self.family.rows_of(block.rows().astype(self.dtype, copy=False))
+        values = self.family.rows_of(block.opened().astype(self.dtype, copy=False))
         return Rows(values, np.ones(len(values)))
 
 

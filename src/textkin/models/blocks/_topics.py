@@ -7,7 +7,7 @@ blocks gives the next words, which travel with the function of the next step.
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from textkin.models._em import (
     table_of,
 )
 from textkin.models._starts import best_of_starts, check_weights
-from textkin.models.blocks._bags import BagStatistics, Reading, survey
+from textkin.models.blocks._bags import BagStatistics, survey
 from textkin.models.blocks._passes import Passes, Shelf
 from textkin.models.blocks._sources import Block
 from textkin.models.plsa import PLSA
@@ -59,23 +59,23 @@ def fit_plsa(plsa: PLSA, passes: Passes, progress: ProgressCallback | None) -> N
     found = survey(passes, plsa)
     check_weights(bool(found.words.document_frequencies.any()), found.words.length)
     random = check_random_state(plsa.random_state)
-    reading, settings = Reading.of(plsa), plsa._settings()
+    settings = plsa._settings()
     numbers = count()
 
     def fit(report: Callable[[], object]) -> _Fit:
-        mixture = _BlockMixture(passes, found, settings, random, reading, next(numbers))
+        mixture = _BlockMixture(passes, found, settings, random, next(numbers))
         return _Fit(maximise(mixture, report), mixture.topic_weights)
 
     best = best_of_starts(fit, n_init=plsa.n_init, max_iter=plsa.max_iter, progress=progress)
+    plsa._keep(best.found, best.topic_weights)
+    plsa._tell_convergence(stacklevel=6)  # which may raise, and must then leave no file
     topics: Any = best.found.topics  # a memory map of a file that goes with the shelf
     if kept is None:
-        topics = np.array(topics)
+        plsa.document_topics_ = np.array(topics)
     else:
         topics.flush()
         Path(topics.filename).replace(kept)
-        topics = np.load(kept, mmap_mode="r")
-    plsa._keep(replace(best.found, topics=topics), best.topic_weights)
-    plsa._tell_convergence(stacklevel=6)
+        plsa.document_topics_ = np.load(kept, mmap_mode="r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +99,33 @@ class _BlockMixture(AnyMixture):
         found: BagStatistics,
         settings: EmSettings,
         random: RandomState,
-        reading: Reading,
         start: int,
     ) -> None:
         words = found.words
         n_words, n_topics = len(words.totals), settings.n_components
         super().__init__(
             Extent(
-                words.n_documents, n_words, found.least, found.largest, words.length, found.single
+                words.n_documents,
+                n_words,
+                found.least,
+                found.largest,
+                words.length,
+                passes.dtype == np.float32,
             ),
             settings,
         )
-        self.passes, self.rows, self.length = passes, found.rows, words.length
+        self.passes, self.length = passes, words.length
         self.seen = words.document_frequencies > 0
         # As `fit` draws them: all documents, then all words. A block gets the generator in the
         # state in which its own rows begin.
         self.randoms = []
-        for rows in found.rows:
+        for seen in passes.seen:
             self.randoms.append(deepcopy(random))
-            _skip(random, rows * n_topics)
+            _skip(random, seen.rows * n_topics)
         self.draw_words(n_words, random)
         self.topic_weights = np.zeros(n_topics)
         self.steps = 0
-        self.frame = _Frame(passes.shelf, reading, start, self.exponent, self.dtype, self.settings)
+        self.frame = _Frame(passes.shelf, start, self.exponent, self.dtype, self.settings)
         self.prior_of_topics = 0.0
         if self.settings.topic_prior > 0:
             self.prior_of_topics = sum(passes.over(_Prior(self.frame), self._items()))
@@ -163,14 +167,14 @@ class _BlockMixture(AnyMixture):
         """Return a memory map of a file on the shelf."""
         shelf = self.passes.shelf
         file = shelf.file(f"document-topics-{self.frame.start}")
-        shape = sum(self.rows), self.settings.n_components
+        shape = sum(seen.rows for seen in self.passes.seen), self.settings.n_components
         topics = np.lib.format.open_memmap(file, mode="w+", dtype=np.float64, shape=shape)
         end = 0
-        for block, rows in zip(self.passes.blocks, self.rows, strict=True):
-            name = self.frame.name(self.steps, block)
-            topics[end : end + rows] = shelf.get(name)
-            shelf.drop(name)
-            end += rows
+        for block, seen in zip(self.passes.blocks, self.passes.seen, strict=True):
+            topics[end : end + seen.rows] = shelf.get(self.frame.name(self.steps, block))
+            for step in (self.steps, self.steps - 1):
+                shelf.drop(self.frame.name(step, block))
+            end += seen.rows
         return topics
 
     def _items(self) -> list[tuple[Block, RandomState | None]]:
@@ -184,7 +188,6 @@ class _Frame:
     """What all steps of a fit know."""
 
     shelf: Shelf
-    reading: Reading
     start: int
     exponent: int
     dtype: Any
@@ -223,7 +226,7 @@ class _Prior:
 
     def __call__(self, item: tuple[Block, RandomState]) -> float:
         block, random = item
-        topics = self.frame.topics(0, block, random, self.frame.reading.bags(block))
+        topics = self.frame.topics(0, block, random, block.opened())
         return log_prior_of(topics, self.frame.settings)
 
 
@@ -240,7 +243,7 @@ class _Step:
         block, random = item
         frame, settings = self.frame, self.frame.settings
         n = settings.n_components
-        bags = frame.reading.bags(block)
+        bags = block.opened()
         topics = frame.topics(self.step - 1, block, random, bags)
         used, own = _own_words(bags)
         words = table_of(self.words[used], frame.dtype)
@@ -271,7 +274,7 @@ class _Likelihood:
     def __call__(self, item: tuple[Block, RandomState | None]) -> tuple[float, Float64Array]:
         block, random = item
         frame, n = self.frame, self.frame.settings.n_components
-        bags = frame.reading.bags(block)
+        bags = block.opened()
         topics = frame.topics(self.step, block, random, bags)
         lengths = np.bincount(rows_of(bags), bags.data, bags.shape[0])
         shares = (lengths[:, np.newaxis] * topics[:, :n]).sum(axis=0, dtype=np.float64)

@@ -17,7 +17,8 @@ __all__ = [
     "as_rows",
     "logits_of",
     "sum_of_rows",
-    "sum_of_squares",
+    "sums_about",
+    "variance_of",
 ]
 
 _AT_ONCE = 4096  # rows that are made double at a time
@@ -52,7 +53,7 @@ class Scale:
         shares = weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):  # told below
             shift = sum_of_rows(values, shares)
-            variance = sum_of_squares(values, shares, shift)
+            variance = variance_of(sums_about(values, shares, shift))
         return cls.of_moments(shift, variance)
 
     @classmethod
@@ -158,14 +159,22 @@ def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
     return total
 
 
-def sum_of_squares(
-    values: NDArray[Any], weights: Float64Array, shift: Float64Array
-) -> Float64Array:
-    """Return the sum of squared distances from a point by their weights, column by column."""
-    total = np.zeros(values.shape[1])
+def sums_about(values: NDArray[Any], weights: Float64Array, shift: Float64Array) -> Float64Array:
+    """Return the sums of distances from a point, and of their squares, by weights; two rows."""
+    total = np.zeros((2, values.shape[1]))
     for block in _blocks(len(values)):
-        total += weights[block] @ (values[block] - shift) ** 2
+        distances = values[block] - shift
+        total[0] += weights[block] @ distances
+        total[1] += weights[block] @ distances**2
     return total
+
+
+def variance_of(sums: Float64Array) -> Float64Array:
+    """Return variances by the sums about a mean that is rounded: of a constant column they are 0.
+
+    The mean of some thousand equal numbers is farther from them than `_ROUNDING`.
+    """
+    return np.asarray(np.maximum(sums[1] - sums[0] ** 2, 0))
 
 
 def _blocks(n_rows: int) -> list[slice]:
