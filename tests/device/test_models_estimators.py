@@ -59,6 +59,15 @@ def test_a_component_that_is_empty_goes_to_the_row_that_fits_worst(device):
     assert_allclose(there.means_, here.means_, atol=1e-8)
 
 
+def test_a_column_is_constant_however_many_rows_there_are(device):
+    """The mean of so many equal numbers is rounded, and is no sign that they vary."""
+    values = np.random.default_rng(0).normal(size=(20_000, 3))
+    values[:, 1] = 0.1
+    model = GaussianMixture(1, max_iter=5, random_state=0)
+    there = clone(model).set_params(device=device).fit(values)
+    assert_allclose(there.variances_, model.fit(values).variances_, rtol=1e-9)
+
+
 def test_rows_of_any_size_are_refused_alike():
     with pytest.raises(ValueError, match="n_components must be at most the number of rows"):
         GaussianMixture(5, device="cpu").fit(rows(n_rows=3))

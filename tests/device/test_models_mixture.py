@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from textkin.device._mixture import MixtureRows
 from textkin.models.mixture._em import Rows, pass_over
-from textkin.models.mixture._gaussians import GaussianFamily, as_rows
+from textkin.models.mixture._gaussians import GaussianFamily, as_rows, variance_of
 from textkin.models.mixture._spheres import SphereFamily, unit_rows
 from textkin.models.mixture._starts import far_rows, started
 
@@ -114,9 +114,9 @@ def test_rows_are_scaled_as_on_the_cpu(dtype, memory):
     given = values.copy()
     scale, expected = as_rows(values, weights)
     there = MixtureRows(values, weights, CPU, memory, 5)
-    shift, variance = there.moments()
+    shift, sums = there.moments()
     assert_allclose(shift, scale.shift, rtol=1e-12)
-    assert_allclose(variance, scale.size**2, rtol=1e-12)
+    assert_allclose(variance_of(sums), scale.size**2, rtol=1e-12)
     there.scale_by(scale.shift, scale.size)
     found, own = there.here()
     assert_array_equal(found, expected.rows)

@@ -119,15 +119,17 @@ class MixtureRows:
         return values if self._way is None else self._way(values)
 
     def moments(self) -> tuple[Float64Array, Float64Array]:
-        """Return the means of all columns, and their variances, in float64."""
+        """Return the means of all columns, and the means of distances from them and of squares."""
         n_features = self._values.shape[1]
         shift = torch.zeros(n_features, dtype=torch.float64, device=self._place)
-        variance = torch.zeros_like(shift)
+        sums = torch.zeros((2, n_features), dtype=torch.float64, device=self._place)
         for _, values, weights in self._blocks():
             shift += weights / self.n_rows @ values.double()
         for _, values, weights in self._blocks():
-            variance += weights / self.n_rows @ (values.double() - shift).square_()
-        return np.asarray(shift.cpu().numpy()), np.asarray(variance.cpu().numpy())
+            distances = values.double() - shift
+            sums[0] += weights / self.n_rows @ distances
+            sums[1] += weights / self.n_rows @ distances.square_()
+        return np.asarray(shift.cpu().numpy()), np.asarray(sums.cpu().numpy())
 
     def scale_by(self, shift: Float64Array, size: Float64Array) -> None:
         """Take rows less a shift, in units of a size, from now on."""

@@ -407,14 +407,16 @@ class _Part:
         most: "torch.Tensor",
     ) -> "torch.Tensor":
         """Return much closer bounds of the pairs that may well be compared."""
+        import torch
+
         assert under_way.asked is not None
+        if len(bounds) == 0:
+            return bounds
         likely = bounds <= self._likely(queries, bounds, most)[queries]
         chosen = likely.nonzero()[:, 0]
-        if len(chosen) == 0:
-            return bounds
         of, which = queries[chosen], documents[chosen]
         closer = sharpened(self.rows, under_way.asked, of, which, most[of])
-        return bounds.index_reduce(0, chosen, closer, "amax")
+        return bounds.index_put((chosen,), torch.maximum(bounds[chosen], closer))
 
     def _likely(
         self, queries: "torch.Tensor", bounds: "torch.Tensor", most: "torch.Tensor"

@@ -10,7 +10,14 @@ from textkin._typing import BoolArray, Float64Array, IntpArray
 from textkin._validation import Constraint, real
 from textkin.models.mixture._em import AnyRows, Logits
 from textkin.models.mixture._estimator import CONSTRAINTS, Init, RowMixture
-from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, Scale, as_rows, logits_of
+from textkin.models.mixture._gaussians import (
+    GaussianFamily,
+    Gaussians,
+    Scale,
+    as_rows,
+    logits_of,
+    variance_of,
+)
 from textkin.models.mixture._placed import PlacedRows
 
 __all__ = ["GaussianMixture"]
@@ -151,7 +158,8 @@ class GaussianMixture(RowMixture):
             scale, rows = as_rows(values, weights)
         else:
             rows = PlacedRows(values, weights, self.device, self.n_components)
-            scale = Scale.of_moments(*rows.there.moments())
+            shift, sums = rows.there.moments()
+            scale = Scale.of_moments(shift, variance_of(sums))
             rows.there.scale_by(scale.shift, scale.size)
         return GaussianFamily(scale, float(self.variance_floor)), rows
 
