@@ -1,7 +1,7 @@
 """The exact search with bounds on a device: it chooses who is compared, somebody else compares.
 
 For each batch of queries: the cost of moving every document to the nearest words of a query, which
-takes one pass over the corpus; closer bounds of the most promising documents; exact distances of
+takes one pass over the corpus; a closer bound of the most promising documents; exact distances of
 the best of these, which say how far the k-th nearest is at most. Then the same for all other
 documents that this limit does not exclude. While distances of one batch are computed, the device
 is at work on the next.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from textkin._typing import BoolArray, Float32Array, Float64Array, Int64Array
-from textkin.device._bounds import Asked, document_side, lowered, refined, sharpened
+from textkin.device._bounds import Asked, document_side, lowered, refined
 from textkin.device._corpus import DeviceCorpus, QueryBatch
 from textkin.device._rows import DeviceRows, HostRows
 from textkin.run import ProgressCallback
@@ -31,7 +31,6 @@ __all__ = ["Candidates", "Found", "Solve", "Solved", "Wanted", "hide", "search"]
 _FIRST = 1024  # documents that are looked at before anything is known of a limit
 # A reported distance may be below the optimum by as much, relative; see the core's nearest.h.
 _REPORTED_ERROR = 2e-6
-_GUESS = 1.08  # how much farther the k-th nearest document is than the k-th least refined bound
 _PATIENCE = 0.1  # seconds between two looks at whether the search is to end
 
 
@@ -381,9 +380,6 @@ class _Part:
         most = torch.tensor(self._in_units(limits), device=bounds.device)
         near = closer <= most[queries]
         queries, documents, closer = queries[near], documents[near], closer[near]
-        closer = self._sharpen(under_way, queries, documents, closer, most)
-        near = closer <= most[queries]
-        queries, documents, closer = queries[near], documents[near], closer[near]
         # By bound, then, keeping that order, by query.
         order = torch.argsort(closer)
         order = order[torch.argsort(queries[order], stable=True)]
@@ -397,46 +393,6 @@ class _Part:
         )
         under_way.candidates = candidates
         under_way.future = self.solver.submit(candidates)
-
-    def _sharpen(
-        self,
-        under_way: _UnderWay,
-        queries: "torch.Tensor",
-        documents: "torch.Tensor",
-        bounds: "torch.Tensor",
-        most: "torch.Tensor",
-    ) -> "torch.Tensor":
-        """Return much closer bounds of the pairs that may well be compared."""
-        import torch
-
-        assert under_way.asked is not None
-        if len(bounds) == 0:
-            return bounds
-        likely = bounds <= self._likely(queries, bounds, most)[queries]
-        chosen = likely.nonzero()[:, 0]
-        of, which = queries[chosen], documents[chosen]
-        closer = sharpened(self.rows, under_way.asked, of, which, most[of])
-        return bounds.index_put((chosen,), torch.maximum(bounds[chosen], closer))
-
-    def _likely(
-        self, queries: "torch.Tensor", bounds: "torch.Tensor", most: "torch.Tensor"
-    ) -> "torch.Tensor":
-        """Return up to which bound a document is likely to be compared, for each query.
-
-        While no limit is known, it is guessed from the k-th least bound. A guess that is wrong
-        costs time, and nothing else.
-        """
-        import torch
-
-        k = self.wanted.k
-        if k is None or not bool(torch.isinf(most).any()):
-            return most
-        order = torch.argsort(bounds)
-        order = order[torch.argsort(queries[order], stable=True)]
-        counts = torch.bincount(queries, minlength=len(most))
-        at = counts.cumsum(0) - counts + torch.clamp(counts, max=k) - 1
-        kth = bounds[order[at.clamp(min=0)]] * _GUESS
-        return torch.where(torch.isinf(most) & (counts > 0), kth, most)
 
     def _take_in(self, under_way: _UnderWay) -> None:
         """Wait for what is being compared, and keep what was found."""
