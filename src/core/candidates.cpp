@@ -36,8 +36,12 @@ void Searcher::solve(const Documents& queries, const Candidates& candidates, std
             asked.next = asked.end;
             return candidates.rows.size();
         }
-        ++asked.solved;
         return asked.next++;
+    };
+    // Above this a distance need not be known.
+    const auto enough = [](Asked& asked) {
+        const std::lock_guard lock(asked.guard);
+        return asked.nearest.limit() * (1 + 2 * kReportedError);
     };
     // Every thread begins with queries of its own, and helps with those of the others at the end.
     const std::size_t team = std::max(threads, 1U);
@@ -52,9 +56,11 @@ void Searcher::solve(const Documents& queries, const Candidates& candidates, std
                     const auto row = static_cast<std::size_t>(candidates.rows[c]);
                     const Document document = workspace->reader.read(corpus_, row);
                     const Document query = queries[static_cast<std::size_t>(candidates.queries[q])];
-                    const double distance = workspace->solver.distance(space_.table, space_.cost,
-                                                                       query, document, stop);
+                    const double distance = workspace->solver.distance(
+                        space_.table, space_.cost, query, document, stop, enough(all[q]));
+                    if (!(distance < std::numeric_limits<double>::infinity())) continue;
                     const std::lock_guard lock(all[q].guard);
+                    ++all[q].solved;
                     all[q].nearest.offer(row, distance);
                 }
             }

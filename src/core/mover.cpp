@@ -1,5 +1,7 @@
 #include "textkin/mover.h"
 
+#include "textkin/lanes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -117,8 +119,36 @@ double PairSolver::cost_of(const Shipment& shipment) const {
                                          static_cast<std::size_t>(shipment.column)));
 }
 
+// Of what split() left to move, from the costs at hand; 0 where it would not save work.
+double PairSolver::sharp_bound(double enough) {
+    constexpr float least = 1e-30F; // of which the inverse is in range
+    if (!(enough < std::numeric_limits<double>::infinity()) || !(costs_.largest > least) ||
+        !Sharpener::pays(a_.size(), b_.size()))
+        return 0;
+    const std::size_t width = padded(b_.size());
+    held_ = std::max(held_, bytes_needed(a_.size(), b_.size()) + a_.size() * width * 6);
+    small_costs_.grow(a_.size() * width);
+    small_rows_.clear();
+    // Lower by more than the rounding of the product.
+    const float scale = static_cast<float>(kFarthest) / costs_.largest * (1 - 0x1p-20F);
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+        std::int16_t* row = small_costs_.data() + i * width;
+        for (std::size_t j = 0; j < b_.size(); ++j)
+            row[j] = static_cast<std::int16_t>(costs_.at(i, j) * scale);
+        std::fill(row + b_.size(), row + width, kFarthest);
+        small_rows_.push_back(row);
+    }
+    none_closed_.assign(width, 0);
+    a_shares_ = shares(a_.masses, total_);
+    b_shares_ = shares(b_.masses, total_);
+    const double unit = costs_.unit / static_cast<double>(scale);
+    const double found = sharpener_.bound(
+        {small_rows_, b_.size(), width, none_closed_.data(), a_shares_, b_shares_}, enough / unit);
+    return found * unit * (1 - 1e-7);
+}
+
 // Solves what split() left to move; the shipments stay in solution_.
-double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
+double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop, double enough) {
     solved_ = false;
     solution_.shipments.clear();
     solution_.pivots = 0;
@@ -126,6 +156,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
     if (a_.size() == 0) return 0;
     held_ = std::max(held_, bytes_needed(a_.size(), b_.size()));
     kernel_.compute(table, cost, a_.words, b_.words, stop, costs_);
+    if (sharp_bound(enough) > enough) return std::numeric_limits<double>::infinity();
     double sum = 0;
     if (a_.size() == 1 || b_.size() == 1) {
         ship_directly();
@@ -140,10 +171,10 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop) {
 }
 
 double PairSolver::distance(const VectorTable& table, Cost cost, const Document& a,
-                            const Document& b, Stop& stop) {
+                            const Document& b, Stop& stop, double enough) {
     const bool in_order = goes_first(a, b);
     split(in_order ? a : b, in_order ? b : a, is_metric(cost));
-    const double found = solve(table, cost, stop);
+    const double found = solve(table, cost, stop, enough);
     ahead_.clear();
     return found;
 }

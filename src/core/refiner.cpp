@@ -4,32 +4,12 @@
 #include "textkin/lanes.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <numeric>
 
 namespace textkin {
 namespace {
 
 constexpr std::size_t kPanelsOfAPart = 64;
 constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, by a few subtractions
-
-// How soft the plan is whose potentials are looked for, of the mean cost of a plan, and how many
-// rounds that takes. Each begins with the potentials of the one before.
-struct Smoothing {
-    double softness;
-    std::size_t rounds;
-};
-constexpr std::size_t kWorthSharpening = 300; // costs; a distance of fewer is had as soon
-constexpr double kLeastSoftness = 1e-3;       // in units: far below what costs are rounded to
-constexpr Smoothing kSmoothings[] = {{0.02, 6}, {0.006, 8}};
-
-double weighed(const std::vector<double>& masses, const std::int16_t* values) {
-    double sum = 0;
-    for (std::size_t i = 0; i < masses.size(); ++i)
-        sum += masses[i] * static_cast<double>(values[i]);
-    return sum;
-}
 
 } // namespace
 
@@ -51,7 +31,7 @@ void Refiner::start(const Corpus& corpus, const LowerCosts& costs, Cost cost, co
         parts_.clear();
     }
     most_panels_ = bytes / (kPanelWords * width_ * sizeof(std::int16_t));
-    most_close_ = bytes / sizeof(float);
+    bytes_ = bytes;
     rows_of_query_.clear();
     shares_.clear();
     for (std::size_t j = 0; j < words_; ++j) {
@@ -156,7 +136,7 @@ double Refiner::bound(std::size_t row, double enough) {
     const std::size_t count = rows_.size();
     run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
                         column_least_.data());
-    close_columns(column_least_.data());
+    close_columns({closed_.data(), words_}, width_, column_least_.data());
     const double by_rows = weighed(masses_, row_least_.data());
     const double by_columns = weighed(left_, column_least_.data());
     if (const double relaxed = as_cost(std::max(by_rows, by_columns)); relaxed > enough)
@@ -172,85 +152,15 @@ double Refiner::bound(std::size_t row, double enough) {
 double Refiner::sharp_bound(std::size_t row, double enough) {
     read(row);
     const std::size_t count = rows_.size();
-    if (count * words_ < kWorthSharpening || count > most_close_ / width_) return 0;
-    const Kernels& run = kernels();
-    run.least_both_ways(rows_.data(), count, width_, closed_.data(), row_least_.data(),
-                        column_least_.data());
-    row_values_.grow(padded(count));
-    std::copy_n(row_least_.data(), count, row_values_.data());
-    const auto completed = [&] {
-        run.reduced_columns(rows_.data(), count, width_, row_values_.data(), column_least_.data());
-        close_columns(column_least_.data());
-        run.reduced_rows(rows_.data(), count, width_, column_least_.data(), closed_.data(),
-                         row_values_.data());
-        return weighed(masses_, row_values_.data()) + weighed(left_, column_least_.data());
-    };
-    const double first = completed();
-    double bound = as_cost(first);
-    const double mean = first / std::accumulate(masses_.begin(), masses_.end(), 0.0);
-    lay_out_masses();
-    for (const Smoothing& smoothing : kSmoothings) {
-        const double softness = smoothing.softness * mean;
-        if (bound > enough || !(softness > kLeastSoftness)) break;
-        smooth_row_values(softness, smoothing.rounds);
-        bound = std::max(bound, as_cost(completed()));
-    }
-    return bound;
-}
-
-void Refiner::lay_out_masses() {
-    close_.grow(rows_.size() * width_);
-    row_shares_.grow(rows_.size());
-    row_sums_.grow(rows_.size());
-    column_shares_.grow(width_);
-    column_factors_.grow(width_);
-    column_sums_.grow(width_);
-    std::copy(masses_.begin(), masses_.end(), row_shares_.data());
-    std::copy(left_.begin(), left_.end(), column_shares_.data());
-    std::fill(column_shares_.data() + words_, column_shares_.data() + width_, 0.0F);
-}
-
-// From potentials that are feasible to smooth ones, which need not be. They are whole numbers so
-// that neither they nor what they leave of open columns nor what that leaves of rows needs more
-// than 16 bits: not below 0, and above the least cost of a row by at most what the largest cost
-// leaves free.
-void Refiner::smooth_row_values(double softness, std::size_t rounds) {
-    const Kernels& run = kernels();
-    const std::size_t count = rows_.size();
-    run.closeness(rows_.data(), count, width_, row_values_.data(), column_least_.data(),
-                  static_cast<float>(-std::numbers::log2e / softness), close_.data());
-    run.balance(close_.data(), count, width_, row_shares_.data(), column_shares_.data(), rounds,
-                column_factors_.data(), column_sums_.data(), row_sums_.data());
-    const auto value = [&](std::size_t i) {
-        return row_values_[i] - softness * std::log(static_cast<double>(row_sums_[i]));
-    };
-    // All may be moved by the same amount, as both sides have the same mass.
-    const double room = kFarthest - largest_cost();
-    double move = kFarthest;
-    for (std::size_t i = 0; i < count; ++i) move = std::min(move, row_least_[i] + room - value(i));
-    for (std::size_t i = 0; i < count; ++i)
-        row_values_[i] =
-            static_cast<std::int16_t>(std::clamp(value(i) + move, 0.0, row_least_[i] + room));
-}
-
-std::int16_t Refiner::largest_cost() const {
-    std::int16_t largest = 0;
-    for (const std::int16_t* row : rows_)
-        for (std::size_t j = 0; j < words_; ++j) largest = std::max(largest, row[j]);
-    return largest;
-}
-
-// Nothing goes to closed columns, and what they promise must not stand in the way of the others.
-void Refiner::close_columns(std::int16_t* values) const {
-    for (std::size_t j = 0; j < words_; ++j)
-        if (closed_[j] != 0) values[j] = 0;
-    std::fill(values + words_, values + width_, std::int16_t{0});
+    if (!Sharpener::pays(count, words_) || Sharpener::bytes_needed(count, width_) > bytes_)
+        return 0;
+    const SmallCosts costs{rows_, words_, width_, closed_.data(), masses_, left_};
+    return as_cost(sharpener_.bound(costs, (enough + slack_) / unit_));
 }
 
 void Refiner::trim(std::size_t bytes) {
     if (parts_.size() * kPanelsOfAPart * kPanelWords * width_ * sizeof(std::int16_t) +
-            (position_.size() + turned_.size()) * sizeof(std::int32_t) +
-            close_.size() * sizeof(float) >
+            (position_.size() + turned_.size()) * sizeof(std::int32_t) + sharpener_.bytes() >
         bytes)
         *this = Refiner{};
 }

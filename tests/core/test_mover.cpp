@@ -347,6 +347,36 @@ TEST(pair_solver_expecting_a_pair_changes_no_result) {
             }
 }
 
+// With a limit: the same bits up to it, above it those or infinity, and mostly infinity.
+TEST(pair_solver_sees_early_what_is_too_far) {
+    std::mt19937_64 random(31);
+    constexpr double far = std::numeric_limits<double>::infinity();
+    int above = 0;
+    int seen = 0;
+    PairSolver solver;
+    Stop stop;
+    for (int round = 0; round < 90; ++round) {
+        const Cost cost = kCosts[round % 3];
+        Table table = corpus::random_table(random, 200, 30, cost);
+        if (cost != Cost::cosine && round % 5 == 0) // of any size
+            for (float& x : table.data) x *= round % 2 == 0 ? 1e-17F : 1e17F;
+        const Documents pair = random_pair(random, 200, 0.02 + 0.003 * round, round);
+        const double truth = distance(table, cost, pair[0], pair[1]);
+        for (const double share : {0.0, 0.5, 0.9, 1.0, 1.1}) {
+            const double found =
+                solver.distance(table.view(), cost, pair[0], pair[1], stop, truth * share);
+            const bool is_far = found == far;
+            if (share >= 1) CHECK(same_bits(found, truth));
+            CHECK(is_far || same_bits(found, truth));
+            const bool long_enough = pair[0].size() * pair[1].size() > 600;
+            if (share < 0.95 && long_enough) ++above;
+            if (share < 0.95 && long_enough && is_far) ++seen;
+        }
+    }
+    CHECK(above > 150);
+    CHECK(seen > above * 9 / 10);
+}
+
 TEST(pair_solver_memory_keeps_nothing) {
     std::mt19937_64 random(9);
     const Table table = corpus::random_table(random, 80, 6, Cost::euclidean);

@@ -71,6 +71,34 @@ def test_what_has_no_chance_is_not_compared():
     assert none[0].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("cost", ["euclidean", "cosine", "sqeuclidean"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads):
+    """However loose the given bounds are."""
+    rng = np.random.default_rng(5)
+    topics = rng.normal(size=(6, 30)).repeat(50, axis=0)
+    table = (topics + rng.normal(size=(300, 30))).astype(np.float32)
+    likely = np.eye(6).repeat(50, axis=1)[rng.integers(6, size=120)]
+    bags = (rng.random((120, 300)) < 0.04 + 0.7 * likely).astype(float)
+    mover = WordMover(table, cost=cost).fit(bags)
+    distances = mover.pairwise(bags[:5], bags)
+    blocks, documents = asked(mover, bags[:5])
+    found = blocks.solve(
+        documents,
+        np.arange(5),
+        120 * np.arange(6),
+        np.tile(np.arange(120), 5),
+        np.zeros(600),
+        np.full(5, np.inf),
+        Options(k=4, threads=threads),
+    )
+    for i, (indices, values) in enumerate(by_brute_force(distances, 4, np.inf)):
+        np.testing.assert_array_equal(found[1][4 * i : 4 * i + 4], indices)
+        np.testing.assert_array_equal(found[2][4 * i : 4 * i + 4], values)
+    assert np.all(found[3] >= 4)
+    assert found[3].mean() < 60
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

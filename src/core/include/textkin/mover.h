@@ -5,6 +5,9 @@
 #include "textkin/costs.h"
 #include "textkin/documents.h"
 #include "textkin/rounded.h"
+#include "textkin/sharpener.h"
+
+#include <limits>
 
 namespace textkin {
 
@@ -35,9 +38,10 @@ struct Bounds {
 // Solves pairs one after another with memory that it keeps. Not for two threads at once.
 class PairSolver {
   public:
-    // Both documents have words. Equal to the last bit with the two exchanged.
+    // Both documents have words. Equal to the last bit with the two exchanged. Infinity if it is
+    // seen early that the distance is above `enough`.
     double distance(const VectorTable& table, Cost cost, const Document& a, const Document& b,
-                    Stop& stop);
+                    Stop& stop, double enough = std::numeric_limits<double>::infinity());
     Explanation explain(const VectorTable& table, Cost cost, const Document& source,
                         const Document& target, Stop& stop);
     Bounds bounds(const VectorTable& table, Cost cost, const Document& a, const Document& b,
@@ -72,12 +76,20 @@ class PairSolver {
     std::vector<Kept> kept_;
     std::vector<const float*> ahead_;
     Solution solution_;
+    // For bounds: costs in 16 bits, and masses.
+    Sharpener sharpener_;
+    Buffer<std::int16_t> small_costs_;
+    std::vector<const std::int16_t*> small_rows_;
+    std::vector<std::int16_t> none_closed_;
+    std::vector<double> a_shares_, b_shares_;
     std::int64_t total_ = 0;
     bool solved_ = false;
     std::size_t held_ = 0; // about how many bytes the largest pair so far took
 
     void split(const Document& a, const Document& b, bool cancel_common_mass);
-    [[nodiscard]] double solve(const VectorTable& table, Cost cost, Stop& stop);
+    [[nodiscard]] double solve(const VectorTable& table, Cost cost, Stop& stop,
+                               double enough = std::numeric_limits<double>::infinity());
+    [[nodiscard]] double sharp_bound(double enough);
     void ship_directly();
     [[nodiscard]] double cost_of(const Shipment& shipment) const;
     [[nodiscard]] std::vector<double> column_potentials(const VectorTable& table, Cost cost,

@@ -4,6 +4,7 @@
 #include "textkin/buffer.h"
 #include "textkin/corpus.h"
 #include "textkin/costs.h"
+#include "textkin/sharpener.h"
 
 #include <vector>
 
@@ -17,11 +18,6 @@ class LowerCosts;
 // nearest on the other; these costs r_i are potentials, and what they leave of the other side,
 // v_j = min_i (c_ij - r_i), is a second part: sum_i a_i r_i + sum_j b_j v_j <= distance, by duality
 // (one step of coordinate ascent from the relaxed distance). The better of both sides counts.
-//
-// Further steps of that kind lead nowhere: each potential is as large as the others allow. But a
-// plan that may be a little dearer, so that it spreads more evenly, has smooth potentials, which
-// some rounds of Sinkhorn's iteration find (Cuturi, "Sinkhorn Distances", NIPS 2013). Completed as
-// above they are feasible for the true problem, however inexact they are, and nearly the best ones.
 class Refiner {
   public:
     // `costs` has rows for the words of the query; a bound is lowered by `slack`.
@@ -32,8 +28,8 @@ class Refiner {
     // Stops early with a bound above `enough`.
     double bound(std::size_t row, double enough);
 
-    // A much closer bound, for which everything is looked at some twenty times; stops early with
-    // one above `enough`. 0 where the distance is had as soon, or too much memory would be needed.
+    // A much closer bound, by a Sharpener; stops early with one above `enough`. 0 where the
+    // distance is had as soon, or too much memory would be needed.
     double sharp_bound(std::size_t row, double enough);
 
     // Asks for the costs that bound() will read of a document.
@@ -47,7 +43,7 @@ class Refiner {
     bool cancels_ = false;
     double unit_ = 1, slack_ = 0;
     std::size_t words_ = 0, width_ = 0; // of the query, and padded
-    std::size_t most_panels_ = 0, most_close_ = 0;
+    std::size_t most_panels_ = 0, bytes_ = 0;
     std::vector<const std::int16_t*> rows_of_query_;
     std::vector<double> shares_;         // of the query's words
     std::vector<std::int32_t> position_; // of a place in the query, + 1
@@ -59,14 +55,10 @@ class Refiner {
     // Of the document at hand.
     std::vector<const std::int16_t*> rows_;
     std::vector<double> masses_, left_;
-    Buffer<std::int16_t> closed_, row_least_, column_least_, rest_, row_values_;
-    Buffer<float> close_, row_shares_, column_shares_, column_factors_, column_sums_, row_sums_;
+    Buffer<std::int16_t> closed_, row_least_, column_least_, rest_;
+    Sharpener sharpener_;
 
     [[nodiscard]] double as_cost(double sum) const;
-    void close_columns(std::int16_t* values) const;
-    void lay_out_masses();
-    [[nodiscard]] std::int16_t largest_cost() const;
-    void smooth_row_values(double softness, std::size_t rounds);
     [[nodiscard]] const std::int16_t* costs_of(std::int32_t place);
     [[nodiscard]] const std::int16_t* turned_costs(std::size_t number, std::int32_t place) const;
     void read(std::size_t row);

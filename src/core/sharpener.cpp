@@ -1,0 +1,113 @@
+#include "textkin/sharpener.h"
+
+#include "textkin/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace textkin {
+namespace {
+
+// How soft the plan is whose potentials are looked for, of its mean cost, and how many rounds that
+// takes. Each begins with the potentials of the one before.
+struct Smoothing {
+    double softness;
+    std::size_t rounds;
+};
+constexpr Smoothing kSmoothings[] = {{0.02, 6}, {0.006, 8}};
+constexpr double kLeastSoftness = 1e-3; // in units: far below what costs are rounded to
+
+std::int16_t largest_cost(const SmallCosts& costs) {
+    std::int16_t largest = 0;
+    for (const std::int16_t* row : costs.rows)
+        for (std::size_t j = 0; j < costs.words; ++j) largest = std::max(largest, row[j]);
+    return largest;
+}
+
+} // namespace
+
+double weighed(std::span<const double> masses, const std::int16_t* values) {
+    double sum = 0;
+    for (std::size_t i = 0; i < masses.size(); ++i)
+        sum += masses[i] * static_cast<double>(values[i]);
+    return sum;
+}
+
+void close_columns(std::span<const std::int16_t> closed, std::size_t width, std::int16_t* values) {
+    for (std::size_t j = 0; j < closed.size(); ++j)
+        if (closed[j] != 0) values[j] = 0;
+    std::fill(values + closed.size(), values + width, std::int16_t{0});
+}
+
+double Sharpener::bound(const SmallCosts& costs, double enough) {
+    lay_out(costs);
+    kernels().least_both_ways(costs.rows.data(), costs.rows.size(), costs.width, costs.closed,
+                              row_least_.data(), column_values_.data());
+    std::copy_n(row_least_.data(), costs.rows.size(), row_values_.data());
+    const double first = complete(costs);
+    const double mass = std::accumulate(costs.row_masses.begin(), costs.row_masses.end(), 0.0);
+    double bound = first;
+    for (const Smoothing& smoothing : kSmoothings) {
+        const double softness = smoothing.softness * first / mass;
+        if (bound > enough || !(softness > kLeastSoftness)) break;
+        smooth(costs, softness, smoothing.rounds);
+        bound = std::max(bound, complete(costs));
+    }
+    return bound;
+}
+
+void Sharpener::lay_out(const SmallCosts& costs) {
+    const std::size_t count = costs.rows.size();
+    row_least_.grow(count);
+    row_values_.grow(count);
+    row_shares_.grow(count);
+    row_sums_.grow(count);
+    column_values_.grow(costs.width);
+    column_shares_.grow(costs.width);
+    column_factors_.grow(costs.width);
+    column_sums_.grow(costs.width);
+    close_.grow(count * costs.width); // the last: what bytes() tells is all there
+    const auto narrowed = [](double mass) { return static_cast<float>(mass); };
+    std::transform(costs.row_masses.begin(), costs.row_masses.end(), row_shares_.data(), narrowed);
+    std::transform(costs.column_masses.begin(), costs.column_masses.end(), column_shares_.data(),
+                   narrowed);
+    std::fill(column_shares_.data() + costs.words, column_shares_.data() + costs.width, 0.0F);
+}
+
+double Sharpener::complete(const SmallCosts& costs) {
+    const Kernels& run = kernels();
+    run.reduced_columns(costs.rows.data(), costs.rows.size(), costs.width, row_values_.data(),
+                        column_values_.data());
+    close_columns({costs.closed, costs.words}, costs.width, column_values_.data());
+    run.reduced_rows(costs.rows.data(), costs.rows.size(), costs.width, column_values_.data(),
+                     costs.closed, row_values_.data());
+    return weighed(costs.row_masses, row_values_.data()) +
+           weighed(costs.column_masses, column_values_.data());
+}
+
+// From potentials that are feasible to smooth ones, which need not be. They are whole numbers so
+// that neither they nor what they leave of open columns nor what that leaves of rows needs more
+// than 16 bits: not below 0, and above the least cost of a row by at most what the largest cost
+// leaves free.
+void Sharpener::smooth(const SmallCosts& costs, double softness, std::size_t rounds) {
+    const Kernels& run = kernels();
+    const std::size_t count = costs.rows.size();
+    run.closeness(costs.rows.data(), count, costs.width, row_values_.data(), column_values_.data(),
+                  static_cast<float>(-std::numbers::log2e / softness), close_.data());
+    run.balance(close_.data(), count, costs.width, row_shares_.data(), column_shares_.data(),
+                rounds, column_factors_.data(), column_sums_.data(), row_sums_.data());
+    const auto value = [&](std::size_t i) {
+        return row_values_[i] - softness * std::log(static_cast<double>(row_sums_[i]));
+    };
+    // All may be moved by the same amount, as both sides have the same mass.
+    const double room = kFarthest - largest_cost(costs);
+    double move = kFarthest;
+    for (std::size_t i = 0; i < count; ++i) move = std::min(move, row_least_[i] + room - value(i));
+    for (std::size_t i = 0; i < count; ++i)
+        row_values_[i] =
+            static_cast<std::int16_t>(std::clamp(value(i) + move, 0.0, row_least_[i] + room));
+}
+
+} // namespace textkin
