@@ -37,7 +37,7 @@ from textkin.run import map_blocks
 WORDS = 40  # drawn for a document
 FILES = 40
 RADIUS = 2.0  # of near pairs
-COPIED = 0.01  # share of documents that are another one with some words changed
+COPIED = 0.01  # share of documents that are the one before with some words changed
 
 
 def texts(number: int) -> list[str]:
@@ -46,8 +46,8 @@ def texts(number: int) -> list[str]:
     words = np.array(tk.WordVectors.builtin().words[:60_000])
     chances = 1 / np.arange(10, 10 + len(words))
     drawn = rng.choice(len(words), (number, WORDS), p=chances / chances.sum())
-    copies = rng.choice(number, int(COPIED * number), replace=False)
-    drawn[copies] = drawn[rng.permutation(copies)]
+    copies = 1 + rng.choice(number - 1, int(COPIED * number), replace=False)
+    drawn[copies] = drawn[copies - 1]
     drawn[copies, :2] = rng.integers(0, len(words), (len(copies), 2))
     return [" ".join(words[row]) for row in drawn]
 
@@ -220,6 +220,8 @@ def near(index: tk.Index, folder: Path, places: dict[str, Any]) -> dict[str, Any
         must_be_equal("near pairs", found, expected or found)
         expected = found
         report[name] = {"seconds": clock, "pairs": parts.rows}
+    if parts.rows == 0:
+        raise UnequalAnswersError("near pairs: none were found, which says nothing of answers.")
     with Traffic().of(_pairs) as traffic:
         index.near_pairs(RADIUS, folder / "traffic")
     return {**report, "radius": RADIUS, "documents": len(index), "bytes": traffic.to_dict()}
@@ -243,9 +245,9 @@ def sizes(index: tk.Index) -> dict[str, int]:
 def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=200_000)
-    parser.add_argument("--queries", type=int, default=64)
-    parser.add_argument("--pairs", type=int, default=20_000, help="documents of the near pairs")
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=48)
+    parser.add_argument("--pairs", type=int, default=9_000, help="documents of the near pairs")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--result", type=Path, default=RESULTS / "cluster.json")
     asked = parser.parse_args()
