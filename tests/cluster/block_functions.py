@@ -50,3 +50,8 @@ def until_told(folder, number):
         (folder / f"{number}.stopped").touch()
         raise
     (folder / f"{number}.ended").touch()
+
+
+def clients(dask_scheduler):
+    """Run on the scheduler: who is connected."""
+    return list(dask_scheduler.clients)

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -103,6 +104,19 @@ def test_a_document_that_cannot_be_added_keeps_the_blocks_before(folder, tmp_pat
         assert (caught.value.row, caught.value.kept, len(index)) == (7, 6, 6)
         with pytest.raises(AddError, match="the id is taken"):
             index.add(tk.read(root, pattern="*.txt"), on="threads")
+
+
+def test_an_error_ends_what_runs(folder, tmp_path):
+    """Also while somebody holds the exception, whose frames hold what they have."""
+    running = threading.active_count()
+
+    def fail(done, total):
+        raise OSError("no more")
+
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        with pytest.raises(OSError, match="no more") as _held:
+            index.add(read(folder), on="threads", n_jobs=2, progress=fail)
+        assert threading.active_count() == running
 
 
 def test_what_is_skipped_is_told(tmp_path):

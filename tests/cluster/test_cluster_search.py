@@ -1,12 +1,17 @@
 """A search that is spread over workers finds what one process finds: ids, bits, ties."""
 
+import gc
 import random
+import shutil
+import weakref
 
+import numpy as np
 import pytest
 
-from cluster.stores import TEXTS, filled, record
-from textkin import BM25, Index, TfIdf, WordMover
+from cluster.stores import TEXTS, WORDS, filled, record
+from textkin import BM25, Index, TfIdf, WordMover, WordVectors
 from textkin.index import ClusterRanking, RankFusion, TermRanking, TransportRanking
+from textkin.index._segment import Segment, SegmentDamage
 from textkin.index.ranking import _cluster, _pieces, _workers
 
 RANKINGS = {
@@ -177,6 +182,52 @@ def test_a_search_sees_one_state_while_others_write(tmp_path, client):
         reader.refresh()
         assert reader.search(TEXTS[5], by="wmd").ids != expected.ids
         assert_same(reader.search(TEXTS[5], by=spread), reader.search(TEXTS[5], by="wmd"))
+
+
+@pytest.mark.parametrize("by", ["wmd", "bm25", "tfidf"])
+def test_some_segments_are_merged_away_before_a_worker_opens_them(tmp_path, by):
+    """The words of a query may be in any of them, also where the block itself is there."""
+    with filled(tmp_path / "test.kin") as index:
+        expected = index.search(TEXTS[5], by=by)
+        files = sorted((index.path / "segments").iterdir())
+        assert len(files) > 2
+        files[1].unlink()
+        assert_same(index.search(TEXTS[5], by=ClusterRanking(by)), expected)
+
+
+def test_an_index_that_was_made_anew_with_other_vectors(tmp_path):
+    """Workers keep vectors, which are those of the index and not of its path."""
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        vectors = WordVectors(WORDS, rng.normal(size=(len(WORDS), 8)).astype(np.float32))
+        with Index.create(tmp_path / "test.kin", vectors=vectors) as index:
+            index.add(TEXTS)
+            index.compact()
+            found = index.search("river bank", by=ClusterRanking("wmd"))
+            assert_same(found, index.search("river bank", by="wmd"))
+        shutil.rmtree(tmp_path / "test.kin")
+
+
+def test_a_document_that_was_asked_for_is_not_kept(store):
+    ranker = ClusterRanking("wmd", memory="3MB").on(store._view())
+    asked = ranker.of_row(3)
+    ranker.best(asked, 5)
+    words = weakref.ref(asked.bag.words)
+    del asked
+    ranker.best(ranker.of_row(7), 5)
+    gc.collect()
+    assert words() is None
+
+
+def test_rows_that_are_damaged_for_a_worker(store):
+    segment = store._view().parts[0].segment
+    wrong = segment.arrays["indices"].copy()
+    wrong[-1] = 1 << 30
+    damaged = Segment(segment.extent, {**segment.arrays, "indices": wrong}, segment.mapped)
+    live = np.ones(segment.rows, np.bool_)
+    _pieces.part_of(damaged, live, _pieces.Piece(0, 0, 2))
+    with pytest.raises(SegmentDamage):
+        _pieces.part_of(damaged, live, _pieces.Piece(0, 2, segment.rows))
 
 
 def test_a_folder_that_workers_cannot_see(store, monkeypatch):

@@ -59,7 +59,7 @@ class Asked:
         assert self.row is not None
         if isinstance(ranker.view, PieceView):
             assert self.bag is not None
-            ranker.view.asked[self.row] = self.bag
+            ranker.view.asked.bag = self.bag
         return ranker.of_row(self.row)
 
 
@@ -134,9 +134,9 @@ class Search:
             return NotHere(block.number)
         try:
             ranker = here.ranker(block.number, memory, self.kept)
+            queries = [one.made(ranker) for one in self.asked]  # words are in all segments
         except MissingSegment as missing:
             return Lost(block.number, missing.segment, str(missing))
-        queries = [one.made(ranker) for one in self.asked]
         found = ranker.best_of_each(queries, self.limit, block.thresholds, block.mask())
         return Found(block.number, found)
 
@@ -356,14 +356,14 @@ class _Words:
 class PieceView(View):
     """Some parts of a state as rankings see it.
 
-    A query that is a document comes from elsewhere: its words are in `asked`, by its row.
+    A query that is a document comes from elsewhere: its words are the ``bag`` of `asked`.
     """
 
-    @cached_property
-    def asked(self) -> dict[int, Bag]:
-        """The words of documents that are queries."""
-        return {}
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 (of View)
+        super().__init__(*arguments)
+        self.asked = threading.local()  # each thread has a query of its own
 
     def bag_of_row(self, row: int) -> Bag:
-        """Return the words of a document that is a query."""
-        return self.asked[row]
+        """Return the words of the document that is the query."""
+        found: Bag = self.asked.bag
+        return found
