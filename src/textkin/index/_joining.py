@@ -7,6 +7,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
+from textkin._typing import Int64Array
 from textkin._validation import integer, one_of, real
 from textkin.index._part_files import Parts, PartsWriter
 from textkin.index._records import documents_in, items_to_add
@@ -24,6 +27,7 @@ from textkin.run import Place, ProgressCallback, map_blocks, memory_in_bytes
 
 __all__ = ["JoiningIndex"]
 
+_IDS = 1 << 16  # that are fetched at a time
 _AT_A_TIME = 2  # parts that are searched side by side: while the last blocks of one end
 
 
@@ -215,9 +219,9 @@ class JoiningIndex(SearchableIndex):
             writer.write(
                 number,
                 {
-                    "first": ("string", view.ids(found.first)),
-                    "second": ("string", view.ids(found.second)),
-                    "distance": ("double", found.distances),
+                    "first": ("string", _ids(view, found.first)),
+                    "second": ("string", _ids(view, found.second)),
+                    "distance": ("double", [found.distances]),
                 },
             )
         return writer.parts()
@@ -226,10 +230,19 @@ class JoiningIndex(SearchableIndex):
 _Chunk = tuple[int, list[str], list[str], bytes, bool]
 
 
-def _state(view: View) -> list[int]:
-    """Return what tells one state of an index from others: every change gives another number."""
+def _state(view: View) -> list[object]:
+    """Return what tells one state of an index from all others.
+
+    Every change of an index gives another number; one that was made anew in its place may have the
+    same, so what it holds is told too.
+    """
     state = view.snapshot.state
-    return [state.number, state.documents, state.words_checksum]
+    digest = hashlib.sha256(repr([one.written() for one in view.snapshot.models.values()]).encode())
+    with view.snapshot.catalogue() as catalogue:
+        for wanted in ("name, value FROM settings", "position, digest FROM documents"):
+            for row in catalogue.execute(f"SELECT {wanted} ORDER BY 1"):
+                digest.update(repr(row).encode())
+    return [state.number, state.documents, digest.hexdigest()]
 
 
 def _described(ranking: Ranking) -> str:
@@ -271,19 +284,20 @@ def _found_of(
     return number, ids, found, digest
 
 
-def _columns(view: View, ids: list[str], ranked: list[Ranked]) -> dict[str, tuple[str, list[Any]]]:
-    queries: list[str] = []
-    ranks: list[int] = []
-    rows: list[int] = []
-    scores: list[float] = []
-    for id, found in zip(ids, ranked, strict=bool(ranked)):
-        queries += [id] * len(found.rows)
-        ranks += range(len(found.rows))
-        rows += found.rows.tolist()
-        scores += found.scores.tolist()
+def _columns(
+    view: View, ids: list[str], ranked: list[Ranked]
+) -> dict[str, tuple[str, Iterable[Any]]]:
+    """Return the rows of a part, those of a query at a time."""
+    each = list(zip(ids, ranked, strict=bool(ranked)))
     return {
-        "query": ("string", queries),
-        "rank": ("int32", ranks),
-        "id": ("string", view.ids(rows)),
-        "score": ("double", scores),
+        "query": ("string", ([id] * len(found.rows) for id, found in each)),
+        "rank": ("int32", (np.arange(len(found.rows)) for _, found in each)),
+        "id": ("string", (view.ids(found.rows) for _, found in each)),
+        "score": ("double", (found.scores for _, found in each)),
     }
+
+
+def _ids(view: View, rows: Int64Array) -> Iterator[list[str]]:
+    """Give the ids of many rows, some at a time: strings of Python are large."""
+    for start in range(0, len(rows), _IDS):
+        yield view.ids(rows[start : start + _IDS])
