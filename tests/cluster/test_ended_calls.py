@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,23 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
 
 
+@contextmanager
 def started(*arguments):
     """Run the script beside this file, in a group of processes of its own."""
     tests = str(Path(__file__).parents[1])
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, Path(__file__).with_name("ended.py"), *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": tests},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
+    ) as child:
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
 
 
 def rows(parts):
@@ -48,8 +55,8 @@ def rows(parts):
 @pytest.mark.parametrize("at", range(1, 9))
 def test_a_join_that_is_killed_at_any_write_goes_on(store, tmp_path, at):
     """A manifest and three parts: each is flushed, renamed, and its folder flushed."""
-    child = started("killed", "join", store.path, tmp_path / "one", at)
-    _, told = child.communicate(timeout=120)
+    with started("killed", "join", store.path, tmp_path / "one", at) as child:
+        _, told = child.communicate(timeout=120)
     assert child.returncode == -signal.SIGKILL, told
     parts = ended.call("join", store, tmp_path / "one")
     assert rows(parts) == rows(ended.call("join", store, tmp_path / "two"))
@@ -58,16 +65,17 @@ def test_a_join_that_is_killed_at_any_write_goes_on(store, tmp_path, at):
 
 
 def test_pairs_that_are_killed_go_on(store, tmp_path):
-    child = started("killed", "pairs", store.path, tmp_path / "one", 7)
-    _, told = child.communicate(timeout=120)
+    with started("killed", "pairs", store.path, tmp_path / "one", 7) as child:
+        _, told = child.communicate(timeout=120)
     assert child.returncode == -signal.SIGKILL, told
     parts = ended.call("pairs", store, tmp_path / "one")
     assert parts.made == parts.files - 2
     assert rows(parts) == rows(ended.call("pairs", store, tmp_path / "two"))
 
 
-@pytest.mark.parametrize("everyone", [False, True], ids=["the process", "its workers too"])
-@pytest.mark.parametrize("kind", ["join", "pairs", "add"])
+@pytest.mark.parametrize(
+    ("kind", "everyone"), [("join", False), ("join", True), ("pairs", False), ("add", True)]
+)
 def test_ctrl_c_on_a_cluster(store, tmp_path, kind, everyone):
     """From a terminal Ctrl-C goes to the processes of workers too, which end then."""
     pytest.importorskip("distributed", reason="Dask is not installed here")
@@ -78,10 +86,10 @@ def test_ctrl_c_on_a_cluster(store, tmp_path, kind, everyone):
             (folder / f"{number:02}.txt").write_text(text)
         path = tmp_path / "new.kin"
         Index.create(path).close()
-    child = started("interrupted", kind, path, folder, 0 if everyone else 2)
-    assert child.stdout.readline().strip().isdigit()
-    (os.killpg if everyone else os.kill)(child.pid, signal.SIGINT)
-    told, errors = child.communicate(timeout=120)
+    with started("interrupted", kind, path, folder, 0 if everyone else 2) as child:
+        assert child.stdout.readline().strip().isdigit()
+        (os.killpg if everyone else os.kill)(child.pid, signal.SIGINT)
+        told, errors = child.communicate(timeout=120)
     assert child.returncode == 0, errors
     assert told.split()[-1] == "interrupted"
     if kind != "add":

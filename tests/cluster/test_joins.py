@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from cluster.stores import RECORDS, TEXTS, VECTORS, filled, record
@@ -11,7 +12,7 @@ from cluster.stores import RECORDS, TEXTS, VECTORS, filled, record
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
 
 from textkin import Index, WordMover  # noqa: E402
-from textkin.index import TransportRanking  # noqa: E402
+from textkin.index import ClusterRanking, TransportRanking, WeightedSum  # noqa: E402
 from textkin.index.ranking import _cluster, _pairs  # noqa: E402
 
 QUERIES = [*TEXTS[3:20], "", "zyxxy", "river bank"]
@@ -97,6 +98,21 @@ class TestNeighbours:
         with pytest.raises(ValueError, match="was made for other queries"):
             store.join(QUERIES[::-1], tmp_path, part=8)
         store.join(QUERIES, tmp_path, part=8, by=TransportRanking("wmd", memory="1MB", n_jobs=2))
+
+    def test_a_hybrid_goes_on_wherever_its_parts_are_searched(self, store, tmp_path):
+        """What it is begun with says nothing of places, and all of the masses."""
+        masses = np.ones(len(VECTORS))
+
+        def by(**place):
+            parts = [ClusterRanking("bm25", **place), TransportRanking(masses=masses)]
+            return WeightedSum({parts[0]: 0.8, parts[1]: 0.2})
+
+        store.join(QUERIES, tmp_path, part=8, by=by(n_jobs=2))
+        assert store.join(QUERIES, tmp_path, part=8, by=by(on="joblib")).made == 0
+        with np.printoptions(threshold=5):
+            masses = np.where(np.arange(len(VECTORS)) == 9, 3.0, 1.0)
+            with pytest.raises(ValueError, match="was begun with by = "):
+                store.join(QUERIES, tmp_path, part=8, by=by())
 
     def test_refuse_another_state(self, tmp_path):
         with Index.create(tmp_path / "test.kin", vectors=VECTORS) as index:

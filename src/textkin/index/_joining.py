@@ -18,6 +18,7 @@ from textkin.index.ranking._asking import Scope
 from textkin.index.ranking._choosing import By, ranking_of
 from textkin.index.ranking._cluster import ClusterRanking
 from textkin.index.ranking._filters import Where
+from textkin.index.ranking._hybrids import Hybrid
 from textkin.index.ranking._pairs import NearPairs
 from textkin.index.ranking._pieces import on_worker
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
@@ -249,6 +250,9 @@ def _described(ranking: Ranking) -> str:
     """Return all of a ranking that its answers depend on."""
     if isinstance(ranking, ClusterRanking):
         ranking = ranking.ranking
+    if isinstance(ranking, Hybrid):
+        kind, _, *rest = ranking._key()
+        return f"{kind!r}({', '.join(map(_described, ranking.parts))}, {rest})"
     if not isinstance(ranking, TransportRanking):
         return repr(ranking)
     return f"{on_worker(ranking, 1 << 29)!r}, masses {ranking._masses_key()}"
