@@ -1,6 +1,7 @@
 """Files that workers read and count make the index that one process makes."""
 
 import json
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -10,7 +11,7 @@ import pytest
 import textkin as tk
 from cluster.stores import TEXTS
 from textkin.exceptions import AddError
-from textkin.index import _counted_files
+from textkin.index import _changing, _counted_files
 from textkin.index._catalogue import CATALOGUE
 
 
@@ -104,6 +105,25 @@ def test_a_document_that_cannot_be_added_keeps_the_blocks_before(folder, tmp_pat
         assert (caught.value.row, caught.value.kept, len(index)) == (7, 6, 6)
         with pytest.raises(AddError, match="the id is taken"):
             index.add(tk.read(root, pattern="*.txt"), on="threads")
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+def test_a_file_that_a_worker_does_not_see(folder, tmp_path, monkeypatch, errors):
+    """It is not skipped: another worker would have read it."""
+    shutil.copytree(folder, root := tmp_path / "papers")
+    original = _changing.file_blocks
+
+    def blocks(documents):
+        found = original(documents)
+        found[1][0].path.unlink()
+        return found
+
+    monkeypatch.setattr(_changing, "file_blocks", blocks)
+    with (
+        tk.Index.create(tmp_path / "test.kin") as index,
+        pytest.raises(FileNotFoundError, match="under the same path on every worker"),
+    ):
+        index.add(tk.read(root, pattern="**/*.txt", errors=errors), on="threads")
 
 
 def test_an_error_ends_what_runs(folder, tmp_path):

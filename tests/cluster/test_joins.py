@@ -195,8 +195,9 @@ class TestNeighbours:
         assert not (tmp_path / "new").exists()
 
     def test_a_query_that_is_no_text(self, store, tmp_path):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError) as caught:
             store.join(["cats", 3], tmp_path)
+        assert "In query 1, counted from 0." in caught.value.__notes__
 
 
 def near(store, radius, **parameters):

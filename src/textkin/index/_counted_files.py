@@ -5,6 +5,7 @@ The writer gives these words their numbers in the index, one block of files afte
 the index is the one that a single process makes.
 """
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -84,6 +85,13 @@ class _Files:
 
     def rows(self, meter: Meter) -> Iterator[Row]:
         for entry in self.entries:
+            if entry.size and not entry.path.is_file():  # no reason to skip it
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "a worker does not see this file, which this process has found. Files must be "
+                    "reachable under the same path on every worker, and stay until they are added",
+                    str(entry.path),
+                )
             if entry.problem is None:
                 yield from file_rows(entry.path, entry.name, self.options, meter)
             else:

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
 from textkin.run import Place, ProgressCallback, map_blocks, memory_in_bytes
+from textkin.text.reading._items import Items
 
 __all__ = ["JoiningIndex"]
 
@@ -126,8 +127,7 @@ class JoiningIndex(SearchableIndex):
         search = partial(_found_of, ranker, min(int(k), view.n_rows), threshold, scope)
         done = 0
         total = items.total() or 0
-        texts = ((one.id, one.text) for one in documents_in(items, 0, with_ids=False))
-        chunks = _left(_chunks(texts, int(part)), writer)
+        chunks = _left(_chunks(_texts(items), int(part)), writer)
         for number, ids, ranked, digest in map_blocks(
             search, chunks, n_jobs=_AT_A_TIME if spread else 1
         ):
@@ -256,6 +256,20 @@ def _described(ranking: Ranking) -> str:
     if not isinstance(ranking, TransportRanking):
         return repr(ranking)
     return f"{on_worker(ranking, 1 << 29)!r}, masses {ranking._masses_key()}"
+
+
+def _texts(queries: Items) -> Iterator[tuple[str, str]]:
+    """Give id and text of each query; one that is none is named."""
+    found = documents_in(queries, 0, with_ids=False)
+    for number in count():
+        try:
+            one = next(found, None)
+        except (TypeError, ValueError) as error:
+            error.add_note(f"In query {number:,}, counted from 0.")
+            raise
+        if one is None:
+            return
+        yield one.id, one.text
 
 
 def _chunks(texts: Iterator[tuple[str, str]], size: int) -> Iterator[_Chunk]:

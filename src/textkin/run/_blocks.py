@@ -47,8 +47,9 @@ def map_blocks(
     """Call a function for every block, and give the results in the order of the blocks.
 
     Function and blocks travel, so let them be small and say where the data lie: paths, ranges of
-    rows. The function travels once whatever the number of blocks is; it may hold what all of them
-    need. Nothing is run before the first result is asked for.
+    rows. A function may hold what all blocks need: a large one travels once to each worker of a
+    Dask cluster (with "joblib" it goes with every block). Nothing is run before the first result is
+    asked for.
 
     Parameters
     ----------
