@@ -1,6 +1,7 @@
 """Calls that are ended from outside, in a process of their own.
 
     python ended.py killed KIND INDEX FOLDER AT         by SIGKILL, before its AT-th flush
+    python ended.py waiting FOLDER ADDRESS              with blocks that run until they are told
     python ended.py interrupted KIND INDEX FOLDER N     on a cluster, by who reads what it tells
 
 KIND is "join", "pairs" or "add"; FOLDER is where results go, for "add" where the files are. When it
@@ -11,11 +12,14 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 
+from cluster.block_functions import until_told
 from cluster.stores import TEXTS
 from textkin import Index, read
 from textkin.index import _counted_files
 from textkin.index.ranking import _cluster, _pairs
+from textkin.run import map_blocks
 
 QUERIES = TEXTS[:20]
 RADIUS = 2.5
@@ -73,6 +77,11 @@ def interrupted(kind, path, folder, workers):
             os.write(1, b"interrupted\n")
 
 
+def waiting(folder, address):
+    list(map_blocks(partial(until_told, folder), range(9), on=address))
+
+
 if __name__ == "__main__":
     small_blocks()
-    {"killed": killed, "interrupted": interrupted}[sys.argv[1]](*sys.argv[2:])
+    chosen = {"killed": killed, "waiting": waiting, "interrupted": interrupted}
+    chosen[sys.argv[1]](*sys.argv[2:])

@@ -4,13 +4,20 @@ import gc
 import random
 import shutil
 import weakref
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from cluster.stores import TEXTS, WORDS, filled, record
 from textkin import BM25, Index, TfIdf, WordMover, WordVectors
-from textkin.index import ClusterRanking, RankFusion, TermRanking, TransportRanking
+from textkin.index import (
+    ClusterRanking,
+    RankFusion,
+    TermRanking,
+    TransportRanking,
+    _writer,
+)
 from textkin.index._segment import Segment, SegmentDamage
 from textkin.index.ranking import _cluster, _pieces, _workers
 
@@ -182,6 +189,33 @@ def test_a_search_sees_one_state_while_others_write(tmp_path, client):
         reader.refresh()
         assert reader.search(TEXTS[5], by="wmd").ids != expected.ids
         assert_same(reader.search(TEXTS[5], by=spread), reader.search(TEXTS[5], by="wmd"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ties_at_the_last_place_and_at_the_threshold(tmp_path, seed, monkeypatch):
+    """Vectors and counts of whole numbers: most distances are those of many documents."""
+    rng = random.Random(seed)
+    monkeypatch.setattr(_cluster, "_ROWS", (rng.choice([1, 4]), rng.choice([2, 12])))
+    points = np.random.default_rng(seed).choice([-1.0, 1.0], size=(6, 2)).astype(np.float32)
+    texts = [" ".join(rng.choices(WORDS[:7], k=rng.randrange(4))) for _ in range(60)]
+    with (
+        mock.patch.multiple(_writer, _TAIL_DOCUMENTS=12),
+        Index.create(tmp_path / "test.kin", vectors=WordVectors(WORDS[:6], points)) as index,
+    ):
+        for start in range(0, 60, 10):
+            index.add([record(n, texts[n]) for n in range(start, start + 10)])
+        index.delete([f"d{n}" for n in rng.sample(range(60), 9)])
+        for by in ("wmd", "rwmd", "wcd", "bm25", "inner", "binary"):
+            spread = ClusterRanking(by, n_jobs=rng.choice([None, 2]))
+            for query in rng.sample(texts, 4):
+                for k in (1, 3, 8, 500):
+                    expected = index.search(query, k, by=by)
+                    assert_same(index.search(query, k, by=spread), expected)
+                    for threshold in {*expected.scores[-1:].tolist()}:
+                        assert_same(
+                            index.search(query, k, by=spread, threshold=threshold),
+                            index.search(query, k, by=by, threshold=threshold),
+                        )
 
 
 @pytest.mark.parametrize("by", ["wmd", "bm25", "tfidf"])

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -102,3 +103,18 @@ def test_ctrl_c_on_a_cluster(store, tmp_path, kind, everyone):
         assert 0 < there < len(TEXTS)
         assert there % 3 == 0
         assert index.ids() == [one.id for one in read(folder)][:there]
+
+
+def test_blocks_stop_when_the_process_that_asked_is_killed(client, cluster, tmp_path):
+    def marks(kind):
+        return sorted(path.stem for path in tmp_path.glob(f"*.{kind}"))
+
+    end = time.monotonic() + 60
+    with started("waiting", tmp_path, cluster.scheduler_address) as child:
+        while len(marks("begun")) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        child.kill()
+    while marks("stopped") != marks("begun") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert marks("stopped") == marks("begun")
+    assert len(marks("begun")) == 2
