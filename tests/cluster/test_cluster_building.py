@@ -1,5 +1,6 @@
 """Files that workers read and count make the index that one process makes."""
 
+import gzip
 import json
 import shutil
 import sqlite3
@@ -124,6 +125,19 @@ def test_a_file_that_a_worker_does_not_see(folder, tmp_path, monkeypatch, errors
         pytest.raises(FileNotFoundError, match="under the same path on every worker"),
     ):
         index.add(tk.read(root, pattern="**/*.txt", errors=errors), on="threads")
+
+
+def test_a_file_with_too_much_text_is_refused(tmp_path, monkeypatch):
+    """A compressed file of a stranger does not end a worker."""
+    monkeypatch.setattr(_counted_files, "_MOST_CHARACTERS", 1000)
+    with gzip.open(tmp_path / "much.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps({"id": str(n), "text": "cats " * 50}) + "\n" for n in range(9))
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        with pytest.raises(
+            MemoryError, match=r"up to the document '4'\): split it, or add it without"
+        ):
+            index.add(tk.read(tmp_path / "much.jsonl.gz"), on="threads")
+        assert index.add(tk.read(tmp_path / "much.jsonl.gz")).added == 9
 
 
 def test_an_error_ends_what_runs(folder, tmp_path):

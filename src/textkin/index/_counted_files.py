@@ -27,6 +27,7 @@ __all__ = ["CountFiles", "CountedFiles", "Refused", "counting", "file_blocks"]
 
 _BLOCK_FILES = 20_000
 _BLOCK_BYTES = 1 << 21
+_MOST_CHARACTERS = 1 << 29  # of a block: what is compressed may be any size
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,7 @@ class CountFiles:
             progress=None,
         )
         contents: list[Content] = []
+        size = 0
         found = iter(documents)
         while True:
             id = None
@@ -137,6 +139,13 @@ class CountFiles:
                     break
                 id = document.id
                 contents.append(content_of(document))
+                size += len(document.text)
+                if size > _MOST_CHARACTERS:
+                    raise MemoryError(
+                        f"a file has more text than a worker can send at a time "
+                        f"({_MOST_CHARACTERS:,} characters, up to the document {shortened(id)}): "
+                        "split it, or add it without on=, which reads it piece by piece."
+                    )
             except (TypeError, ValueError) as error:
                 if documents.skipped is not None:  # all of this block was; others may have more
                     break
