@@ -242,6 +242,31 @@ def test_an_index_that_was_made_anew_with_other_vectors(tmp_path):
         shutil.rmtree(tmp_path / "test.kin")
 
 
+@pytest.mark.parametrize("by", ["wmd", "bm25"])
+def test_a_state_that_is_past_is_let_go(tmp_path, by):
+    """Its files and its read transaction, at once and not when Python looks for circles."""
+    with filled(tmp_path / "test.kin") as index:
+        sorted((index.path / "segments").iterdir())[1].unlink()  # some blocks are searched here
+        states = []
+        try:
+            gc.disable()
+            for number in range(8):
+                index.search(TEXTS[5], by=ClusterRanking(by, memory=f"{number + 1}MB"))
+                if by == "wmd":
+                    index.near_pairs(1.0, tmp_path / f"near{number}", by=by)
+                states.append(weakref.ref(index._view().snapshot))
+                for one in _workers._states.values():
+                    states += [weakref.ref(one), weakref.ref(one.opened)]
+                index.add([record(200 + number, "cats")])
+            there = {id(one()) for one in states if one() is not None}
+            assert there <= {id(one) for one in _workers._states.values()} | {
+                id(one.opened) for one in _workers._states.values()
+            }
+            assert len(_workers._states) == 4
+        finally:
+            gc.enable()
+
+
 def test_a_document_that_was_asked_for_is_not_kept(store):
     ranker = ClusterRanking("wmd", memory="3MB").on(store._view())
     asked = ranker.of_row(3)

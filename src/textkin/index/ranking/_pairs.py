@@ -13,7 +13,7 @@ from textkin.index.ranking._pieces import Described, Lost, cut, described_for
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._transport_ranker import TransportRanker
 from textkin.index.ranking._view import View
-from textkin.index.ranking._workers import MissingSegment, Opened, OpenedHere, opened
+from textkin.index.ranking._workers import MissingSegment, OpenedHere, Rankers, opened
 from textkin.run import Place, ProgressCallback, map_blocks
 from textkin.run._memory import size_in_words
 from textkin.vectors._encode import Encoded
@@ -93,7 +93,7 @@ class PairSearch:
         except MissingSegment as missing:
             return task, Lost(task.searched, missing.segment, str(missing))
 
-    def on(self, here: Opened, task: Task, memory: int) -> Pairs:
+    def on(self, here: Rankers, task: Task, memory: int) -> Pairs:
         """Find the pairs with what is open."""
         ranker = here.ranker(task.searched, memory, _KEPT)
         assert isinstance(ranker, TransportRanker)
@@ -104,7 +104,8 @@ class PairSearch:
             queries = ranker.rows()
             from_row = np.arange(1, len(queries) + 1, dtype=np.int64)
         else:
-            other = here.ranker_of(here.parts(task.asked), 1)  # only read, never searched
+            parts = here.opened.parts(task.asked)
+            other = here.opened.ranker_of(parts, 1)  # only read, never searched
             assert isinstance(other, TransportRanker)
             queries = other.rows()
         found = ranker.within(queries, self.radius, from_row)
@@ -143,8 +144,9 @@ class NearPairs:
         self._starts = [int(view.starts[b[0].segment]) + b[0].first for b in blocks]
         self._tail_start = int(view.starts[-2])
         self._described = described_for(view, ranking, uuid.uuid4().hex, blocks)
-        self._here = OpenedHere(self._described, view)
-        ranker = self._here.ranker_of([view.parts[-1]], memory)
+        here = OpenedHere(self._described, view)
+        self._here = Rankers(here)
+        ranker = here.ranker_of([view.parts[-1]], memory)
         assert isinstance(ranker, TransportRanker)
         self._tail = ranker
         self._work = PairSearch(self._described, ranker.rows(), radius)

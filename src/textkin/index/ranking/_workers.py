@@ -33,6 +33,7 @@ __all__ = [
     "Opened",
     "OpenedHere",
     "PieceView",
+    "Rankers",
     "Search",
     "Seen",
     "opened",
@@ -151,19 +152,18 @@ class MissingSegment(Exception):
 
 # ---------------------------------------------------------------------- what a worker keeps
 
-_states: "OrderedDict[str, Opened]" = OrderedDict()
+_states: "OrderedDict[str, Rankers]" = OrderedDict()
 _guard = threading.Lock()
 
 
-def opened(token: str, described: Described | None) -> "Opened | None":
+def opened(token: str, described: Described | None) -> "Rankers | None":
     """Return the state of a description, opened once; None if it is not here."""
     with _guard:
         found = _states.get(token)
         if found is None:
             if described is None:
                 return None
-            spaces = _spaces(described)
-            found = _states[token] = Opened(described, spaces)
+            found = _states[token] = Rankers(Opened(described, _spaces(described)))
             while len(_states) > _STATES:
                 _states.popitem(last=False)
         _states.move_to_end(token)
@@ -172,7 +172,7 @@ def opened(token: str, described: Described | None) -> "Opened | None":
 
 def _spaces(described: Described) -> dict[Any, object]:
     """Return the word vectors that another state of the same index has loaded."""
-    for other in reversed(_states.values()):
+    for other in (one.opened for one in reversed(_states.values())):
         if (other.described.folder, other.described.vectors) == (
             described.folder,
             described.vectors,
@@ -201,31 +201,6 @@ class Opened:
         self.kept = kept
         self._mutex = threading.RLock()
         self._segments: dict[int, Segment] = {}
-        self._rankers: OrderedDict[int, Ranker[Any]] = OrderedDict()
-
-    def ranker(self, number: int, memory: int, kept: int = 1) -> Ranker[Any]:
-        """Return what searches a block, made once.
-
-        Parameters
-        ----------
-        number : int
-            Which block.
-        memory : int
-            Bytes for the tables of all blocks that are kept, of all states.
-        kept : int
-            How many those of one state are.
-        """
-        with self._mutex:
-            found = self._rankers.get(number)
-            if found is None:
-                parts = self.parts(number)
-                found = self._rankers[number] = self.ranker_of(
-                    parts, max(1, memory // (kept * _STATES))
-                )
-                while len(self._rankers) > kept:  # those of workers that died, or were busy
-                    self._rankers.popitem(last=False)
-            self._rankers.move_to_end(number)
-            return found
 
     def parts(self, number: int) -> list[Part]:
         """Return the rows of a block."""
@@ -314,6 +289,47 @@ class OpenedHere(Opened):
         return self._view.snapshot.packed_words
 
 
+class Rankers:
+    """What searches the blocks of a state, the last few of them.
+
+    Rankers know the state, and it does not know them: so what is no more wanted is let go at once,
+    with its files and the read transaction of a catalogue.
+
+    Parameters
+    ----------
+    opened : Opened
+        The state.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self._mutex = threading.Lock()
+        self._rankers: OrderedDict[int, Ranker[Any]] = OrderedDict()
+
+    def ranker(self, number: int, memory: int, kept: int = 1) -> Ranker[Any]:
+        """Return what searches a block, made once.
+
+        Parameters
+        ----------
+        number : int
+            Which block.
+        memory : int
+            Bytes for the tables of all blocks that are kept, of all states.
+        kept : int
+            How many those of one state are.
+        """
+        with self._mutex:
+            found = self._rankers.get(number)
+            if found is None:
+                parts = self.opened.parts(number)
+                share = max(1, memory // (kept * _STATES))
+                found = self._rankers[number] = self.opened.ranker_of(parts, share)
+                while len(self._rankers) > kept:  # those of workers that died, or were busy
+                    self._rankers.popitem(last=False)
+            self._rankers.move_to_end(number)
+            return found
+
+
 class PieceSnapshot(Snapshot):
     """Some parts of a state, without a catalogue; words and statistics are those of all."""
 
@@ -362,6 +378,7 @@ class PieceView(View):
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 (of View)
         super().__init__(*arguments)
         self.asked = threading.local()  # each thread has a query of its own
+        self.let_go()  # its ranker keeps what it needs, and would be kept by it
 
     def bag_of_row(self, row: int) -> Bag:
         """Return the words of the document that is the query."""
