@@ -84,7 +84,9 @@ class JoiningIndex(SearchableIndex):
         ------
         ValueError
             If the folder was begun with other arguments, other queries, or another state of the
-            index.
+            index, or one of its parts is damaged.
+        FileExistsError
+            If the folder holds anything else.
 
         Notes
         -----
@@ -178,7 +180,12 @@ class JoiningIndex(SearchableIndex):
         Raises
         ------
         ValueError
-            If the folder was begun with other arguments or another state of the index.
+            If the folder was begun with other arguments or another state of the index, or one of
+            its parts is damaged.
+        FileExistsError
+            If the folder holds anything else.
+        MemoryError
+            If the pairs of one part take more than `memory`.
 
         See Also
         --------
