@@ -278,6 +278,28 @@ def test_a_document_that_was_asked_for_is_not_kept(store):
     assert words() is None
 
 
+def test_another_index_in_the_place_of_an_open_one(tmp_path):
+    """Its segments may be the same to the byte, and its vectors others."""
+
+    def create(seed):
+        points = np.random.default_rng(seed).normal(size=(len(WORDS), 8)).astype(np.float32)
+        index = Index.create(tmp_path / "test.kin", vectors=WordVectors(WORDS, points))
+        index.add(TEXTS)
+        index.compact()
+        return index
+
+    spread = ClusterRanking("wmd")
+    with create(1) as index:
+        expected = index.search("river bank", by="wmd")
+        assert_same(index.search("river bank", by=spread), expected)
+        (tmp_path / "test.kin").rename(tmp_path / "old.kin")
+        create(2).close()
+        assert_same(index.search("river bank", by=spread), expected)
+        _workers._states.clear()  # as in a worker that comes now
+        with pytest.raises(ValueError, match="has other word vectors than when it was opened"):
+            index.search("river bank", by=spread)
+
+
 def test_rows_that_are_damaged_for_a_worker(store):
     segment = store._view().parts[0].segment
     wrong = segment.arrays["indices"].copy()

@@ -17,6 +17,7 @@ from cluster.block_functions import (
     die,
     die_once,
     refuse_three,
+    refuse_unpackably,
     share,
     square,
     until_told,
@@ -61,6 +62,12 @@ def test_an_exception_is_itself_and_names_the_block(place):
     with pytest.raises(KeyError, match="three") as caught:
         list(map_blocks(refuse_three, range(9), **place))
     assert caught.value.__notes__ == ["In block 3: 3"]
+
+
+def test_an_exception_that_cannot_travel_names_the_block(client):
+    with pytest.raises(Exception, match="three") as caught:
+        list(map_blocks(refuse_unpackably, range(3), on=client))
+    assert caught.value.__notes__ == ["In block 0: 0"]
 
 
 @pytest.mark.parametrize("place", ["one thread", "threads", "client"], indirect=True)

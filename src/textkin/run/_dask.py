@@ -147,6 +147,10 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
                 "smaller, give less memory= to each, or give the workers a higher memory_limit. "
                 f"The block: {shown(block)}"
             ) from error
+        except Exception as error:
+            if not getattr(error, "__notes__", ()):  # Dask sends the words of what it cannot pack
+                error.add_note(f"In block {number}: {shown(block)}")
+            raise
         del self._futures[number]
         return result
 

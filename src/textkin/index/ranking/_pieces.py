@@ -25,7 +25,16 @@ from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
 
-__all__ = ["Described", "Lost", "Piece", "cut", "described_for", "on_worker", "part_of"]
+__all__ = [
+    "Described",
+    "Lost",
+    "Piece",
+    "cut",
+    "described_for",
+    "hash_of_vectors",
+    "on_worker",
+    "part_of",
+]
 
 _OF_ROWS = ("positions", "lengths")  # arrays of a segment with a number for each row
 
@@ -164,8 +173,7 @@ def described_for(view: View, ranking: Ranking, token: str, blocks: list[list[Pi
     if isinstance(ranking, TransportRanking) and vectors.name == "own":
         # Workers have vectors of the indexes before, and another one may have lain in this folder.
         view.vectors()  # says what is wrong with them, if anything is
-        manifest = snapshot.folder / VectorSet.FOLDER / MANIFEST
-        vectors = replace(vectors, sha256=file_hash(manifest))
+        vectors = replace(vectors, sha256=hash_of_vectors(snapshot.folder))
     return Described(
         token,
         str(snapshot.folder),
@@ -179,6 +187,11 @@ def described_for(view: View, ranking: Ranking, token: str, blocks: list[list[Pi
         vectors,
         blocks,
     )
+
+
+def hash_of_vectors(folder: Path) -> str:
+    """Return what tells the word vectors in an index from others: a hash of their manifest."""
+    return file_hash(folder / VectorSet.FOLDER / MANIFEST)
 
 
 def _with_statistics(ranking: Ranking, view: View) -> Ranking:

@@ -21,7 +21,14 @@ from textkin._typing import BoolArray, Int64Array
 from textkin.index._models import Models
 from textkin.index._segment import Segment, SegmentDamage, map_segment
 from textkin.index._snapshot import Part, Snapshot
-from textkin.index.ranking._pieces import Described, Lost, Piece, on_worker, part_of
+from textkin.index.ranking._pieces import (
+    Described,
+    Lost,
+    Piece,
+    hash_of_vectors,
+    on_worker,
+    part_of,
+)
 from textkin.index.ranking._ranking import Ranked, Ranker
 from textkin.index.ranking._view import Bag, View
 
@@ -221,7 +228,13 @@ class Opened:
         key = ("vectors",)
         with self._mutex:
             if key not in self.kept:
-                self.kept[key] = self.described.vectors.load(Path(self.described.folder))
+                folder, vectors = Path(self.described.folder), self.described.vectors
+                if vectors.name == "own" and hash_of_vectors(folder) != vectors.sha256:
+                    raise ValueError(
+                        f"{folder} has other word vectors than when it was opened: another index "
+                        "lies there now. Open it again with Index.open."
+                    )
+                self.kept[key] = vectors.load(folder)
             return self.kept[key]
 
     def _segment(self, number: int) -> Segment:
@@ -278,6 +291,9 @@ class OpenedHere(Opened):
     def __init__(self, described: Described, view: View) -> None:
         super().__init__(described, view.kept)
         self._view = view
+
+    def _vectors(self) -> Any:  # noqa: ANN401
+        return self._view.vectors()
 
     def _part(self, piece: Piece) -> Part:
         part = self._view.parts[piece.segment]
