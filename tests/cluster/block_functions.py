@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,18 @@ def refuse_three(number):
     if number == 3:
         raise KeyError("three")
     return number
+
+
+class Unpackable(Exception):
+    """What no pickle holds."""
+
+    def __init__(self):
+        super().__init__("three")
+        self.lock = threading.Lock()
+
+
+def refuse_unpackably(number):
+    raise Unpackable
 
 
 def die_once(folder, number):
@@ -50,3 +63,8 @@ def until_told(folder, number):
         (folder / f"{number}.stopped").touch()
         raise
     (folder / f"{number}.ended").touch()
+
+
+def clients(dask_scheduler):
+    """Run on the scheduler: who is connected."""
+    return list(dask_scheduler.clients)

@@ -1,7 +1,10 @@
 """Files that workers read and count make the index that one process makes."""
 
+import gzip
 import json
+import shutil
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 import textkin as tk
 from cluster.stores import TEXTS
 from textkin.exceptions import AddError
-from textkin.index import _counted_files
+from textkin.index import _changing, _counted_files
 from textkin.index._catalogue import CATALOGUE
 
 
@@ -103,6 +106,51 @@ def test_a_document_that_cannot_be_added_keeps_the_blocks_before(folder, tmp_pat
         assert (caught.value.row, caught.value.kept, len(index)) == (7, 6, 6)
         with pytest.raises(AddError, match="the id is taken"):
             index.add(tk.read(root, pattern="*.txt"), on="threads")
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+def test_a_file_that_a_worker_does_not_see(folder, tmp_path, monkeypatch, errors):
+    """It is not skipped: another worker would have read it."""
+    shutil.copytree(folder, root := tmp_path / "papers")
+    original = _changing.file_blocks
+
+    def blocks(documents):
+        found = original(documents)
+        found[1][0].path.unlink()
+        return found
+
+    monkeypatch.setattr(_changing, "file_blocks", blocks)
+    with (
+        tk.Index.create(tmp_path / "test.kin") as index,
+        pytest.raises(FileNotFoundError, match="under the same path on every worker"),
+    ):
+        index.add(tk.read(root, pattern="**/*.txt", errors=errors), on="threads")
+
+
+def test_a_file_with_too_much_text_is_refused(tmp_path, monkeypatch):
+    """A compressed file of a stranger does not end a worker."""
+    monkeypatch.setattr(_counted_files, "_MOST_CHARACTERS", 1000)
+    with gzip.open(tmp_path / "much.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps({"id": str(n), "text": "cats " * 50}) + "\n" for n in range(9))
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        with pytest.raises(
+            MemoryError, match=r"up to the document '4'\): split it, or add it without"
+        ):
+            index.add(tk.read(tmp_path / "much.jsonl.gz"), on="threads")
+        assert index.add(tk.read(tmp_path / "much.jsonl.gz")).added == 9
+
+
+def test_an_error_ends_what_runs(folder, tmp_path):
+    """Also while somebody holds the exception, whose frames hold what they have."""
+    running = threading.active_count()
+
+    def fail(done, total):
+        raise OSError("no more")
+
+    with tk.Index.create(tmp_path / "test.kin") as index:
+        with pytest.raises(OSError, match="no more") as _held:
+            index.add(read(folder), on="threads", n_jobs=2, progress=fail)
+        assert threading.active_count() == running
 
 
 def test_what_is_skipped_is_told(tmp_path):

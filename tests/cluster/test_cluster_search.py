@@ -1,12 +1,24 @@
 """A search that is spread over workers finds what one process finds: ids, bits, ties."""
 
+import gc
 import random
+import shutil
+import weakref
+from unittest import mock
 
+import numpy as np
 import pytest
 
-from cluster.stores import TEXTS, filled, record
-from textkin import BM25, Index, TfIdf, WordMover
-from textkin.index import ClusterRanking, RankFusion, TermRanking, TransportRanking
+from cluster.stores import TEXTS, WORDS, filled, record
+from textkin import BM25, Index, TfIdf, WordMover, WordVectors
+from textkin.index import (
+    ClusterRanking,
+    RankFusion,
+    TermRanking,
+    TransportRanking,
+    _writer,
+)
+from textkin.index._segment import Segment, SegmentDamage
 from textkin.index.ranking import _cluster, _pieces, _workers
 
 RANKINGS = {
@@ -177,6 +189,126 @@ def test_a_search_sees_one_state_while_others_write(tmp_path, client):
         reader.refresh()
         assert reader.search(TEXTS[5], by="wmd").ids != expected.ids
         assert_same(reader.search(TEXTS[5], by=spread), reader.search(TEXTS[5], by="wmd"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ties_at_the_last_place_and_at_the_threshold(tmp_path, seed, monkeypatch):
+    """Vectors and counts of whole numbers: most distances are those of many documents."""
+    rng = random.Random(seed)
+    monkeypatch.setattr(_cluster, "_ROWS", (rng.choice([1, 4]), rng.choice([2, 12])))
+    points = np.random.default_rng(seed).choice([-1.0, 1.0], size=(6, 2)).astype(np.float32)
+    texts = [" ".join(rng.choices(WORDS[:7], k=rng.randrange(4))) for _ in range(60)]
+    with (
+        mock.patch.multiple(_writer, _TAIL_DOCUMENTS=12),
+        Index.create(tmp_path / "test.kin", vectors=WordVectors(WORDS[:6], points)) as index,
+    ):
+        for start in range(0, 60, 10):
+            index.add([record(n, texts[n]) for n in range(start, start + 10)])
+        index.delete([f"d{n}" for n in rng.sample(range(60), 9)])
+        for by in ("wmd", "rwmd", "wcd", "bm25", "inner", "binary"):
+            spread = ClusterRanking(by, n_jobs=rng.choice([None, 2]))
+            for query in rng.sample(texts, 4):
+                for k in (1, 3, 8, 500):
+                    expected = index.search(query, k, by=by)
+                    assert_same(index.search(query, k, by=spread), expected)
+                    for threshold in {*expected.scores[-1:].tolist()}:
+                        assert_same(
+                            index.search(query, k, by=spread, threshold=threshold),
+                            index.search(query, k, by=by, threshold=threshold),
+                        )
+
+
+@pytest.mark.parametrize("by", ["wmd", "bm25", "tfidf"])
+def test_some_segments_are_merged_away_before_a_worker_opens_them(tmp_path, by):
+    """The words of a query may be in any of them, also where the block itself is there."""
+    with filled(tmp_path / "test.kin") as index:
+        expected = index.search(TEXTS[5], by=by)
+        files = sorted((index.path / "segments").iterdir())
+        assert len(files) > 2
+        files[1].unlink()
+        assert_same(index.search(TEXTS[5], by=ClusterRanking(by)), expected)
+
+
+def test_an_index_that_was_made_anew_with_other_vectors(tmp_path):
+    """Workers keep vectors, which are those of the index and not of its path."""
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        vectors = WordVectors(WORDS, rng.normal(size=(len(WORDS), 8)).astype(np.float32))
+        with Index.create(tmp_path / "test.kin", vectors=vectors) as index:
+            index.add(TEXTS)
+            index.compact()
+            found = index.search("river bank", by=ClusterRanking("wmd"))
+            assert_same(found, index.search("river bank", by="wmd"))
+        shutil.rmtree(tmp_path / "test.kin")
+
+
+@pytest.mark.parametrize("by", ["wmd", "bm25"])
+def test_a_state_that_is_past_is_let_go(tmp_path, by):
+    """Its files and its read transaction, at once and not when Python looks for circles."""
+    with filled(tmp_path / "test.kin") as index:
+        sorted((index.path / "segments").iterdir())[1].unlink()  # some blocks are searched here
+        states = []
+        try:
+            gc.disable()
+            for number in range(8):
+                index.search(TEXTS[5], by=ClusterRanking(by, memory=f"{number + 1}MB"))
+                if by == "wmd":
+                    index.near_pairs(1.0, tmp_path / f"near{number}", by=by)
+                states.append(weakref.ref(index._view().snapshot))
+                for one in _workers._states.values():
+                    states += [weakref.ref(one), weakref.ref(one.opened)]
+                index.add([record(200 + number, "cats")])
+            there = {id(one()) for one in states if one() is not None}
+            assert there <= {id(one) for one in _workers._states.values()} | {
+                id(one.opened) for one in _workers._states.values()
+            }
+            assert len(_workers._states) == 4
+        finally:
+            gc.enable()
+
+
+def test_a_document_that_was_asked_for_is_not_kept(store):
+    ranker = ClusterRanking("wmd", memory="3MB").on(store._view())
+    asked = ranker.of_row(3)
+    ranker.best(asked, 5)
+    words = weakref.ref(asked.bag.words)
+    del asked
+    ranker.best(ranker.of_row(7), 5)
+    gc.collect()
+    assert words() is None
+
+
+def test_another_index_in_the_place_of_an_open_one(tmp_path):
+    """Its segments may be the same to the byte, and its vectors others."""
+
+    def create(seed):
+        points = np.random.default_rng(seed).normal(size=(len(WORDS), 8)).astype(np.float32)
+        index = Index.create(tmp_path / "test.kin", vectors=WordVectors(WORDS, points))
+        index.add(TEXTS)
+        index.compact()
+        return index
+
+    spread = ClusterRanking("wmd")
+    with create(1) as index:
+        expected = index.search("river bank", by="wmd")
+        assert_same(index.search("river bank", by=spread), expected)
+        (tmp_path / "test.kin").rename(tmp_path / "old.kin")
+        create(2).close()
+        assert_same(index.search("river bank", by=spread), expected)
+        _workers._states.clear()  # as in a worker that comes now
+        with pytest.raises(ValueError, match="has other word vectors than when it was opened"):
+            index.search("river bank", by=spread)
+
+
+def test_rows_that_are_damaged_for_a_worker(store):
+    segment = store._view().parts[0].segment
+    wrong = segment.arrays["indices"].copy()
+    wrong[-1] = 1 << 30
+    damaged = Segment(segment.extent, {**segment.arrays, "indices": wrong}, segment.mapped)
+    live = np.ones(segment.rows, np.bool_)
+    _pieces.part_of(damaged, live, _pieces.Piece(0, 0, 2))
+    with pytest.raises(SegmentDamage):
+        _pieces.part_of(damaged, live, _pieces.Piece(0, 2, segment.rows))
 
 
 def test_a_folder_that_workers_cannot_see(store, monkeypatch):

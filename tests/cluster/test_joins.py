@@ -1,8 +1,10 @@
 """Joins that are streamed to Parquet: what searches find, in parts that are whole or not there."""
 
 import json
+import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from cluster.stores import RECORDS, TEXTS, VECTORS, filled, record
@@ -10,7 +12,7 @@ from cluster.stores import RECORDS, TEXTS, VECTORS, filled, record
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
 
 from textkin import Index, WordMover  # noqa: E402
-from textkin.index import TransportRanking  # noqa: E402
+from textkin.index import ClusterRanking, TransportRanking, WeightedSum  # noqa: E402
 from textkin.index.ranking import _cluster, _pairs  # noqa: E402
 
 QUERIES = [*TEXTS[3:20], "", "zyxxy", "river bank"]
@@ -97,6 +99,21 @@ class TestNeighbours:
             store.join(QUERIES[::-1], tmp_path, part=8)
         store.join(QUERIES, tmp_path, part=8, by=TransportRanking("wmd", memory="1MB", n_jobs=2))
 
+    def test_a_hybrid_goes_on_wherever_its_parts_are_searched(self, store, tmp_path):
+        """What it is begun with says nothing of places, and all of the masses."""
+        masses = np.ones(len(VECTORS))
+
+        def by(**place):
+            parts = [ClusterRanking("bm25", **place), TransportRanking(masses=masses)]
+            return WeightedSum({parts[0]: 0.8, parts[1]: 0.2})
+
+        store.join(QUERIES, tmp_path, part=8, by=by(n_jobs=2))
+        assert store.join(QUERIES, tmp_path, part=8, by=by(on="joblib")).made == 0
+        with np.printoptions(threshold=5):
+            masses = np.where(np.arange(len(VECTORS)) == 9, 3.0, 1.0)
+            with pytest.raises(ValueError, match="was begun with by = "):
+                store.join(QUERIES, tmp_path, part=8, by=by())
+
     def test_refuse_another_state(self, tmp_path):
         with Index.create(tmp_path / "test.kin", vectors=VECTORS) as index:
             index.add(RECORDS[:5])
@@ -104,6 +121,53 @@ class TestNeighbours:
             index.add(RECORDS[5:6])
             with pytest.raises(ValueError, match="was begun with index = "):
                 index.join(["cats"], tmp_path / "found")
+
+    def test_refuse_an_index_that_was_made_anew(self, tmp_path):
+        """With as many documents, words and transactions, but other ids."""
+        for first in (0, 1):
+            with Index.create(tmp_path / "test.kin", vectors=VECTORS) as index:
+                index.add([{"id": f"{first + n}", "text": TEXTS[n]} for n in range(5)])
+                if not first:
+                    index.join(["cats"], tmp_path / "found")
+                else:
+                    with pytest.raises(ValueError, match="was begun with index = "):
+                        index.join(["cats"], tmp_path / "found")
+            shutil.rmtree(tmp_path / "test.kin")
+
+    def test_refuse_fewer_queries(self, store, tmp_path):
+        """Readers of the folder would find the answers to the others, too."""
+        store.join(QUERIES, tmp_path, part=8)
+        with pytest.raises(ValueError, match=r"part-00000001.* was made for more queries"):
+            store.join(QUERIES[:8], tmp_path, part=8)
+
+    @pytest.mark.parametrize("size", [0, 3, 100, -1])
+    def test_a_part_that_is_damaged_is_named(self, store, tmp_path, size):
+        store.join(QUERIES, tmp_path, part=8)
+        part = tmp_path / "part-00000001.parquet"
+        whole = part.read_bytes()
+        part.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"part-00000001\.parquet cannot be .* Remove it"):
+            store.join(QUERIES, tmp_path, part=8)
+        part.unlink()
+        parts = store.join(QUERIES, tmp_path, part=8)
+        assert (parts.files, parts.made) == (3, 1)
+        assert rows(parts) == expected(store, QUERIES, by="wmd")
+
+    def test_refuse_files_that_would_be_read_as_parts(self, store, tmp_path):
+        store.join(QUERIES, tmp_path)
+        (tmp_path / "_SUCCESS").touch()
+        store.join(QUERIES, tmp_path)
+        (tmp_path / "mine.parquet").touch()
+        with pytest.raises(FileExistsError, match=r"mine\.parquet is nothing that a join has"):
+            store.join(QUERIES, tmp_path)
+
+    @pytest.mark.parametrize(
+        "written", ["[" * 100_000, "nothing", '{"format": "x"}', " " * (1 << 27)]
+    )
+    def test_refuse_a_manifest_of_a_stranger(self, store, tmp_path, written):
+        (tmp_path / "_join.json").write_text(written)
+        with pytest.raises(FileExistsError, match="not what a join has written"):
+            store.join(QUERIES, tmp_path)
 
     def test_refuse_the_folder_of_somebody_else(self, store, tmp_path):
         (tmp_path / "mine.txt").touch()
@@ -131,8 +195,9 @@ class TestNeighbours:
         assert not (tmp_path / "new").exists()
 
     def test_a_query_that_is_no_text(self, store, tmp_path):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError) as caught:
             store.join(["cats", 3], tmp_path)
+        assert "In query 1, counted from 0." in caught.value.__notes__
 
 
 def near(store, radius, **parameters):
@@ -216,6 +281,10 @@ class TestPairs:
             store.near_pairs(1.0, tmp_path, by="bm25")
         with pytest.raises(ValueError, match="threshold must be"):
             store.near_pairs(-1.0, tmp_path)
+
+    def test_more_than_fit_into_memory(self, store, tmp_path):
+        with pytest.raises(MemoryError, match=r"more than 20 pairs .* smaller threshold=, or more"):
+            store.near_pairs(1000.0, tmp_path, memory=500)
 
     def test_of_an_empty_index(self, tmp_path):
         with Index.create(tmp_path / "test.kin") as index:

@@ -1,5 +1,6 @@
 """map_blocks: the same results in the same order, wherever the blocks run."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from cluster.block_functions import (
+    clients,
     die,
     die_once,
     refuse_three,
+    refuse_unpackably,
     share,
     square,
     until_told,
@@ -61,6 +64,12 @@ def test_an_exception_is_itself_and_names_the_block(place):
     assert caught.value.__notes__ == ["In block 3: 3"]
 
 
+def test_an_exception_that_cannot_travel_names_the_block(client):
+    with pytest.raises(Exception, match="three") as caught:
+        list(map_blocks(refuse_unpackably, range(3), on=client))
+    assert caught.value.__notes__ == ["In block 0: 0"]
+
+
 @pytest.mark.parametrize("place", ["one thread", "threads", "client"], indirect=True)
 def test_blocks_are_read_no_further_than_what_is_in_flight(place):
     taken = []
@@ -88,6 +97,12 @@ def test_memory_is_of_a_worker_and_shared_by_its_blocks():
     assert list(map_blocks(share, [7], memory="1MB", n_jobs=4)) == [(7, 1 << 18)]
 
 
+def test_memory_is_shared_by_threads_of_joblib():
+    with joblib.parallel_config("threading", n_jobs=4):
+        assert list(map_blocks(share, [7], memory="1MB", on="joblib")) == [(7, 1 << 18)]
+    assert list(map_blocks(share, [7], memory="1MB", on="joblib", n_jobs=2)) == [(7, 1 << 20)]
+
+
 def test_memory_on_a_cluster(client):
     assert list(map_blocks(share, [7], memory="1MB", on=client)) == [(7, 1 << 20)]
     with pytest.raises(ValueError, match=r"at most what a worker may have, 1\.9 GB .* got 3\.0 GB"):
@@ -103,6 +118,37 @@ def test_memory_for_a_function_that_does_not_take_it():
 def test_an_unknown_place_is_refused(on):
     with pytest.raises(ValueError, match="on must be None, 'threads', 'joblib'"):
         list(map_blocks(square, [1], on=on))
+
+
+def test_a_client_that_is_closed_or_asynchronous_is_refused(cluster):
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as closed:
+        pass
+    with pytest.raises(ValueError, match=r"must be a Client that is open; <Client.* was closed"):
+        list(map_blocks(square, [1], on=closed))
+
+    async def asked():
+        async with Client(
+            cluster.scheduler_address, asynchronous=True, set_as_default=False
+        ) as client:
+            with pytest.raises(TypeError, match="must be a Client that is not asynchronous"):
+                list(map_blocks(square, [1], on=client))
+
+    asyncio.run(asked())
+
+
+def test_no_connection_is_made_before_the_first_result(client, cluster):
+    def connected():
+        return {one for one in client.run_on_scheduler(clients) if one.startswith("Client")}
+
+    before = connected()
+    kept = map_blocks(square, [1], on=cluster.scheduler_address)
+    assert connected() == before
+    kept.close()
+    with pytest.raises(TypeError, match="pickle"):
+        list(map_blocks(partial(max, threading.Lock()), [1], on=cluster.scheduler_address))
+    assert connected() == before
 
 
 def test_a_window_must_have_room():
@@ -151,6 +197,37 @@ def test_a_worker_that_dies_is_survived(mortal, tmp_path):
     found = list(map_blocks(partial(die_once, tmp_path), range(6), on=mortal))
     assert [number for number, _ in found] == list(range(6))
     assert (tmp_path / "died").exists()
+
+
+def test_a_large_function_waits_for_workers():
+    """Where there is none, it cannot be handed to all of them; and a caller may end the wait."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+    large = partial(np.take, np.arange(20_000, dtype=np.float64))
+    looks = []
+
+    def enough(done, total):
+        looks.append(done)
+        if len(looks) > 3:
+            raise InterruptedError("enough")
+
+    with (
+        distributed.LocalCluster(
+            n_workers=0, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        with stoppable(enough), pytest.raises(InterruptedError, match="enough"):
+            list(map_blocks(large, [[1]], on=client))
+
+        async def replicate(futures, **how):
+            """Do as Dask does when all workers have died meanwhile."""
+            looks.append("none is left")
+            raise ValueError("Can not use replicate to delete data")
+
+        client.replicate = replicate
+        cluster.scale(1)
+        assert [one.tolist() for one in map_blocks(large, [[1]], on=client)] == [[1.0]]
+        assert looks[-1] == "none is left"
 
 
 def test_all_workers_may_die_at_once(mortal, kill_workers):

@@ -1,6 +1,7 @@
 """What an index is written by: adding, updating, mirroring, deleting."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Literal
 
 from textkin._validation import one_of
@@ -185,8 +186,9 @@ class ChangingIndex(OpenIndex):
             else:
                 assert isinstance(documents, Documents)
                 count = counting(documents, self._reading)
-                blocks = map_blocks(count, files, on=on, n_jobs=n_jobs)
-                counts = add_files(adding, documents, blocks, progress)
+                # What is raised keeps this frame, and would keep blocks that run.
+                with closing(map_blocks(count, files, on=on, n_jobs=n_jobs)) as blocks:
+                    counts = add_files(adding, documents, blocks, progress)
             deleted = 0
             if seen is not None:
                 deleted = adding.delete_others()

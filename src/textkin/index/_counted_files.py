@@ -5,6 +5,7 @@ The writer gives these words their numbers in the index, one block of files afte
 the index is the one that a single process makes.
 """
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ __all__ = ["CountFiles", "CountedFiles", "Refused", "counting", "file_blocks"]
 
 _BLOCK_FILES = 20_000
 _BLOCK_BYTES = 1 << 21
+_MOST_CHARACTERS = 1 << 29  # of a block: what is compressed may be any size
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,13 @@ class _Files:
 
     def rows(self, meter: Meter) -> Iterator[Row]:
         for entry in self.entries:
+            if entry.size and not entry.path.is_file():  # no reason to skip it
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "a worker does not see this file, which this process has found. Files must be "
+                    "reachable under the same path on every worker, and stay until they are added",
+                    str(entry.path),
+                )
             if entry.problem is None:
                 yield from file_rows(entry.path, entry.name, self.options, meter)
             else:
@@ -120,6 +129,7 @@ class CountFiles:
             progress=None,
         )
         contents: list[Content] = []
+        size = 0
         found = iter(documents)
         while True:
             id = None
@@ -129,6 +139,13 @@ class CountFiles:
                     break
                 id = document.id
                 contents.append(content_of(document))
+                size += len(document.text)
+                if size > _MOST_CHARACTERS:
+                    raise MemoryError(
+                        f"a file has more text than a worker can send at a time "
+                        f"({_MOST_CHARACTERS:,} characters, up to the document {shortened(id)}): "
+                        "split it, or add it without on=, which reads it piece by piece."
+                    )
             except (TypeError, ValueError) as error:
                 if documents.skipped is not None:  # all of this block was; others may have more
                     break

@@ -4,9 +4,12 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
+import numpy as np
+
+from textkin._typing import Int64Array
 from textkin._validation import integer, one_of, real
 from textkin.index._part_files import Parts, PartsWriter
 from textkin.index._records import documents_in, items_to_add
@@ -15,15 +18,18 @@ from textkin.index.ranking._asking import Scope
 from textkin.index.ranking._choosing import By, ranking_of
 from textkin.index.ranking._cluster import ClusterRanking
 from textkin.index.ranking._filters import Where
+from textkin.index.ranking._hybrids import Hybrid
 from textkin.index.ranking._pairs import NearPairs
 from textkin.index.ranking._pieces import on_worker
 from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
 from textkin.run import Place, ProgressCallback, map_blocks, memory_in_bytes
+from textkin.text.reading._items import Items
 
 __all__ = ["JoiningIndex"]
 
+_IDS = 1 << 16  # that are fetched at a time
 _AT_A_TIME = 2  # parts that are searched side by side: while the last blocks of one end
 
 
@@ -78,7 +84,9 @@ class JoiningIndex(SearchableIndex):
         ------
         ValueError
             If the folder was begun with other arguments, other queries, or another state of the
-            index.
+            index, or one of its parts is damaged.
+        FileExistsError
+            If the folder holds anything else.
 
         Notes
         -----
@@ -121,8 +129,7 @@ class JoiningIndex(SearchableIndex):
         search = partial(_found_of, ranker, min(int(k), view.n_rows), threshold, scope)
         done = 0
         total = items.total() or 0
-        texts = ((one.id, one.text) for one in documents_in(items, 0, with_ids=False))
-        chunks = _left(_chunks(texts, int(part)), writer)
+        chunks = _left(_chunks(_texts(items), int(part)), writer)
         for number, ids, ranked, digest in map_blocks(
             search, chunks, n_jobs=_AT_A_TIME if spread else 1
         ):
@@ -173,7 +180,12 @@ class JoiningIndex(SearchableIndex):
         Raises
         ------
         ValueError
-            If the folder was begun with other arguments or another state of the index.
+            If the folder was begun with other arguments or another state of the index, or one of
+            its parts is damaged.
+        FileExistsError
+            If the folder holds anything else.
+        MemoryError
+            If the pairs of one part take more than `memory`.
 
         See Also
         --------
@@ -215,9 +227,9 @@ class JoiningIndex(SearchableIndex):
             writer.write(
                 number,
                 {
-                    "first": ("string", view.ids(found.first)),
-                    "second": ("string", view.ids(found.second)),
-                    "distance": ("double", found.distances),
+                    "first": ("string", _ids(view, found.first)),
+                    "second": ("string", _ids(view, found.second)),
+                    "distance": ("double", [found.distances]),
                 },
             )
         return writer.parts()
@@ -226,19 +238,45 @@ class JoiningIndex(SearchableIndex):
 _Chunk = tuple[int, list[str], list[str], bytes, bool]
 
 
-def _state(view: View) -> list[int]:
-    """Return what tells one state of an index from others: every change gives another number."""
+def _state(view: View) -> list[object]:
+    """Return what tells one state of an index from all others.
+
+    Every change of an index gives another number; one that was made anew in its place may have the
+    same, so what it holds is told too.
+    """
     state = view.snapshot.state
-    return [state.number, state.documents, state.words_checksum]
+    digest = hashlib.sha256(repr([one.written() for one in view.snapshot.models.values()]).encode())
+    with view.snapshot.catalogue() as catalogue:
+        for wanted in ("name, value FROM settings", "position, digest FROM documents"):
+            for row in catalogue.execute(f"SELECT {wanted} ORDER BY 1"):
+                digest.update(repr(row).encode())
+    return [state.number, state.documents, digest.hexdigest()]
 
 
 def _described(ranking: Ranking) -> str:
     """Return all of a ranking that its answers depend on."""
     if isinstance(ranking, ClusterRanking):
         ranking = ranking.ranking
+    if isinstance(ranking, Hybrid):
+        kind, _, *rest = ranking._key()
+        return f"{kind!r}({', '.join(map(_described, ranking.parts))}, {rest})"
     if not isinstance(ranking, TransportRanking):
         return repr(ranking)
     return f"{on_worker(ranking, 1 << 29)!r}, masses {ranking._masses_key()}"
+
+
+def _texts(queries: Items) -> Iterator[tuple[str, str]]:
+    """Give id and text of each query; one that is none is named."""
+    found = documents_in(queries, 0, with_ids=False)
+    for number in count():
+        try:
+            one = next(found, None)
+        except (TypeError, ValueError) as error:
+            error.add_note(f"In query {number:,}, counted from 0.")
+            raise
+        if one is None:
+            return
+        yield one.id, one.text
 
 
 def _chunks(texts: Iterator[tuple[str, str]], size: int) -> Iterator[_Chunk]:
@@ -271,19 +309,20 @@ def _found_of(
     return number, ids, found, digest
 
 
-def _columns(view: View, ids: list[str], ranked: list[Ranked]) -> dict[str, tuple[str, list[Any]]]:
-    queries: list[str] = []
-    ranks: list[int] = []
-    rows: list[int] = []
-    scores: list[float] = []
-    for id, found in zip(ids, ranked, strict=bool(ranked)):
-        queries += [id] * len(found.rows)
-        ranks += range(len(found.rows))
-        rows += found.rows.tolist()
-        scores += found.scores.tolist()
+def _columns(
+    view: View, ids: list[str], ranked: list[Ranked]
+) -> dict[str, tuple[str, Iterable[Any]]]:
+    """Return the rows of a part, those of a query at a time."""
+    each = list(zip(ids, ranked, strict=bool(ranked)))
     return {
-        "query": ("string", queries),
-        "rank": ("int32", ranks),
-        "id": ("string", view.ids(rows)),
-        "score": ("double", scores),
+        "query": ("string", ([id] * len(found.rows) for id, found in each)),
+        "rank": ("int32", (np.arange(len(found.rows)) for _, found in each)),
+        "id": ("string", (view.ids(found.rows) for _, found in each)),
+        "score": ("double", (found.scores for _, found in each)),
     }
+
+
+def _ids(view: View, rows: Int64Array) -> Iterator[list[str]]:
+    """Give the ids of many rows, some at a time: strings of Python are large."""
+    for start in range(0, len(rows), _IDS):
+        yield view.ids(rows[start : start + _IDS])

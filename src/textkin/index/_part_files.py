@@ -3,12 +3,14 @@
 import io
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from textkin._folders import read_small
 from textkin.index._files import TEMPORARY, write_whole
 
 __all__ = ["Parts", "PartsWriter"]
@@ -16,6 +18,8 @@ __all__ = ["Parts", "PartsWriter"]
 _MANIFEST = "_join.json"  # readers of Parquet folders pass over what begins so
 _FORMAT = "textkin.join"
 _DIGEST = b"textkin.asked"
+_PART = re.compile(r"part-\d{8,}\.parquet")
+_LARGEST_MANIFEST = 1 << 26  # stop words and filters have any length
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,15 @@ class PartsWriter:
         manifest = self.folder / _MANIFEST
         if manifest.is_file():
             _check_same(manifest, wanted)
-            for left in self.folder.glob(f".*{TEMPORARY}"):  # by a call that was killed
-                with suppress(OSError):
-                    left.unlink()
-        elif any(self.folder.iterdir()):
+            self._refuse_others()
+            self._sweep("part-")
+            return
+        self._sweep(_MANIFEST)
+        if any(self.folder.iterdir()):
             raise FileExistsError(
                 f"{self.folder} is not empty, and nothing that a join has begun; pass a new folder."
             )
-        else:
-            write_whole(manifest, [json.dumps(wanted, indent=2).encode()])
+        write_whole(manifest, [json.dumps(wanted, indent=2).encode()])
 
     def has(self, number: int, digest: bytes = b"") -> bool:
         """Return whether a part is there; if so it is counted.
@@ -96,10 +100,16 @@ class PartsWriter:
         path = self._path(number)
         if not path.is_file():
             return False
-        with path.open("rb") as file:
-            found = self._parquet.ParquetFile(file)
-            metadata = found.schema_arrow.metadata or {}
-            rows = found.metadata.num_rows
+        try:
+            with path.open("rb") as file:
+                found = self._parquet.ParquetFile(file)
+                metadata = found.schema_arrow.metadata or {}
+                rows = found.metadata.num_rows
+        except (self._arrow.ArrowException, OSError) as error:
+            raise ValueError(
+                f"{path} cannot be read as Parquet ({error}); no join leaves a part half written. "
+                "Remove it, and the same call makes it again."
+            ) from error
         if metadata.get(_DIGEST) != digest:
             raise ValueError(
                 f"{path} was made for other queries than these: pass the queries with which this "
@@ -118,8 +128,8 @@ class PartsWriter:
         ----------
         number : int
             Which one.
-        columns : mapping of str to (str, list or ndarray)
-            Arrow's name of the type, and the values.
+        columns : mapping of str to (str, iterable of list or ndarray)
+            Arrow's name of the type, and the values, some at a time.
         digest : bytes
             Of what was asked.
         """
@@ -129,7 +139,7 @@ class PartsWriter:
             metadata={_DIGEST: digest},
         )
         arrays = [
-            arrow.array(values, type=field.type)
+            arrow.chunked_array([arrow.array(one, field.type) for one in values], field.type)
             for field, (_, values) in zip(schema, columns.values(), strict=True)
         ]
         table = arrow.Table.from_arrays(arrays, schema=schema)
@@ -141,8 +151,35 @@ class PartsWriter:
         self.rows += table.num_rows
 
     def parts(self) -> Parts:
-        """Return what there is."""
+        """Return what there is.
+
+        Raises
+        ------
+        ValueError
+            If there is more than was asked for.
+        """
+        there = sorted(path for path in self.folder.iterdir() if _PART.fullmatch(path.name))
+        if len(there) > self.files:
+            raise ValueError(
+                f"{there[self.files]} was made for more queries than these: pass the queries with "
+                "which this folder was begun, or a new folder."
+            )
         return Parts(self.folder, self.files, self.rows, self.made)
+
+    def _sweep(self, begin: str) -> None:
+        """Remove what a call that was killed has left half written."""
+        for left in self.folder.glob(f".{begin}*{TEMPORARY}"):
+            with suppress(OSError):
+                left.unlink()
+
+    def _refuse_others(self) -> None:
+        """Raise if readers of the folder would read what no join has written."""
+        for path in self.folder.iterdir():
+            if path.name[0] not in "._" and not _PART.fullmatch(path.name):
+                raise FileExistsError(
+                    f"{path} is nothing that a join has written, and would be read with its parts; "
+                    "move it elsewhere, or pass a new folder."
+                )
 
     def _path(self, number: int) -> Path:
         return self.folder / f"part-{number:08d}.parquet"
@@ -150,8 +187,8 @@ class PartsWriter:
 
 def _check_same(manifest: Path, wanted: Mapping[str, Any]) -> None:
     try:
-        found = json.loads(manifest.read_bytes())
-    except ValueError:
+        found = json.loads(read_small(manifest, _LARGEST_MANIFEST))
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FileExistsError(f"{manifest} is not what a join has written; pass a new folder.")

@@ -8,7 +8,7 @@ import inspect
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
@@ -43,12 +43,13 @@ def map_blocks(
     progress: ProgressCallback | None = None,
     in_flight: int | None = None,
     memory: str | int | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Call a function for every block, and give the results in the order of the blocks.
 
     Function and blocks travel, so let them be small and say where the data lie: paths, ranges of
-    rows. The function travels once whatever the number of blocks is; it may hold what all of them
-    need. Nothing is run before the first result is asked for.
+    rows. A function may hold what all blocks need: a large one travels once to each worker of a
+    Dask cluster (with "joblib" it goes with every block). Nothing is run before the first result is
+    asked for.
 
     Parameters
     ----------
@@ -198,15 +199,15 @@ def _takes_memory(function: Callable[..., Any]) -> bool:
 
 
 def _told(
-    results: Iterator[Result], progress: ProgressCallback | None, total: int
-) -> Iterator[Result]:
+    results: Generator[Result, None, None], progress: ProgressCallback | None, total: int
+) -> Generator[Result, None, None]:
     try:
         for done, result in enumerate(results, 1):
             if progress is not None:
                 progress(done, total)
             yield result
     finally:
-        results.close()  # type: ignore[attr-defined]  # all of them are generators
+        results.close()
 
 
 def _results(
@@ -215,7 +216,7 @@ def _results(
     on: Place,
     n_jobs: int | None,
     in_flight: int | None,
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     if isinstance(on, str) and on == "joblib":
         return _rounds(work, blocks, n_jobs, in_flight)
     if on is None or (isinstance(on, str) and on == "threads"):
@@ -228,7 +229,9 @@ def _results(
     return _window(DaskRunner(work, on), blocks, in_flight)
 
 
-def _window(runner: _Runner, blocks: Iterable[object], in_flight: int | None) -> Iterator[Any]:
+def _window(
+    runner: _Runner, blocks: Iterable[object], in_flight: int | None
+) -> Generator[Any, None, None]:
     """Keep so many blocks at a runner, and hand over the result of the first of them."""
     at_work: deque[tuple[Any, int, object]] = deque()
     with runner:
@@ -282,15 +285,20 @@ class _Threads(AbstractContextManager["_Threads"]):
 
 def _rounds(
     work: Work, blocks: Iterable[object], n_jobs: int | None, in_flight: int | None
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Run blocks with joblib, a round of them at a time."""
     import joblib
 
     check = stop_check()
     left = enumerate(blocks)
-    size = in_flight or 2 * joblib.effective_n_jobs(n_jobs)
+    at_once = joblib.effective_n_jobs(n_jobs)
+    size = in_flight or 2 * at_once
+    backend, _ = joblib.parallel.get_active_backend()
+    sharing = at_once if getattr(backend, "uses_threads", False) else 1  # the memory of one process
     with joblib.Parallel(n_jobs=n_jobs) as parallel:
         while taken := list(itertools.islice(left, size)):
             if check is not None:
                 check(0, 0)
-            yield from parallel(joblib.delayed(work.on)(number, block) for number, block in taken)
+            yield from parallel(
+                joblib.delayed(work.on)(number, block, sharing) for number, block in taken
+            )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import pickle
 import time
 import uuid
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from functools import cached_property
 from typing import Any
 
 from textkin.run._blocks import Work, shown
@@ -15,7 +18,6 @@ from textkin.run._stopping import stop_check, stoppable
 __all__ = ["DaskRunner", "connected", "threads_of"]
 
 _ASKS = 2.0  # seconds after which workers are asked for again: they come and go
-_ENDS = ("finished", "error", "cancelled")  # what is lost with a worker is under way again
 _LARGE = 1 << 16  # bytes of a function that go with every block
 _LOOKS = 0.02  # seconds between two looks whether the caller was told to stop
 
@@ -43,6 +45,8 @@ def connected(on: object) -> tuple[Any, bool]:
     if isinstance(on, Client):
         if on.asynchronous:
             raise TypeError("on must be a Client that is not asynchronous: Client(address).")
+        if on.status in ("closing", "closed"):
+            raise ValueError(f"on must be a Client that is open; {on!r} was closed.")
         return on, False
     if not isinstance(on, str):
         raise wrong
@@ -76,7 +80,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
 
     def __init__(self, work: Work, on: object) -> None:
         self._work = work
-        self._client, self._own = connected(on)
+        self._on = on
         self._check = stop_check()
         self._futures: dict[int, Any] = {}
         self._threads, self._asked = 0, 0.0
@@ -84,18 +88,26 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         self._group = f"textkin_{name}-{uuid.uuid4().hex}"  # Dask learns how long each kind takes
 
     def __enter__(self) -> DaskRunner:
+        self._client, self._own = connected(self._on)
+        return self
+
+    @cached_property
+    def _sent(self) -> Any:  # noqa: ANN401 (as all of Dask)
+        """The function, as it goes with every block: itself, or a future of it."""
         import cloudpickle
         import dask
 
-        self._sent: Any = _Opaque(self._work)
         packed = cloudpickle.dumps(self._work)
-        if len(packed) > _LARGE:
-            # Once is what the warning about large graphs asks for.
-            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-                self._sent = self._client.submit(_unpacked, packed, key=f"{self._group}-function")
-            # Tasks go to workers that have what they need: to all of them.
-            self._client.replicate([self._sent])
-        return self
+        if len(packed) <= _LARGE:
+            return _Opaque(self._work)
+        # Once is what the warning about large graphs asks for.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            sent = self._client.submit(_unpacked, packed, key=f"{self._group}-function")
+        # Tasks go to workers that have what they need: to all of them. Where a worker dies
+        # meanwhile, or none is left, others get it when they need it.
+        with suppress(AssertionError, ValueError):
+            self._waited(self._client.replicate([sent], asynchronous=True))
+        return sent
 
     def __exit__(self, *raised: object) -> None:
         try:
@@ -104,7 +116,7 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
                 self._client.cancel(left, force=True)
         finally:
             self._futures.clear()
-            self._sent = None
+            self.__dict__.pop("_sent", None)
             if self._own:
                 self._client.close()
 
@@ -126,11 +138,8 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
         """Wait for a block; one that has ended several workers is an error of its own."""
         from distributed import KilledWorker
 
-        while self._check is not None and future.status not in _ENDS:
-            self._check(0, 0)
-            time.sleep(_LOOKS)
         try:
-            result = future.result()
+            result = self._waited(self._client.gather(future, asynchronous=True))
         except KilledWorker as error:
             raise RuntimeError(
                 f"block {number} has ended {error.allowed_failures + 1} workers, and is not tried "
@@ -138,8 +147,22 @@ class DaskRunner(AbstractContextManager["DaskRunner"]):
                 "smaller, give less memory= to each, or give the workers a higher memory_limit. "
                 f"The block: {shown(block)}"
             ) from error
+        except Exception as error:
+            if not getattr(error, "__notes__", ()):  # Dask sends the words of what it cannot pack
+                error.add_note(f"In block {number}: {shown(block)}")
+            raise
         del self._futures[number]
         return result
+
+    def _waited(self, coroutine: Any) -> Any:  # noqa: ANN401
+        """Wait for something of Dask, which may take for ever where no worker is left."""
+        task = asyncio.run_coroutine_threadsafe(coroutine, self._client.loop.asyncio_loop)
+        try:
+            while self._check is not None and not concurrent.futures.wait([task], _LOOKS).done:
+                self._check(0, 0)
+            return task.result()
+        finally:
+            task.cancel()
 
 
 class _Opaque:

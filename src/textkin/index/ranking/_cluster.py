@@ -19,7 +19,7 @@ from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
 from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
-from textkin.index.ranking._workers import Asked, Found, NotHere, Opened, OpenedHere, Search, Seen
+from textkin.index.ranking._workers import Asked, Found, NotHere, OpenedHere, Rankers, Search, Seen
 from textkin.run import Place, map_blocks, memory_in_bytes, side_by_side
 
 __all__ = ["ClusterRanker", "ClusterRanking"]
@@ -141,13 +141,13 @@ class ClusterRanker(Ranker[Asked]):
     # ------------------------------------------------------------------ what is here
 
     @cached_property
-    def _opened(self) -> Opened:
-        return OpenedHere(self._described, self.view)
+    def _rankers(self) -> Rankers:
+        return Rankers(OpenedHere(self._described, self.view))
 
     @cached_property
     def _tail(self) -> Ranker[Any]:
         """What searches the documents that are in no segment; it knows all words and statistics."""
-        return self._opened.ranker_of([self.view.parts[-1]], self._ranking.memory)
+        return self._rankers.opened.ranker_of([self.view.parts[-1]], self._ranking.memory)
 
     @property
     def _local(self) -> Ranker[Any]:
@@ -246,7 +246,7 @@ class ClusterRanker(Ranker[Asked]):
 
     def _here(self, search: Search, seen: Seen) -> Found:
         """Search a block in this process, from the files that it has open."""
-        ranker = self._opened.ranker(seen.number, self._ranking.memory, self._kept)
+        ranker = self._rankers.ranker(seen.number, self._ranking.memory, self._kept)
         queries = [one.made(ranker) for one in search.asked]
         found = ranker.best_of_each(queries, search.limit, seen.thresholds, seen.mask())
         return Found(seen.number, found)

@@ -13,8 +13,9 @@ from textkin.index.ranking._pieces import Described, Lost, cut, described_for
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._transport_ranker import TransportRanker
 from textkin.index.ranking._view import View
-from textkin.index.ranking._workers import MissingSegment, Opened, OpenedHere, opened
+from textkin.index.ranking._workers import MissingSegment, OpenedHere, Rankers, opened
 from textkin.run import Place, ProgressCallback, map_blocks
+from textkin.run._memory import size_in_words
 from textkin.vectors._encode import Encoded
 
 __all__ = ["NearPairs", "Pairs"]
@@ -23,6 +24,7 @@ _ROWS = (512, 8192)  # of a block, at least and at most
 _BLOCKS = 16  # into which an index is cut, as far as that allows
 _KEPT = 2  # searched blocks that a worker has, which share its memory: they come one by one
 _TAIL = -1
+_BYTES = 24  # of a pair
 
 
 class Pairs(NamedTuple):
@@ -33,9 +35,25 @@ class Pairs(NamedTuple):
     distances: Float64Array
 
     @classmethod
-    def joined(cls, some: Iterable["Pairs"]) -> "Pairs":
-        """Put pairs together: by the first row, then by distance, then by the second."""
-        parts = [cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), *some]
+    def joined(cls, some: Iterable["Pairs"], memory: int) -> "Pairs":
+        """Put pairs together: by the first row, then by distance, then by the second.
+
+        Raises
+        ------
+        MemoryError
+            If they take more than some bytes.
+        """
+        parts = [cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        size = 0
+        for one in some:
+            size += sum(array.nbytes for array in one)
+            if size > memory:
+                raise MemoryError(
+                    f"more than {memory // _BYTES:,} pairs of one block of documents are so near, "
+                    f"which is all that {size_in_words(memory)} hold: pass a smaller threshold=, "
+                    "or more memory=."
+                )
+            parts.append(one)
         first, second, distances = map(np.concatenate, zip(*parts, strict=True))
         order = np.lexsort((second, distances, first))
         return cls(first[order], second[order], distances[order])
@@ -75,7 +93,7 @@ class PairSearch:
         except MissingSegment as missing:
             return task, Lost(task.searched, missing.segment, str(missing))
 
-    def on(self, here: Opened, task: Task, memory: int) -> Pairs:
+    def on(self, here: Rankers, task: Task, memory: int) -> Pairs:
         """Find the pairs with what is open."""
         ranker = here.ranker(task.searched, memory, _KEPT)
         assert isinstance(ranker, TransportRanker)
@@ -86,12 +104,12 @@ class PairSearch:
             queries = ranker.rows()
             from_row = np.arange(1, len(queries) + 1, dtype=np.int64)
         else:
-            other = here.ranker_of(here.parts(task.asked), 1)  # only read, never searched
+            parts = here.opened.parts(task.asked)
+            other = here.opened.ranker_of(parts, 1)  # only read, never searched
             assert isinstance(other, TransportRanker)
             queries = other.rows()
-        return Pairs.joined(
-            Pairs(*found) for found in ranker.within(queries, self.radius, from_row)
-        )
+        found = ranker.within(queries, self.radius, from_row)
+        return Pairs.joined((Pairs(*one) for one in found), memory)
 
 
 class NearPairs:
@@ -126,8 +144,9 @@ class NearPairs:
         self._starts = [int(view.starts[b[0].segment]) + b[0].first for b in blocks]
         self._tail_start = int(view.starts[-2])
         self._described = described_for(view, ranking, uuid.uuid4().hex, blocks)
-        self._here = OpenedHere(self._described, view)
-        ranker = self._here.ranker_of([view.parts[-1]], memory)
+        here = OpenedHere(self._described, view)
+        self._here = Rankers(here)
+        ranker = here.ranker_of([view.parts[-1]], memory)
         assert isinstance(ranker, TransportRanker)
         self._tail = ranker
         self._work = PairSearch(self._described, ranker.rows(), radius)
@@ -170,12 +189,11 @@ class NearPairs:
             progress=progress,
         )
         for part, some in groupby(found, key=lambda one: one[0].searched):
-            yield part, Pairs.joined(self._placed(task, pairs) for task, pairs in some)
+            yield part, Pairs.joined((self._placed(*one) for one in some), self._memory)
         if last in numbers:
             rows = np.arange(1, len(self._work.tail) + 1, dtype=np.int64)
-            pairs = Pairs.joined(
-                Pairs(*one) for one in self._tail.within(self._work.tail, self._work.radius, rows)
-            )
+            found_here = self._tail.within(self._work.tail, self._work.radius, rows)
+            pairs = Pairs.joined((Pairs(*one) for one in found_here), self._memory)
             start = self._tail_start
             yield last, Pairs(pairs.first + start, pairs.second + start, pairs.distances)
 

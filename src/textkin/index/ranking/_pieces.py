@@ -7,14 +7,16 @@ documents were deleted, the words and the statistics of the state.
 
 import errno
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from textkin._folders import MANIFEST
 from textkin._typing import BoolArray, Int64Array
 from textkin.index._catalogue import SegmentRecord, State
+from textkin.index._files import file_hash
 from textkin.index._segment import Segment, SegmentDamage
 from textkin.index._settings import Reading, VectorSet
 from textkin.index._snapshot import SEGMENTS, Part
@@ -23,7 +25,16 @@ from textkin.index.ranking._terms import TermRanking
 from textkin.index.ranking._transport import TransportRanking
 from textkin.index.ranking._view import View
 
-__all__ = ["Described", "Lost", "Piece", "cut", "described_for", "on_worker", "part_of"]
+__all__ = [
+    "Described",
+    "Lost",
+    "Piece",
+    "cut",
+    "described_for",
+    "hash_of_vectors",
+    "on_worker",
+    "part_of",
+]
 
 _OF_ROWS = ("positions", "lengths")  # arrays of a segment with a number for each row
 
@@ -69,7 +80,7 @@ class Described:
     reading : Reading
         How texts become words.
     vectors : VectorSet
-        The word vectors.
+        The word vectors, with a hash that tells them from others where the ranking has them.
     blocks : list of list of Piece
         What is searched at a time.
     """
@@ -123,7 +134,9 @@ def part_of(segment: Segment, live: BoolArray, piece: Piece) -> Part:
     arrays["indptr"] = indptr - start
     for name in ("indices", "counts"):
         arrays[name] = segment.arrays[name][start:end]
-    return Part(Segment(segment.extent, arrays, segment.mapped), live[rows])
+    cut_out = Segment(segment.extent, arrays, segment.mapped)
+    cut_out.bags  # noqa: B018 (checks them)
+    return Part(cut_out, live[rows])
 
 
 def on_worker(ranking: Ranking, memory: int) -> Ranking:
@@ -157,6 +170,10 @@ def described_for(view: View, ranking: Ranking, token: str, blocks: list[list[Pi
         ]
         tail_words = catalogue.words(state.tail_word, state.words)
         vectors = VectorSet.from_json(catalogue.setting("vectors"))
+    if isinstance(ranking, TransportRanking) and vectors.name == "own":
+        # Workers have vectors of the indexes before, and another one may have lain in this folder.
+        view.vectors()  # says what is wrong with them, if anything is
+        vectors = replace(vectors, sha256=hash_of_vectors(snapshot.folder))
     return Described(
         token,
         str(snapshot.folder),
@@ -170,6 +187,11 @@ def described_for(view: View, ranking: Ranking, token: str, blocks: list[list[Pi
         vectors,
         blocks,
     )
+
+
+def hash_of_vectors(folder: Path) -> str:
+    """Return what tells the word vectors in an index from others: a hash of their manifest."""
+    return file_hash(folder / VectorSet.FOLDER / MANIFEST)
 
 
 def _with_statistics(ranking: Ranking, view: View) -> Ranking:

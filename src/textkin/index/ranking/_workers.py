@@ -21,7 +21,14 @@ from textkin._typing import BoolArray, Int64Array
 from textkin.index._models import Models
 from textkin.index._segment import Segment, SegmentDamage, map_segment
 from textkin.index._snapshot import Part, Snapshot
-from textkin.index.ranking._pieces import Described, Lost, Piece, on_worker, part_of
+from textkin.index.ranking._pieces import (
+    Described,
+    Lost,
+    Piece,
+    hash_of_vectors,
+    on_worker,
+    part_of,
+)
 from textkin.index.ranking._ranking import Ranked, Ranker
 from textkin.index.ranking._view import Bag, View
 
@@ -33,6 +40,7 @@ __all__ = [
     "Opened",
     "OpenedHere",
     "PieceView",
+    "Rankers",
     "Search",
     "Seen",
     "opened",
@@ -59,7 +67,7 @@ class Asked:
         assert self.row is not None
         if isinstance(ranker.view, PieceView):
             assert self.bag is not None
-            ranker.view.asked[self.row] = self.bag
+            ranker.view.asked.bag = self.bag
         return ranker.of_row(self.row)
 
 
@@ -134,9 +142,9 @@ class Search:
             return NotHere(block.number)
         try:
             ranker = here.ranker(block.number, memory, self.kept)
+            queries = [one.made(ranker) for one in self.asked]  # words are in all segments
         except MissingSegment as missing:
             return Lost(block.number, missing.segment, str(missing))
-        queries = [one.made(ranker) for one in self.asked]
         found = ranker.best_of_each(queries, self.limit, block.thresholds, block.mask())
         return Found(block.number, found)
 
@@ -151,19 +159,18 @@ class MissingSegment(Exception):
 
 # ---------------------------------------------------------------------- what a worker keeps
 
-_states: "OrderedDict[str, Opened]" = OrderedDict()
+_states: "OrderedDict[str, Rankers]" = OrderedDict()
 _guard = threading.Lock()
 
 
-def opened(token: str, described: Described | None) -> "Opened | None":
+def opened(token: str, described: Described | None) -> "Rankers | None":
     """Return the state of a description, opened once; None if it is not here."""
     with _guard:
         found = _states.get(token)
         if found is None:
             if described is None:
                 return None
-            spaces = _spaces(described)
-            found = _states[token] = Opened(described, spaces)
+            found = _states[token] = Rankers(Opened(described, _spaces(described)))
             while len(_states) > _STATES:
                 _states.popitem(last=False)
         _states.move_to_end(token)
@@ -172,7 +179,7 @@ def opened(token: str, described: Described | None) -> "Opened | None":
 
 def _spaces(described: Described) -> dict[Any, object]:
     """Return the word vectors that another state of the same index has loaded."""
-    for other in reversed(_states.values()):
+    for other in (one.opened for one in reversed(_states.values())):
         if (other.described.folder, other.described.vectors) == (
             described.folder,
             described.vectors,
@@ -201,31 +208,6 @@ class Opened:
         self.kept = kept
         self._mutex = threading.RLock()
         self._segments: dict[int, Segment] = {}
-        self._rankers: OrderedDict[int, Ranker[Any]] = OrderedDict()
-
-    def ranker(self, number: int, memory: int, kept: int = 1) -> Ranker[Any]:
-        """Return what searches a block, made once.
-
-        Parameters
-        ----------
-        number : int
-            Which block.
-        memory : int
-            Bytes for the tables of all blocks that are kept, of all states.
-        kept : int
-            How many those of one state are.
-        """
-        with self._mutex:
-            found = self._rankers.get(number)
-            if found is None:
-                parts = self.parts(number)
-                found = self._rankers[number] = self.ranker_of(
-                    parts, max(1, memory // (kept * _STATES))
-                )
-                while len(self._rankers) > kept:  # those of workers that died, or were busy
-                    self._rankers.popitem(last=False)
-            self._rankers.move_to_end(number)
-            return found
 
     def parts(self, number: int) -> list[Part]:
         """Return the rows of a block."""
@@ -246,7 +228,13 @@ class Opened:
         key = ("vectors",)
         with self._mutex:
             if key not in self.kept:
-                self.kept[key] = self.described.vectors.load(Path(self.described.folder))
+                folder, vectors = Path(self.described.folder), self.described.vectors
+                if vectors.name == "own" and hash_of_vectors(folder) != vectors.sha256:
+                    raise ValueError(
+                        f"{folder} has other word vectors than when it was opened: another index "
+                        "lies there now. Open it again with Index.open."
+                    )
+                self.kept[key] = vectors.load(folder)
             return self.kept[key]
 
     def _segment(self, number: int) -> Segment:
@@ -304,6 +292,9 @@ class OpenedHere(Opened):
         super().__init__(described, view.kept)
         self._view = view
 
+    def _vectors(self) -> Any:  # noqa: ANN401
+        return self._view.vectors()
+
     def _part(self, piece: Piece) -> Part:
         part = self._view.parts[piece.segment]
         return part_of(part.segment, part.live, piece)
@@ -312,6 +303,47 @@ class OpenedHere(Opened):
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
         """The words of all segments and of the tail."""
         return self._view.snapshot.packed_words
+
+
+class Rankers:
+    """What searches the blocks of a state, the last few of them.
+
+    Rankers know the state, and it does not know them: so what is no more wanted is let go at once,
+    with its files and the read transaction of a catalogue.
+
+    Parameters
+    ----------
+    opened : Opened
+        The state.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self._mutex = threading.Lock()
+        self._rankers: OrderedDict[int, Ranker[Any]] = OrderedDict()
+
+    def ranker(self, number: int, memory: int, kept: int = 1) -> Ranker[Any]:
+        """Return what searches a block, made once.
+
+        Parameters
+        ----------
+        number : int
+            Which block.
+        memory : int
+            Bytes for the tables of all blocks that are kept, of all states.
+        kept : int
+            How many those of one state are.
+        """
+        with self._mutex:
+            found = self._rankers.get(number)
+            if found is None:
+                parts = self.opened.parts(number)
+                share = max(1, memory // (kept * _STATES))
+                found = self._rankers[number] = self.opened.ranker_of(parts, share)
+                while len(self._rankers) > kept:  # those of workers that died, or were busy
+                    self._rankers.popitem(last=False)
+            self._rankers.move_to_end(number)
+            return found
 
 
 class PieceSnapshot(Snapshot):
@@ -356,14 +388,15 @@ class _Words:
 class PieceView(View):
     """Some parts of a state as rankings see it.
 
-    A query that is a document comes from elsewhere: its words are in `asked`, by its row.
+    A query that is a document comes from elsewhere: its words are the ``bag`` of `asked`.
     """
 
-    @cached_property
-    def asked(self) -> dict[int, Bag]:
-        """The words of documents that are queries."""
-        return {}
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 (of View)
+        super().__init__(*arguments)
+        self.asked = threading.local()  # each thread has a query of its own
+        self.let_go()  # its ranker keeps what it needs, and would be kept by it
 
     def bag_of_row(self, row: int) -> Bag:
-        """Return the words of a document that is a query."""
-        return self.asked[row]
+        """Return the words of the document that is the query."""
+        found: Bag = self.asked.bag
+        return found

@@ -1,0 +1,120 @@
+"""Joins and builds that are killed or interrupted: what is left is consistent, and goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cluster import ended
+from cluster.stores import TEXTS, filled
+from textkin import Index, read
+from textkin.index.ranking import _cluster, _pairs
+
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
+        yield index
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
+    monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
+
+
+@contextmanager
+def started(*arguments):
+    """Run the script beside this file, in a group of processes of its own."""
+    tests = str(Path(__file__).parents[1])
+    with subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("ended.py"), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": tests},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+
+
+def rows(parts):
+    return parquet.read_table(parts.folder).to_pylist()
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_join_that_is_killed_at_any_write_goes_on(store, tmp_path, at):
+    """A manifest and three parts: each is flushed, renamed, and its folder flushed."""
+    with started("killed", "join", store.path, tmp_path / "one", at) as child:
+        _, told = child.communicate(timeout=120)
+    assert child.returncode == -signal.SIGKILL, told
+    parts = ended.call("join", store, tmp_path / "one")
+    assert rows(parts) == rows(ended.call("join", store, tmp_path / "two"))
+    assert (parts.files, parts.made) == (3, 3 - max(0, (at - 2) // 2))
+    assert not list((tmp_path / "one").glob(".*"))
+
+
+def test_pairs_that_are_killed_go_on(store, tmp_path):
+    with started("killed", "pairs", store.path, tmp_path / "one", 7) as child:
+        _, told = child.communicate(timeout=120)
+    assert child.returncode == -signal.SIGKILL, told
+    parts = ended.call("pairs", store, tmp_path / "one")
+    assert parts.made == parts.files - 2
+    assert rows(parts) == rows(ended.call("pairs", store, tmp_path / "two"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "everyone"), [("join", False), ("join", True), ("pairs", False), ("add", True)]
+)
+def test_ctrl_c_on_a_cluster(store, tmp_path, kind, everyone):
+    """From a terminal Ctrl-C goes to the processes of workers too, which end then."""
+    pytest.importorskip("distributed", reason="Dask is not installed here")
+    path, folder = store.path, tmp_path / "one"
+    if kind == "add":
+        folder.mkdir()
+        for number, text in enumerate(TEXTS):
+            (folder / f"{number:02}.txt").write_text(text)
+        path = tmp_path / "new.kin"
+        Index.create(path).close()
+    with started("interrupted", kind, path, folder, 0 if everyone else 2) as child:
+        assert child.stdout.readline().strip().isdigit()
+        (os.killpg if everyone else os.kill)(child.pid, signal.SIGINT)
+        told, errors = child.communicate(timeout=120)
+    assert child.returncode == 0, errors
+    assert told.split()[-1] == "interrupted"
+    if kind != "add":
+        parts = ended.call(kind, store, folder)
+        assert rows(parts) == rows(ended.call(kind, store, tmp_path / "two"))
+        return
+    with Index.open(path) as index:
+        index.verify()
+        there = len(index)
+        assert 0 < there < len(TEXTS)
+        assert there % 3 == 0
+        assert index.ids() == [one.id for one in read(folder)][:there]
+
+
+def test_blocks_stop_when_the_process_that_asked_is_killed(client, cluster, tmp_path):
+    def marks(kind):
+        return sorted(path.stem for path in tmp_path.glob(f"*.{kind}"))
+
+    end = time.monotonic() + 60
+    with started("waiting", tmp_path, cluster.scheduler_address) as child:
+        while len(marks("begun")) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        child.kill()
+    while marks("stopped") != marks("begun") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert marks("stopped") == marks("begun")
+    assert len(marks("begun")) == 2
