@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=positive, default=list(SIZES))
     parser.add_argument("--surfaces", nargs="+", choices=SURFACES, default=list(SURFACES))
     parser.add_argument("--queries", nargs=3, type=positive, metavar=("WARM", "SINGLE", "BATCH"))
-    parser.add_argument("--again", action="store_true", help="forget what was measured before")
+    parser.add_argument("--again", action="store_true", help="measure what is asked for anew")
     parser.add_argument("--estimate", action="store_true", help="only tell what it will cost")
     parser.add_argument("--folder", type=Path, help="where documents and indexes lie for a while")
     parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "images")
@@ -243,8 +243,16 @@ def main() -> None:
         return
     asked = Asked(*arguments.queries) if arguments.queries else Asked()
     kept: list[Entry] = []
-    if arguments.out.is_file() and not arguments.again:
+    if arguments.out.is_file():
         kept = json.loads(arguments.out.read_text(encoding="utf-8"))["measured"]
+    if arguments.again:
+        kept = [
+            entry
+            for entry in kept
+            if entry["collection"] not in kinds
+            or entry["documents"] not in sizes_of(entry["collection"], arguments.sizes)
+            or entry["surface"] not in arguments.surfaces
+        ]
     command = "python benchmarks/growth.py " + " ".join(
         f"--{name} {' '.join(map(str, getattr(arguments, name)))}"
         for name in ("collections", "sizes", "surfaces")
