@@ -149,13 +149,13 @@ double Refiner::bound(std::size_t row, double enough) {
     return as_cost(std::max(first, second));
 }
 
-double Refiner::sharp_bound(std::size_t row, double enough) {
+double Refiner::sharp_bound(std::size_t row, double enough, Stop& stop) {
     read(row);
     const std::size_t count = rows_.size();
     if (!Sharpener::pays(count, words_) || Sharpener::bytes_needed(count, width_) > bytes_)
         return 0;
     const SmallCosts costs{rows_, words_, width_, closed_.data(), masses_, left_};
-    return as_cost(sharpener_.bound(costs, (enough + slack_) / unit_));
+    return as_cost(sharpener_.bound(costs, (enough + slack_) / unit_, stop));
 }
 
 void Refiner::trim(std::size_t bytes) {

@@ -384,11 +384,11 @@ TEST(search_sharp_bounds_are_bounds_and_sharp) {
         PairSolver solver;
         for (std::size_t row = 0; row < rows.size(); ++row) {
             const double distance = solver.distance(table.view(), cost, query[0], all[row], stop);
-            const double sharp = refiner.sharp_bound(row, far);
+            const double sharp = refiner.sharp_bound(row, far, stop);
             const double refined = refiner.bound(row, far);
             CHECK(sharp >= 0 && sharp <= distance * (1 + 2e-6));
-            CHECK(without_memory.sharp_bound(row, far) <= 0);
-            const double enough = refiner.sharp_bound(row, distance / 2);
+            CHECK(without_memory.sharp_bound(row, far, stop) <= 0);
+            const double enough = refiner.sharp_bound(row, distance / 2, stop);
             CHECK(enough > std::min(distance / 2, sharp) || sharp <= distance / 2);
             CHECK(enough <= distance * (1 + 2e-6));
             // Not where words are few or the same, where 16 bits cannot tell costs apart, or where
