@@ -9,7 +9,7 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kPanelsOfAPart = 64;
-constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, by a few subtractions
+constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, for each entry
 
 } // namespace
 
@@ -96,8 +96,12 @@ void Refiner::read(std::size_t row) {
     const Columns& columns = corpus_->columns();
     const auto places = corpus_->places();
     const double total = corpus_->total(row);
+    const std::size_t entries = block->end(within) - block->begin(within);
+    // Masses that cancel may leave rounding errors behind, which have nowhere to go and would be
+    // charged the largest cost.
+    stray_ = static_cast<double>(entries + words_) * kMassRounding * static_cast<double>(kFarthest);
     // A document may need as many panels as it has words, and all of them until it is done with.
-    if (panels_.size() + block->end(within) - block->begin(within) > most_panels_) forget_panels();
+    if (panels_.size() + entries > most_panels_) forget_panels();
     rows_.clear();
     masses_.clear();
     left_ = shares_;
@@ -121,12 +125,8 @@ void Refiner::read(std::size_t row) {
     }
 }
 
-// Masses that cancel may leave a rounding error behind, which has nowhere to go and would be
-// charged the largest cost.
 double Refiner::as_cost(double sum) const {
-    const double stray =
-        static_cast<double>(rows_.size() + words_) * kMassRounding * static_cast<double>(kFarthest);
-    return std::max(0.0, (sum - stray) * unit_ * (1 - 1e-12) - slack_);
+    return std::max(0.0, (sum - stray_) * unit_ * (1 - 1e-12) - slack_);
 }
 
 double Refiner::bound(std::size_t row, double enough) {

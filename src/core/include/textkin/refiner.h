@@ -55,6 +55,7 @@ class Refiner {
     // Of the document at hand.
     std::vector<const std::int16_t*> rows_;
     std::vector<double> masses_, left_;
+    double stray_ = 0; // of rounding errors at most, in units
     Buffer<std::int16_t> closed_, row_least_, column_least_, rest_;
     Sharpener sharpener_;
 
