@@ -49,6 +49,18 @@ def test_weights_of_a_wide_range(case, cost, algorithm, k):
     same_as(mover.search(queries, k, algorithm=algorithm), expected)
 
 
+@pytest.mark.parametrize("cost", COSTS)
+def test_certificates_know_which_words_weigh_nothing_beside_others(rng, cost):
+    """Some of these masses are 0 in whole numbers, and such words are not there."""
+    table, bags = random_corpus(rng, 30, 60)
+    bags *= 10.0 ** rng.integers(-20, 1, size=bags.shape)
+    mover = WordMover(table, cost=cost).fit(bags)
+    found = mover.search(bags[:4], 2)
+    same_as(found, by_brute_force(mover.pairwise(bags[:4], bags), 2))
+    for query in range(4):
+        assert found.certificate(query).verify(sample=None).exact
+
+
 @pytest.mark.parametrize("scale", [1e-38, 1e-10, 1, 1e10, 1e20])
 def test_one_odd_vector_spoils_neither_answers_nor_bounds(rng, scale):
     """Issue 6: one scale for all vectors made every bound useless where a single one was odd."""
