@@ -57,12 +57,13 @@ const std::int16_t* Refiner::costs_of(std::int32_t place) {
     const auto panel = static_cast<std::size_t>(place) / kPanelWords;
     if (turned_[panel] == 0) {
         const std::size_t number = panels_.size();
+        if (number / kPanelsOfAPart == parts_.size()) {
+            Buffer<std::int16_t> part; // there only with its memory, even if that is not to be had
+            part.grow(kPanelsOfAPart * kPanelWords * width_);
+            parts_.push_back(std::move(part));
+        }
         panels_.push_back(static_cast<std::int32_t>(panel));
         turned_[panel] = static_cast<std::int32_t>(number + 1);
-        if (number / kPanelsOfAPart == parts_.size()) {
-            parts_.emplace_back();
-            parts_.back().grow(kPanelsOfAPart * kPanelWords * width_);
-        }
         kernels().turn_panel(rows_of_query_.data(), words_, panel * kPanelWords,
                              parts_[number / kPanelsOfAPart].data() +
                                  number % kPanelsOfAPart * kPanelWords * width_,
