@@ -158,8 +158,9 @@ void BestFirst::work(unsigned threads, std::size_t bytes, Stop& stop) {
                 lock.unlock();
                 {
                     const Timed timed(seconds);
-                    candidate.bound = std::max(
-                        candidate.bound, workspace->refiner.sharp_bound(candidate.row, enough));
+                    candidate.bound =
+                        std::max(candidate.bound,
+                                 workspace->refiner.sharp_bound(candidate.row, enough, stop));
                     candidate.sharp = true;
                 }
                 lock.lock();

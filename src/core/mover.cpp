@@ -120,13 +120,14 @@ double PairSolver::cost_of(const Shipment& shipment) const {
 }
 
 // Of what split() left to move, from the costs at hand; 0 where it would not save work.
-double PairSolver::sharp_bound(double enough) {
+double PairSolver::sharp_bound(double enough, Stop& stop) {
     constexpr float least = 1e-30F; // of which the inverse is in range
-    if (!(enough < std::numeric_limits<double>::infinity()) || !(costs_.largest > least) ||
-        !Sharpener::pays(a_.size(), b_.size()))
-        return 0;
     const std::size_t width = padded(b_.size());
-    held_ = std::max(held_, bytes_needed(a_.size(), b_.size()) + a_.size() * width * 6);
+    const std::size_t bytes = bytes_needed(a_.size(), b_.size()) + a_.size() * width * 6;
+    if (!(enough < std::numeric_limits<double>::infinity()) || !(costs_.largest > least) ||
+        !Sharpener::pays(a_.size(), b_.size()) || bytes > kMostBytes)
+        return 0;
+    held_ = std::max(held_, bytes);
     small_costs_.grow(a_.size() * width);
     small_rows_.clear();
     // Lower by more than the rounding of the product.
@@ -142,8 +143,9 @@ double PairSolver::sharp_bound(double enough) {
     a_shares_ = shares(a_.masses, total_);
     b_shares_ = shares(b_.masses, total_);
     const double unit = costs_.unit / static_cast<double>(scale);
-    const double found = sharpener_.bound(
-        {small_rows_, b_.size(), width, none_closed_.data(), a_shares_, b_shares_}, enough / unit);
+    const double found =
+        sharpener_.bound({small_rows_, b_.size(), width, none_closed_.data(), a_shares_, b_shares_},
+                         enough / unit, stop);
     return found * unit * (1 - 1e-7);
 }
 
@@ -156,7 +158,7 @@ double PairSolver::solve(const VectorTable& table, Cost cost, Stop& stop, double
     if (a_.size() == 0) return 0;
     held_ = std::max(held_, bytes_needed(a_.size(), b_.size()));
     kernel_.compute(table, cost, a_.words, b_.words, stop, costs_);
-    if (sharp_bound(enough) > enough) return std::numeric_limits<double>::infinity();
+    if (sharp_bound(enough, stop) > enough) return std::numeric_limits<double>::infinity();
     double sum = 0;
     if (a_.size() == 1 || b_.size() == 1) {
         ship_directly();

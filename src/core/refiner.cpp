@@ -9,7 +9,7 @@ namespace textkin {
 namespace {
 
 constexpr std::size_t kPanelsOfAPart = 64;
-constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, by a few subtractions
+constexpr double kMassRounding = 0x1p-50; // of a mass, which is at most 1, for each entry
 
 } // namespace
 
@@ -57,12 +57,13 @@ const std::int16_t* Refiner::costs_of(std::int32_t place) {
     const auto panel = static_cast<std::size_t>(place) / kPanelWords;
     if (turned_[panel] == 0) {
         const std::size_t number = panels_.size();
+        if (number / kPanelsOfAPart == parts_.size()) {
+            Buffer<std::int16_t> part; // there only with its memory, even if that is not to be had
+            part.grow(kPanelsOfAPart * kPanelWords * width_);
+            parts_.push_back(std::move(part));
+        }
         panels_.push_back(static_cast<std::int32_t>(panel));
         turned_[panel] = static_cast<std::int32_t>(number + 1);
-        if (number / kPanelsOfAPart == parts_.size()) {
-            parts_.emplace_back();
-            parts_.back().grow(kPanelsOfAPart * kPanelWords * width_);
-        }
         kernels().turn_panel(rows_of_query_.data(), words_, panel * kPanelWords,
                              parts_[number / kPanelsOfAPart].data() +
                                  number % kPanelsOfAPart * kPanelWords * width_,
@@ -96,8 +97,12 @@ void Refiner::read(std::size_t row) {
     const Columns& columns = corpus_->columns();
     const auto places = corpus_->places();
     const double total = corpus_->total(row);
+    const std::size_t entries = block->end(within) - block->begin(within);
+    // Masses that cancel may leave rounding errors behind, which have nowhere to go and would be
+    // charged the largest cost.
+    stray_ = static_cast<double>(entries + words_) * kMassRounding * static_cast<double>(kFarthest);
     // A document may need as many panels as it has words, and all of them until it is done with.
-    if (panels_.size() + block->end(within) - block->begin(within) > most_panels_) forget_panels();
+    if (panels_.size() + entries > most_panels_) forget_panels();
     rows_.clear();
     masses_.clear();
     left_ = shares_;
@@ -121,12 +126,8 @@ void Refiner::read(std::size_t row) {
     }
 }
 
-// Masses that cancel may leave a rounding error behind, which has nowhere to go and would be
-// charged the largest cost.
 double Refiner::as_cost(double sum) const {
-    const double stray =
-        static_cast<double>(rows_.size() + words_) * kMassRounding * static_cast<double>(kFarthest);
-    return std::max(0.0, (sum - stray) * unit_ * (1 - 1e-12) - slack_);
+    return std::max(0.0, (sum - stray_) * unit_ * (1 - 1e-12) - slack_);
 }
 
 double Refiner::bound(std::size_t row, double enough) {
@@ -149,13 +150,13 @@ double Refiner::bound(std::size_t row, double enough) {
     return as_cost(std::max(first, second));
 }
 
-double Refiner::sharp_bound(std::size_t row, double enough) {
+double Refiner::sharp_bound(std::size_t row, double enough, Stop& stop) {
     read(row);
     const std::size_t count = rows_.size();
     if (!Sharpener::pays(count, words_) || Sharpener::bytes_needed(count, width_) > bytes_)
         return 0;
     const SmallCosts costs{rows_, words_, width_, closed_.data(), masses_, left_};
-    return as_cost(sharpener_.bound(costs, (enough + slack_) / unit_));
+    return as_cost(sharpener_.bound(costs, (enough + slack_) / unit_, stop));
 }
 
 void Refiner::trim(std::size_t bytes) {

@@ -41,18 +41,20 @@ void close_columns(std::span<const std::int16_t> closed, std::size_t width, std:
     std::fill(values + closed.size(), values + width, std::int16_t{0});
 }
 
-double Sharpener::bound(const SmallCosts& costs, double enough) {
+double Sharpener::bound(const SmallCosts& costs, double enough, Stop& stop) {
     lay_out(costs);
     kernels().least_both_ways(costs.rows.data(), costs.rows.size(), costs.width, costs.closed,
                               row_least_.data(), column_values_.data());
     std::copy_n(row_least_.data(), costs.rows.size(), row_values_.data());
     const double first = complete(costs);
     const double mass = std::accumulate(costs.row_masses.begin(), costs.row_masses.end(), 0.0);
+    // What is left of mass that cancels may be any amount, on either side.
+    const double mean = std::min(first / mass, static_cast<double>(kFarthest));
     double bound = first;
     for (const Smoothing& smoothing : kSmoothings) {
-        const double softness = smoothing.softness * first / mass;
+        const double softness = smoothing.softness * mean;
         if (bound > enough || !(softness > kLeastSoftness)) break;
-        smooth(costs, softness, smoothing.rounds);
+        smooth(costs, softness, smoothing.rounds, stop);
         bound = std::max(bound, complete(costs));
     }
     return bound;
@@ -91,23 +93,33 @@ double Sharpener::complete(const SmallCosts& costs) {
 // that neither they nor what they leave of open columns nor what that leaves of rows needs more
 // than 16 bits: not below 0, and above the least cost of a row by at most what the largest cost
 // leaves free.
-void Sharpener::smooth(const SmallCosts& costs, double softness, std::size_t rounds) {
+void Sharpener::smooth(const SmallCosts& costs, double softness, std::size_t rounds, Stop& stop) {
     const Kernels& run = kernels();
     const std::size_t count = costs.rows.size();
     run.closeness(costs.rows.data(), count, costs.width, row_values_.data(), column_values_.data(),
                   static_cast<float>(-std::numbers::log2e / softness), close_.data());
-    run.balance(close_.data(), count, costs.width, row_shares_.data(), column_shares_.data(),
-                rounds, column_factors_.data(), column_sums_.data(), row_sums_.data());
+    const auto balance = [&](float* column_sums) {
+        run.balance(close_.data(), count, costs.width, row_shares_.data(), column_shares_.data(),
+                    column_factors_.data(), column_sums, row_sums_.data());
+    };
+    std::copy_n(column_shares_.data(), costs.width, column_factors_.data());
+    for (std::size_t round = 0; round < rounds; ++round) {
+        stop.throw_if_requested();
+        balance(column_sums_.data());
+    }
+    balance(nullptr);
     const auto value = [&](std::size_t i) {
         return row_values_[i] - softness * std::log(static_cast<double>(row_sums_[i]));
     };
-    // All may be moved by the same amount, as both sides have the same mass.
     const double room = kFarthest - largest_cost(costs);
+    const auto most = [&](std::size_t i) { // the least cost itself is beyond if no column is open
+        return std::min(row_least_[i] + room, static_cast<double>(kFarthest));
+    };
+    // All may be moved by the same amount, as both sides have the same mass.
     double move = kFarthest;
-    for (std::size_t i = 0; i < count; ++i) move = std::min(move, row_least_[i] + room - value(i));
+    for (std::size_t i = 0; i < count; ++i) move = std::min(move, most(i) - value(i));
     for (std::size_t i = 0; i < count; ++i)
-        row_values_[i] =
-            static_cast<std::int16_t>(std::clamp(value(i) + move, 0.0, row_least_[i] + room));
+        row_values_[i] = static_cast<std::int16_t>(std::clamp(value(i) + move, 0.0, most(i)));
 }
 
 } // namespace textkin

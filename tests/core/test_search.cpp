@@ -384,11 +384,11 @@ TEST(search_sharp_bounds_are_bounds_and_sharp) {
         PairSolver solver;
         for (std::size_t row = 0; row < rows.size(); ++row) {
             const double distance = solver.distance(table.view(), cost, query[0], all[row], stop);
-            const double sharp = refiner.sharp_bound(row, far);
+            const double sharp = refiner.sharp_bound(row, far, stop);
             const double refined = refiner.bound(row, far);
             CHECK(sharp >= 0 && sharp <= distance * (1 + 2e-6));
-            CHECK(without_memory.sharp_bound(row, far) <= 0);
-            const double enough = refiner.sharp_bound(row, distance / 2);
+            CHECK(without_memory.sharp_bound(row, far, stop) <= 0);
+            const double enough = refiner.sharp_bound(row, distance / 2, stop);
             CHECK(enough > std::min(distance / 2, sharp) || sharp <= distance / 2);
             CHECK(enough <= distance * (1 + 2e-6));
             // Not where words are few or the same, where 16 bits cannot tell costs apart, or where
@@ -403,6 +403,94 @@ TEST(search_sharp_bounds_are_bounds_and_sharp) {
     CHECK(count > 30);
     CHECK(sum / count > 0.995);
     CHECK(refined_sum / count < 0.98);
+}
+
+// Long documents whose words are split over columns, of which some have no vector and some no
+// weight: copies of the query cancel but for rounding errors, on either side.
+TEST(search_sharp_bounds_of_columns_that_share_words) {
+    Random random(13);
+    constexpr std::size_t words = 60;
+    constexpr std::size_t columns = 200;
+    for (int round = 0; round < 30; ++round) {
+        const Cost cost = kCosts[round % 3];
+        Table table = corpus::random_table(random, words, 1 + random() % 9, cost);
+        if (cost != Cost::cosine && round % 2 == 0) // equal vectors, and many equal distances
+            for (float& x : table.data) x = std::round(x);
+        std::vector<std::int32_t> word_of(columns);
+        std::vector<double> weights(columns);
+        for (std::size_t c = 0; c < columns; ++c) {
+            word_of[c] = c % 20 == 7 ? -1 : static_cast<std::int32_t>(random() % words);
+            const double any = static_cast<double>(random() % 10) / 7;
+            weights[c] = round % 5 < 2 ? 1 : any;
+        }
+        Weights parts;
+        for (std::size_t c = 0; c < columns; ++c)
+            if (random() % 4 != 0)
+                parts.emplace_back(static_cast<std::int32_t>(c),
+                                   static_cast<double>(1 + random() % 5));
+        std::vector<double> sums(words, 0.0);
+        for (const auto& [column, count] : parts) {
+            const auto c = static_cast<std::size_t>(column);
+            if (word_of[c] >= 0) sums[static_cast<std::size_t>(word_of[c])] += count * weights[c];
+        }
+        Weights asked;
+        for (std::size_t w = 0; w < words; ++w)
+            if (sums[w] > 0) asked.emplace_back(static_cast<std::int32_t>(w), sums[w]);
+        Bags bags;
+        for (int i = 0; i < 40; ++i) {
+            Weights row = parts;
+            if (i % 4 == 0) row = corpus::random_document(random, columns, 0.5, i % 8 == 0);
+            if (i % 4 > 1) row[random() % row.size()].second += i % 4 == 2 ? 1 : 1e-12;
+            for (auto& entry : row) entry.second *= i % 3 == 0 ? 3 : 1;
+            bags.add(row);
+            bags.live.push_back(i % 9 == 5 ? 0 : 1);
+        }
+        const Corpus corpus({bags.block(true)}, {columns, word_of, weights}, words);
+        const Searcher searcher({table.view(), cost}, corpus);
+        const Documents query = corpus::documents({asked});
+        SearchOptions options;
+        options.algorithm = Algorithm::brute;
+        const SearchResult all = search(searcher, query, options, true);
+        for (const std::size_t k : {1u, 5u, 39u}) {
+            options.k = k;
+            options.algorithm = Algorithm::brute;
+            const SearchResult expected = search(searcher, query, options);
+            options.algorithm = Algorithm::automatic;
+            const SearchResult found = search(searcher, query, options, true);
+            CHECK(same(found, expected));
+            for (std::size_t i = 0; i < found.values.size(); ++i)
+                if (std::isfinite(all.values[i]))
+                    CHECK(found.values[i] <= all.values[i] * (1 + 2e-6));
+        }
+    }
+}
+
+// Each word of a copy of the query comes in many parts, and each part leaves a rounding error.
+TEST(search_finds_the_first_copy_in_however_many_parts) {
+    Random random(14);
+    constexpr std::size_t words = 20;
+    constexpr std::size_t parts = 2900;
+    const Table table = corpus::random_table(random, words, 5, Cost::euclidean);
+    std::vector<std::int32_t> word_of(words * parts);
+    Weights split;
+    Weights whole;
+    for (std::size_t c = 0; c < word_of.size(); ++c) {
+        word_of[c] = static_cast<std::int32_t>(c / parts);
+        split.emplace_back(static_cast<std::int32_t>(c), 1.0);
+        if (c % parts == 0) whole.emplace_back(static_cast<std::int32_t>(c), 1.0);
+    }
+    Weights asked;
+    for (std::size_t w = 0; w < words; ++w)
+        asked.emplace_back(static_cast<std::int32_t>(w), static_cast<double>(parts));
+    Bags bags;
+    bags.add(split);
+    bags.add(whole);
+    const Corpus corpus({bags.block(true)}, {word_of.size(), word_of, {}}, words);
+    const Searcher searcher({table.view(), Cost::euclidean}, corpus);
+    SearchOptions options;
+    options.k = 1;
+    const SearchResult found = search(searcher, corpus::documents({asked}), options);
+    CHECK(found.hits[0].size() == 1 && found.hits[0][0].row == 0);
 }
 
 TEST(search_numbers_that_float_cannot_hold_change_nothing) {

@@ -276,8 +276,10 @@ TEST(search_kernels_closeness_and_balance) {
             std::vector<float> row_sums(count + 1, -1);
             factors.grow(width);
             sums.grow(width);
-            run.balance(close.data(), count, width, row_masses.data(), column_masses.data(), 3,
-                        factors.data(), sums.data(), row_sums.data());
+            std::copy(column_masses.begin(), column_masses.end(), factors.data());
+            for (int round = 0; round <= 3; ++round)
+                run.balance(close.data(), count, width, row_masses.data(), column_masses.data(),
+                            factors.data(), round < 3 ? sums.data() : nullptr, row_sums.data());
             CHECK(row_sums[count] < 0);
             std::vector<double> columns(column_masses.begin(), column_masses.end());
             std::vector<double> row_factors(count);

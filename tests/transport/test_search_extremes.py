@@ -1,5 +1,8 @@
 """Corpora at the edges of what numbers can hold: the answers stay exact, the search stays one."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,6 +52,18 @@ def test_weights_of_a_wide_range(case, cost, algorithm, k):
     same_as(mover.search(queries, k, algorithm=algorithm), expected)
 
 
+@pytest.mark.parametrize("cost", COSTS)
+def test_certificates_know_which_words_weigh_nothing_beside_others(rng, cost):
+    """Some of these masses are 0 in whole numbers, and such words are not there."""
+    table, bags = random_corpus(rng, 30, 60)
+    bags *= 10.0 ** rng.integers(-20, 1, size=bags.shape)
+    mover = WordMover(table, cost=cost).fit(bags)
+    found = mover.search(bags[:4], 2)
+    same_as(found, by_brute_force(mover.pairwise(bags[:4], bags), 2))
+    for query in range(4):
+        assert found.certificate(query).verify(sample=None).exact
+
+
 @pytest.mark.parametrize("scale", [1e-38, 1e-10, 1, 1e10, 1e20])
 def test_one_odd_vector_spoils_neither_answers_nor_bounds(rng, scale):
     """Issue 6: one scale for all vectors made every bound useless where a single one was odd."""
@@ -86,3 +101,38 @@ def test_bounds_are_as_close_for_any_number_of_words(rng, words):
         found = mover.search(split, 10)
         np.testing.assert_allclose(found.distances, plain.distances, rtol=2e-6)
         assert found.stats.solved.mean() == pytest.approx(plain.stats.solved.mean(), rel=0.25)
+
+
+LITTLE_MEMORY = """
+import resource
+import numpy as np
+from scipy import sparse
+from textkin import WordMover
+
+rng = np.random.default_rng(0)
+table = rng.normal(size=(3000, 4)).astype(np.float32)
+bags = sparse.random_array((400, 3000), density=0.004, rng=rng, format="csr")
+query = np.ones((1, 3000))
+mover = WordMover(table, n_jobs=1).fit(bags)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+usual = resource.getrlimit(resource.RLIMIT_AS)
+refused, found = 0, None
+while found is None:
+    resource.setrlimit(resource.RLIMIT_AS, (used + (refused << 21), usual[1]))
+    try:
+        found = mover.search(query, 3)
+    except MemoryError:
+        refused += 1
+resource.setrlimit(resource.RLIMIT_AS, usual)
+assert (found.distances == mover.search(query, 3, algorithm="brute").distances).all()
+assert refused > 5
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory in use")
+def test_a_search_that_had_too_little_memory_spoils_none_after_it():
+    """A little more each time; whatever was missing last time is asked for again."""
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -77,24 +77,19 @@ balance_rows(const float* closeness, std::size_t width, const float* row_masses,
 }
 
 void balance(const float* closeness, std::size_t count, std::size_t width, const float* row_masses,
-             const float* column_masses, std::size_t rounds, float* column_factors, float* sums,
-             float* row_sums) {
+             const float* column_masses, float* column_factors, float* sums, float* row_sums) {
     constexpr std::size_t together = 4;
-    for (std::size_t j = 0; j < width; j += kWidth)
-        store(column_factors + j, load(column_masses + j));
-    for (std::size_t round = 0; round <= rounds; ++round) {
-        float* to = round < rounds ? sums : nullptr; // the last time only the sums of the rows
+    if (sums != nullptr)
         for (std::size_t j = 0; j < width; j += kWidth) store(sums + j, zeros());
-        std::size_t i = 0;
-        for (; i + together <= count; i += together)
-            balance_rows<together>(closeness + i * width, width, row_masses + i, column_factors,
-                                   row_sums + i, to);
-        for (; i < count; ++i)
-            balance_rows<1>(closeness + i * width, width, row_masses + i, column_factors,
-                            row_sums + i, to);
-        if (to == nullptr) return;
-        for (std::size_t j = 0; j < width; j += kWidth)
-            store(column_factors + j,
-                  load(column_masses + j) / larger(load(sums + j), all(kLeastTotal)));
-    }
+    std::size_t i = 0;
+    for (; i + together <= count; i += together)
+        balance_rows<together>(closeness + i * width, width, row_masses + i, column_factors,
+                               row_sums + i, sums);
+    for (; i < count; ++i)
+        balance_rows<1>(closeness + i * width, width, row_masses + i, column_factors, row_sums + i,
+                        sums);
+    if (sums == nullptr) return;
+    for (std::size_t j = 0; j < width; j += kWidth)
+        store(column_factors + j,
+              load(column_masses + j) / larger(load(sums + j), all(kLeastTotal)));
 }

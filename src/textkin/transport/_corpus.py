@@ -138,9 +138,11 @@ class Corpus:
         target_words, target_masses = self.masses(document, 0)
         x, y = self.vectors(query, source_words), self.vectors(document, target_words)
         # The words of the two alone, in their order: a word that both have stays one word.
-        words, first = np.unique(np.concatenate([target_words, source_words]), return_index=True)
-        a, b = (self._renumbered(rows, words) for rows in (query, document))
-        found = _core.explain(np.concatenate([y, x])[first], a, 0, b, 0, self.cost, None)
+        both = (document, query)
+        words, first = np.unique(np.concatenate([of.words for of in both]), return_index=True)
+        table = np.concatenate([self.vectors(of, of.words) for of in both])[first]
+        b, a = (self._renumbered(of, words) for of in both)
+        found = _core.explain(table, a, 0, b, 0, self.cost, None)
         return Certificate(
             found.distance,
             source_masses,
@@ -169,10 +171,13 @@ class Corpus:
         return np.asarray(before[rows.indptr[1:]] == before[rows.indptr[:-1]])
 
     def masses(self, rows: Rows, row: int) -> tuple[Int32Array, Float64Array]:
-        """Return the words of a row that weigh something, and their shares."""
+        """Return the words of a row that weigh something, and their shares.
+
+        Words that weigh nothing beside the others are not there for the core either.
+        """
         part = rows.part(row, row + 1)
         weights = self._weights(part)
-        heavy = weights > 0
+        heavy = np.isin(part.words, self.documents(part).words(0))
         if not heavy.any():
             return part.words[:0], weights[:0]
         return part.words[heavy], shares(weights[heavy])

@@ -221,14 +221,14 @@ struct Kernels {
                       const std::int16_t* row_values, const std::int16_t* column_values,
                       float scale, float* out);
 
-    // Sinkhorn's iteration: factors of rows and, after them, of columns are chosen `rounds` times
-    // so that closeness times both sums up to the masses of the rows, then of the columns; the
-    // first factors of columns are their masses. row_sums[i]: the sum over j of closeness times
-    // the factors of columns in the end, above 0. `sums` is for intermediate results, as wide as a
-    // row. Columns without mass take no part.
+    // A round of Sinkhorn's iteration: factors of rows, then of columns are chosen so that
+    // closeness times both sums up to the masses of the rows, then of the columns. row_sums[i]: the
+    // sum over j of closeness times the factors that columns had before, above 0. `sums` is for
+    // intermediate results, as wide as a row; without it only row_sums are computed. Columns
+    // without mass take no part.
     void (*balance)(const float* closeness, std::size_t count, std::size_t width,
-                    const float* row_masses, const float* column_masses, std::size_t rounds,
-                    float* column_factors, float* sums, float* row_sums);
+                    const float* row_masses, const float* column_masses, float* column_factors,
+                    float* sums, float* row_sums);
 
     // out[j] for each j below `columns` (a multiple of kLanes): the minimum over k below `count`
     // (at least 1) of table[rows[k] * stride + j].

@@ -89,7 +89,7 @@ class PairSolver {
     void split(const Document& a, const Document& b, bool cancel_common_mass);
     [[nodiscard]] double solve(const VectorTable& table, Cost cost, Stop& stop,
                                double enough = std::numeric_limits<double>::infinity());
-    [[nodiscard]] double sharp_bound(double enough);
+    [[nodiscard]] double sharp_bound(double enough, Stop& stop);
     void ship_directly();
     [[nodiscard]] double cost_of(const Shipment& shipment) const;
     [[nodiscard]] std::vector<double> column_potentials(const VectorTable& table, Cost cost,

@@ -30,7 +30,7 @@ class Refiner {
 
     // A much closer bound, by a Sharpener; stops early with one above `enough`. 0 where the
     // distance is had as soon, or too much memory would be needed.
-    double sharp_bound(std::size_t row, double enough);
+    double sharp_bound(std::size_t row, double enough, Stop& stop);
 
     // Asks for the costs that bound() will read of a document.
     void fetch(std::size_t row) const;
@@ -55,6 +55,7 @@ class Refiner {
     // Of the document at hand.
     std::vector<const std::int16_t*> rows_;
     std::vector<double> masses_, left_;
+    double stray_ = 0; // of rounding errors at most, in units
     Buffer<std::int16_t> closed_, row_least_, column_least_, rest_;
     Sharpener sharpener_;
 

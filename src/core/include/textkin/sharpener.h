@@ -2,6 +2,7 @@
 #pragma once
 
 #include "textkin/buffer.h"
+#include "textkin/stop.h"
 
 #include <cstdint>
 #include <span>
@@ -39,7 +40,7 @@ class Sharpener {
     }
 
     // In units; stops early with one above `enough`.
-    double bound(const SmallCosts& costs, double enough);
+    double bound(const SmallCosts& costs, double enough, Stop& stop);
 
     [[nodiscard]] std::size_t bytes() const { return close_.size() * sizeof(float); }
 
@@ -52,7 +53,7 @@ class Sharpener {
     void lay_out(const SmallCosts& costs);
     // Makes potentials of both sides of those of the rows, and returns their sum.
     double complete(const SmallCosts& costs);
-    void smooth(const SmallCosts& costs, double softness, std::size_t rounds);
+    void smooth(const SmallCosts& costs, double softness, std::size_t rounds, Stop& stop);
 };
 
 // Nothing goes to closed columns and those beyond the last, and what they promise must not stand in
