@@ -21,6 +21,7 @@ BestFirst::BestFirst(const Space& space, const Corpus& corpus, const LowerCosts*
                      CheapBounds bounds, double slack, Query& query)
     : space_(space), corpus_(corpus), costs_(costs), bounds_(bounds), slack_(slack), query_(query) {
     for (std::size_t row = 0; row < corpus.size(); ++row) findable_ += query.may_find(row) ? 1 : 0;
+    sharpens_ = costs != nullptr && !query.nearest.takes_all(static_cast<std::size_t>(findable_));
 }
 
 // The documents that come next by their cheap bounds: some while nothing is known of the limit,
@@ -85,7 +86,7 @@ void BestFirst::refine(Workspace& workspace, std::vector<Candidate>& some, doubl
             bound = std::max(both.source, both.target) * (1 - kReportedError) - slack_;
         }
         candidate.bound = std::max(candidate.bound, bound);
-        candidate.sharp = costs_ == nullptr;
+        candidate.sharp = !sharpens_;
     }
 }
 

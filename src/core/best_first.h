@@ -63,6 +63,7 @@ class BestFirst {
     bool all_listed_ = false;      // all that could matter
     std::size_t listed_ = 0;
     std::int64_t findable_ = 0;
+    bool sharpens_ = false;
     std::priority_queue<Candidate> refined_;
 
     void list_more();

@@ -23,6 +23,10 @@ class Nearest {
         if (k_ == 0) return -std::numeric_limits<double>::infinity();
         return hits_.size() < k_ ? radius_ : hits_.front().distance;
     }
+    // Whether all of so many documents are found, however far they are.
+    [[nodiscard]] bool takes_all(std::size_t count) const {
+        return k_ >= count && radius_ == std::numeric_limits<double>::infinity();
+    }
     [[nodiscard]] bool full() const { return hits_.size() >= k_; }
 
     // Whether a document whose optimum is at least `bound` has no chance: its reported distance
