@@ -269,9 +269,10 @@ def main() -> None:
                     arguments.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
             except UnequalAnswersError as error:
                 sys.exit(f"growth.py: {error}")
-    for name, svg in figures(kept).items():
+    measured = report(kept, command)["measured"]  # in order
+    for name, svg in figures(measured).items():
         (arguments.figures / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
-    print(table(kept))
+    print(table(measured))
 
 
 if __name__ == "__main__":
