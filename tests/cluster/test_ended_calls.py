@@ -53,7 +53,10 @@ def rows(parts):
     return parquet.read_table(parts.folder).to_pylist()
 
 
-@pytest.mark.parametrize("at", range(1, 9))
+SLOW = pytest.mark.slow  # each starts processes, and others of its kind are quick enough
+
+
+@pytest.mark.parametrize("at", [1, 2, *(pytest.param(at, marks=SLOW) for at in range(3, 8)), 8])
 def test_a_join_that_is_killed_at_any_write_goes_on(store, tmp_path, at):
     """A manifest and three parts: each is flushed, renamed, and its folder flushed."""
     with started("killed", "join", store.path, tmp_path / "one", at) as child:
@@ -75,7 +78,13 @@ def test_pairs_that_are_killed_go_on(store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "everyone"), [("join", False), ("join", True), ("pairs", False), ("add", True)]
+    ("kind", "everyone"),
+    [
+        pytest.param("join", False, marks=SLOW),
+        ("join", True),
+        pytest.param("pairs", False, marks=SLOW),
+        ("add", True),
+    ],
 )
 def test_ctrl_c_on_a_cluster(store, tmp_path, kind, everyone):
     """From a terminal Ctrl-C goes to the processes of workers too, which end then."""
