@@ -41,6 +41,7 @@ def test_missing_documents_stop_the_benchmark():
         adding.check_equal("bm25s", {"documents": 3}, {"documents": 4})
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path):
     path = tmp_path / "index_adding.json"
     arguments = ["--quick", "--collections", "synthetic", "--contenders", "textkin"]

@@ -21,6 +21,7 @@ def test_made_up_places_fill_the_map():
     assert set(places["label"]) == set(range(smooth.GROUPS))
 
 
+@pytest.mark.slow
 def test_a_run_says_what_frames_took(tmp_path):
     pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if not (shutil.which("chromium") or shutil.which("chromium-browser")):

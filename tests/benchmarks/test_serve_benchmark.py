@@ -28,6 +28,7 @@ def test_quantiles():
     assert serving.quantile([0.002], 0.99) == pytest.approx(2)
 
 
+@pytest.mark.slow
 def test_a_short_load(tmp_path):
     path = tmp_path / "serve.json"
     arguments = ["--documents", 200, "--clients", 4, "--seconds", 1.5, "--out", path]

@@ -36,6 +36,7 @@ def test_other_scores_stop_the_benchmark():
         searching.check_equal({"bm25s": {"agreement": {"largest_difference": 1e-3}}})
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path):
     path = tmp_path / "store_search.json"
     arguments = ["--quick", "--collection", "synthetic", "--contenders", "textkin"]
