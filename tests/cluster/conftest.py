@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cluster.stores import filled
+from textkin import Index
+from textkin.index.ranking import _cluster, _pairs
+
 if TYPE_CHECKING:
     import distributed
 
@@ -55,6 +59,20 @@ def client(cluster) -> Iterator["distributed.Client"]:
     """A client of the cluster of all tests."""
     with connected(cluster) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Iterator[Index]:
+    """An index of several segments, in a folder."""
+    with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
+        yield index
+
+
+@pytest.fixture
+def small_blocks(monkeypatch) -> None:
+    """Cut searches and pairs into many blocks."""
+    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
+    monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
 
 
 @pytest.fixture

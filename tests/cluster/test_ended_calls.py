@@ -11,23 +11,11 @@ from pathlib import Path
 import pytest
 
 from cluster import ended
-from cluster.stores import TEXTS, filled
+from cluster.stores import TEXTS
 from textkin import Index, read
-from textkin.index.ranking import _cluster, _pairs
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
-        yield index
-
-
-@pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
-    monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @contextmanager

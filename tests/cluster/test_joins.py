@@ -13,21 +13,11 @@ parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installe
 
 from textkin import Index, WordMover  # noqa: E402
 from textkin.index import ClusterRanking, TransportRanking, WeightedSum  # noqa: E402
-from textkin.index.ranking import _cluster, _pairs  # noqa: E402
 
 QUERIES = [*TEXTS[3:20], "", "zyxxy", "river bank"]
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
-        yield index
-
-
-@pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
-    monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.fixture(params=["here", "threads", "client"])

@@ -205,7 +205,7 @@ struct Kernels {
                             const std::int16_t* closed, std::int16_t* row_least,
                             std::int16_t* column_least);
 
-    // out[j]: the least of rows[i][j] - row_values[i], which is never below 0.
+    // out[j]: the least of rows[i][j] - row_values[i], which may be below 0 and fits 16 bits.
     void (*reduced_columns)(const std::int16_t* const* rows, std::size_t count, std::size_t width,
                             const std::int16_t* row_values, std::int16_t* out);
 
