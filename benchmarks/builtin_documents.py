@@ -1,8 +1,8 @@
-"""Labels by nearest documents, for builtin_study.py.
+"""Classification by nearest documents, for builtin_study.py.
 
-k is chosen on a fifth of the training documents, and the vote is that of knn_baselines.py. Two
-tables are compared on the same test documents, so the standard error of a difference is that of
-the pairs.
+k is chosen on a fifth of the training documents, and the vote is the one of knn_baselines.py. Two
+tables are compared on the same test documents, so the standard error of a difference is computed
+from pairs.
 """
 
 import gzip
@@ -24,18 +24,18 @@ from textkin.vectors import WordVectors
 SOME = 1000  # documents of CLASSIC for the exact distance
 
 Texts = Sequence[str]
-# Neighbours of queries in a corpus, nearest first; stop words are left out.
+# Finders: nearest neighbors of queries in a corpus, nearest first, without stop words.
 Finder = Callable[[WordVectors, Texts, Texts, str | None], np.ndarray]
 Labelled = dict[str, tuple[list[str], np.ndarray]]
 
 
 def by_cosine(weights: str) -> Finder:
-    """Find by the cosine of pooled vectors; nothing removed."""
+    """Find neighbors by the cosine of pooled vectors, without removed components."""
 
     def nearest(
         table: WordVectors, queries: Texts, corpus: Texts, stop_words: str | None
     ) -> np.ndarray:
-        pooling = Pooling(table, weights=weights, stop_words=stop_words).fit(corpus)
+        pooling = Pooling(table, word_weights=weights, stop_words=stop_words).fit(corpus)
         vectors = pooling.transform(queries)
         found = Products.of(vectors, pooling.transform(corpus)).nearest("cosine")
         return np.where(vectors.any(axis=1)[:, np.newaxis], found, -1)
@@ -43,14 +43,16 @@ def by_cosine(weights: str) -> Finder:
     return nearest
 
 
-def by_moving(masses: str, algorithm: str) -> Finder:
-    """Find by the Word Mover's Distance or its relaxed bound; vectors as they are."""
+def by_moving(word_weights: str, metric: str) -> Finder:
+    """Find neighbors by the Word Mover's Distance or its relaxed bound, on raw vectors."""
 
     def nearest(
         table: WordVectors, queries: Texts, corpus: Texts, stop_words: str | None
     ) -> np.ndarray:
-        mover = WordMover(table, masses=masses, stop_words=stop_words, empty="inf").fit(corpus)
-        return mover.search(queries, max(NEIGHBOURS), algorithm=algorithm).indices
+        mover = WordMover(table, word_weights=word_weights, stop_words=stop_words, empty="inf").fit(
+            corpus
+        )
+        return mover.search(queries, max(NEIGHBOURS), metric=metric).indices
 
     return nearest
 
@@ -63,9 +65,9 @@ FINDERS: dict[str, Finder] = {
     "RWMD, SIF": by_moving("sif", "rwmd"),
 }
 EXACT_FINDERS: dict[str, Finder] = {
-    f"{name}, {shown}": by_moving(masses, algorithm)
-    for name, algorithm in (("WMD", "auto"), ("RWMD", "rwmd"))
-    for masses, shown in (("nbow", "nBOW"), ("tfidf", "tf-idf"), ("sif", "SIF"))
+    f"{name}, {shown}": by_moving(weights, metric)
+    for name, metric in (("WMD", "wmd"), ("RWMD", "rwmd"))
+    for weights, shown in (("nbow", "nBOW"), ("tfidf", "tf-idf"), ("sif", "SIF"))
 }
 DOCUMENT_MAKINGS = (
     GLOVE,
@@ -76,7 +78,7 @@ DOCUMENT_MAKINGS = (
 
 
 def read_texts(data: Path, name: str) -> Labelled:
-    """Return texts and labels of a set, of its training and of its test documents."""
+    """Read the texts and labels of a set, for training and for testing."""
     with gzip.open(data / "classification" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     parts = {part: [r for r in records if r["split"] == part] for part in ("train", "test")}
@@ -87,7 +89,7 @@ def read_texts(data: Path, name: str) -> Labelled:
 
 
 def labels_found(nearest: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """Return the vote of k neighbours; the most frequent label for a query that finds none."""
+    """Return the label with the most votes; without neighbors, the most frequent label."""
     kinds, counts = np.unique(labels, return_counts=True)
     usual = kinds[counts.argmax()]
     return np.array(
@@ -96,7 +98,7 @@ def labels_found(nearest: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def some(texts: Labelled, n: int) -> Labelled:
-    """Return so many of the training and of the test documents, drawn with a fixed seed."""
+    """Sample the given numbers of training and test documents with a fixed seed."""
     found = {}
     for part, (of_part, labels) in texts.items():
         rows = np.sort(np.random.default_rng(0).permutation(len(labels))[:n])
@@ -107,7 +109,7 @@ def some(texts: Labelled, n: int) -> Labelled:
 def wrong_labels(
     finder: Finder, table: WordVectors, texts: Labelled, stop_words: str | None
 ) -> tuple[int, np.ndarray]:
-    """Return the k that a fifth of the training documents chooses, and which tests are wrong."""
+    """Choose k on a fifth of the training documents; return k and which test labels are wrong."""
     (train, labels), (test, own) = texts["train"], texts["test"]
     order = np.random.default_rng(0).permutation(len(labels))
     held, rest = np.sort(order[: len(labels) // 5]), np.sort(order[len(labels) // 5 :])
@@ -125,7 +127,7 @@ def neighbours(
     makings: Sequence[Making],
     finders: dict[str, Finder],
 ) -> Iterator[Row]:
-    """Yield the error of each table with each finder, and its difference from GloVe's."""
+    """Yield the error of each table with each finder, and its difference from GloVe's error."""
     base: dict[tuple[str, str], np.ndarray] = {}
     for making, (name, texts), finder in product(makings, sets.items(), finders):
         started = time.perf_counter()
@@ -156,7 +158,7 @@ def documents(tables: Tables, data: Path) -> Iterator[Row]:
 
 
 def exact(tables: Tables, data: Path) -> Iterator[Row]:
-    """Yield errors by exact and relaxed distances: TWITTER, and some of CLASSIC."""
+    """Yield errors by exact and relaxed distances: TWITTER, and a sample of CLASSIC."""
     twitter, classic = (read_texts(data, name) for name in ("twitter", "classic"))
     sets = {"twitter": twitter, f"classic, {SOME} documents": some(classic, SOME)}
     yield from neighbours(tables, sets, (GLOVE, SHIPPED), EXACT_FINDERS)

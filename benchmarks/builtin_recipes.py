@@ -1,7 +1,7 @@
-"""The tables of word vectors that builtin_study.py compares.
+"""Tables of word vectors that builtin_study.py compares.
 
-A `Making` says how vectors are made; `Tables` makes them from the built-in GloVe vectors and from
-the encodings of words that ``scripts/distil_vectors.py`` keeps, each once.
+A `Making` describes a construction. `Tables` makes the vectors from the built-in GloVe vectors and
+from the word encodings that ``scripts/distil_vectors.py`` stores.
 """
 
 import sys
@@ -13,35 +13,35 @@ import numpy as np
 from environment import ROOT
 
 from textkin.vectors import WordVectors
-from textkin.vectors._quantise import dequantise, quantise
+from textkin.vectors._builtin import dequantize, quantize
 from textkin.weighting import sif_weights, zipf_probabilities
 
-sys.path.append(str(ROOT / "scripts"))  # where what is studied is made
+sys.path.append(str(ROOT / "scripts"))  # folder for the encodings
 
 from distil_vectors import listed_rows, raw_vectors, reduced
 
-# Words that are in the list for their frequency alone; behind them come those of the test sets.
+# Words chosen by frequency alone; the words of the test sets follow.
 MOST = 95_000
-MODEL2VEC_A = 1e-4  # the default of model2vec's later versions; the first had log(1 + rank)
+MODEL2VEC_A = 1e-4  # default of model2vec's later versions; its first versions had log(1 + rank)
 
 Row = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a table is made; GloVe's where no number of dimensions is given."""
+    """Construction of a table; GloVe's own table if there is no number of dimensions."""
 
     dimension: int | None = None
     words: int = MOST
-    removed: int = 0  # principal components, beside the mean
-    weighted: str | None = None  # lengths by frequency: "rank" or "sif"
+    removed: int = 0  # principal components to remove, in addition to the mean
+    weighted: str | None = None  # vector lengths by frequency: "rank" or "sif"
     int8: bool = False
-    marks: bool = False  # mean over the marks of beginning and end too
-    unit: bool = True  # encodings brought to unit length before PCA
-    lacking: bool = False  # with letters, numbers, years and contractions
+    marks: bool = False  # average over the marker tokens too
+    unit: bool = True  # normalize encodings before PCA
+    lacking: bool = False  # include letters, numbers, years, and contractions
 
     def __str__(self) -> str:
-        """Return the row's name in the tables of the report."""
+        """Return the name of the row in the tables of the report."""
         if self.dimension is None:
             parts = ["GloVe"]
         else:
@@ -62,14 +62,14 @@ SHIPPED = Making(256, 60_000, int8=True)
 
 
 class Tables:
-    """The tables of a run.
+    """Tables of a run.
 
     Parameters
     ----------
     raw : Path
-        The encodings of all words; made, and written there, if there is no such file.
+        File with the encodings of all words; it is created if it does not exist.
     glove : WordVectors, optional
-        In place of the built-in ones.
+        Vectors to use instead of the built-in ones.
     """
 
     def __init__(self, raw: Path, glove: WordVectors | None = None) -> None:
@@ -86,14 +86,14 @@ class Tables:
     def components(
         self, words: int, marks: bool, unit: bool, lacking: bool
     ) -> tuple[list[str], np.ndarray]:
-        """Return the first words on all principal components of their encodings."""
+        """Return the first words with all principal components of their encodings."""
         known, matrix = self.encodings(marks)
         rows = (np.arange(len(known)) if lacking else listed_rows(known))[:words]
         return [known[row] for row in rows], reduced(matrix[rows], matrix.shape[1], unit=unit)
 
     @cache  # noqa: B019
     def __call__(self, making: Making) -> WordVectors:
-        """Return the vectors of one making."""
+        """Return the vectors of one construction."""
         if making.dimension is None:
             glove = WordVectors.builtin() if self._glove is None else self._glove
             return glove.without_components(making.removed) if making.removed else glove
@@ -102,12 +102,12 @@ class Tables:
         if making.weighted is not None:
             matrix = matrix * lengths(making.weighted, len(words))[:, np.newaxis]
         if making.int8:
-            matrix = dequantise(*quantise(np.ascontiguousarray(matrix, dtype=np.float32)))
+            matrix = dequantize(*quantize(np.ascontiguousarray(matrix, dtype=np.float32)))
         return WordVectors(words, matrix)
 
 
 def lengths(kind: str, n: int) -> np.ndarray:
-    """Return what model2vec multiplies the vectors of `n` words by, most frequent first."""
+    """Return model2vec's weights of `n` words, most frequent first."""
     if kind == "rank":
         return np.log(1 + np.arange(1, n + 1))
     return sif_weights(zipf_probabilities(n), MODEL2VEC_A)

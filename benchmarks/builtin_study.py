@@ -1,15 +1,14 @@
-"""Which word vectors should come with textkin: GloVe, or ones distilled from a sentence encoder.
+"""Comparison of the built-in vectors: GloVe, and vectors distilled from a sentence encoder.
 
-Tables of vectors (`builtin_recipes`) by what they are for: word pairs that people have judged, the
-sentence pairs of STS 2012 and 2013, and labels by nearest documents on R8 and CLASSIC. The weight
-a = 1e-3 and the one component that is removed are those of the SIF paper, three components those
-of all-but-the-top; k of the neighbours is chosen on a fifth of the training documents, as in
-knn_baselines.py. How encodings become vectors is compared on the training pairs of STS 2012, by
-the sum of the Means of three scorers (``--parts choices``), but was settled with test numbers in
-view: docs/builtin-study.md tells.
+The tables of vectors (`builtin_recipes`) are compared on judged word pairs, on the sentence pairs
+of STS 2012 and 2013, and by nearest documents on R8 and CLASSIC. The weight a = 1e-3 and the single
+removed component are from the SIF paper, three components from all-but-the-top. k of the neighbors
+is chosen on a fifth of the training documents, as in knn_baselines.py. Constructions of vectors are
+compared on the training pairs of STS 2012, by the sum of the Means of three scorers (``--parts
+choices``), but test numbers influenced the choice, as docs/builtin-study.md explains.
 
-Needs the encodings that scripts/distil_vectors.py makes. Run in the repository root, where textkin
-is installed; parts may be measured one by one, each replaces its own in the result::
+The script needs the encodings of scripts/distil_vectors.py. Run it in the repository root, with
+textkin installed. Each part can be measured separately and replaces its section of the result::
 
     python benchmarks/builtin_study.py --raw /tmp/distilled/minilm.npz
     python benchmarks/builtin_study.py --parts words sentences
@@ -34,9 +33,9 @@ from scipy.stats import rankdata
 from sentence_pairs import Pairs, cosines, read_pairs
 
 from textkin import WordMover
-from textkin.evaluate import sts_scores
+from textkin.evaluate import read_word_pairs, sts_scores, word_pairs
 from textkin.models import Pooling
-from textkin.vectors import WordVectors, read_word_pairs
+from textkin.vectors import WordVectors
 from textkin.vectors._builtin import BUILTIN_PATHS, read_packed
 
 RESULT = RESULTS / "builtin_study.json"
@@ -64,14 +63,14 @@ ROUNDS = 3
 
 
 def word_cosines(table: WordVectors, pairs: Sequence[tuple[str, str, float]]) -> np.ndarray:
-    """Return the cosine of each pair; NaN where a word has no vector."""
+    """Return the cosine of each pair; NaN if a word has no vector."""
     sides = [table.align([pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1)]
     sizes = np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1)
     return np.einsum("ij,ij->i", *sides) / sizes
 
 
 def rows_correlate(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Pearson's correlation of each row of one with that of the other; 0 for a constant."""
+    """Return the Pearson correlation of each pair of rows; 0 for a constant row."""
     one, other = (side - side.mean(axis=-1, keepdims=True) for side in (one, other))
     norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
     products = np.einsum("...i,...i->...", one, other)
@@ -79,12 +78,12 @@ def rows_correlate(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def resampled(n: int) -> np.ndarray:
-    """Return positions of `n` things drawn with replacement, one row a resample."""
+    """Sample positions of `n` items with replacement, one row per resample."""
     return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
 
 
 def words(tables: Tables, data: Path) -> Iterator[Row]:
-    """Yield Spearman's correlation by set: over covered pairs, over all, and beside GloVe."""
+    """Yield the Spearman correlation by set: over covered pairs, over all pairs, and GloVe's."""
     sets = read_word_pairs(data / "wordsim" / "wordsim.tsv.gz")
     base = {name: word_cosines(tables(GLOVE), pairs) for name, pairs in sets.items()}
     for making in MAKINGS:
@@ -93,7 +92,7 @@ def words(tables: Tables, data: Path) -> Iterator[Row]:
         table = tables(making)
         row: Row = {"vectors": str(making)}
         for name, pairs in sets.items():
-            own, of_all = table.evaluate_pairs(pairs), table.evaluate_pairs(pairs, oov="zero")
+            own, of_all = word_pairs(table, pairs), word_pairs(table, pairs, oov="zero")
             found = {
                 "covered": own.covered,
                 "total": own.total,
@@ -109,7 +108,7 @@ def words(tables: Tables, data: Path) -> Iterator[Row]:
 def gain_on_words(
     pairs: Sequence[tuple[str, str, float]], own: np.ndarray, base: np.ndarray
 ) -> dict[str, float]:
-    """Return Spearman less GloVe's over pairs that both cover, and its standard error."""
+    """Return the gain of Spearman over GloVe on pairs that both cover, and its standard error."""
     both = np.isfinite(own) & np.isfinite(base)
     gold = np.array([pair[2] for pair in pairs])[both]
     drawn = resampled(int(both.sum()))
@@ -126,10 +125,12 @@ SentenceScorer = Callable[[WordVectors, Pairs], np.ndarray]
 
 
 def pooled(weights: str, *, removed: int = 0, a: float = 1e-3) -> SentenceScorer:
-    """Cosine of pooled vectors, less the first singular vectors of the file's sentences."""
+    """Cosine of pooled vectors without the first singular vectors of the file's sentences."""
 
     def scores(table: WordVectors, pairs: Pairs) -> np.ndarray:
-        pooling = Pooling(table, weights=weights, remove_components=removed, a=a, stop_words=None)
+        pooling = Pooling(
+            table, word_weights=weights, remove_components=removed, a=a, stop_words=None
+        )
         pooling.fit([*pairs.sentences[0], *pairs.sentences[1]])
         return cosines(*map(pooling.transform, pairs.sentences))
 
@@ -137,10 +138,10 @@ def pooled(weights: str, *, removed: int = 0, a: float = 1e-3) -> SentenceScorer
 
 
 def moved(masses: str, *, relaxed: bool = False) -> SentenceScorer:
-    """Less the distance that words travel, at unit length; an empty sentence is the farthest."""
+    """Negative Word Mover's Distance of unit vectors; an empty sentence is the most distant."""
 
     def scores(table: WordVectors, pairs: Pairs) -> np.ndarray:
-        mover = WordMover(table, masses=masses, unit=True, stop_words=None, empty="inf")
+        mover = WordMover(table, word_weights=masses, unit=True, stop_words=None, empty="inf")
         if relaxed:
             far = np.array(
                 [mover.bounds(*pair).relaxed for pair in zip(*pairs.sentences, strict=True)]
@@ -162,9 +163,9 @@ SCORERS: dict[str, SentenceScorer] = {
 
 
 def measures(pairs: Pairs, scores: np.ndarray) -> dict[str, float]:
-    """Return ALL, ALLnrm and Mean."""
+    """Return ALL, ALLnrm, and Mean."""
     found = sts_scores(pairs.sets, pairs.gold, scores)
-    numbers = {"ALL": found.everything, "ALLnrm": found.normalised, "Mean": found.mean}
+    numbers = {"ALL": found.everything, "ALLnrm": found.normalized, "Mean": found.mean}
     return {name: round(float(number), 4) for name, number in numbers.items()}
 
 
@@ -181,7 +182,7 @@ def mean_gain_error(pairs: Pairs, own: np.ndarray, base: np.ndarray) -> float:
 
 
 def sentences(tables: Tables, data: Path) -> Iterator[Row]:
-    """Yield what each table gives with each scorer on both tests."""
+    """Yield the results of each table with each scorer on both tests."""
     tests = {year: read_pairs(data, f"sts{year}-test") for year in ("2012", "2013")}
     base: dict[tuple[str, str], np.ndarray] = {}
     for making in MAKINGS:
@@ -201,7 +202,7 @@ def sentences(tables: Tables, data: Path) -> Iterator[Row]:
 
 
 def choices(tables: Tables, data: Path) -> Iterator[Row]:
-    """Yield what other makings and settings give on the training pairs of STS 2012."""
+    """Yield results of other constructions on the training pairs of STS 2012."""
     pairs = read_pairs(data, "sts2012-train")
     makings = [
         replace(DISTILLED, marks=marks, unit=unit, lacking=lacking)
@@ -228,7 +229,7 @@ def choices(tables: Tables, data: Path) -> Iterator[Row]:
 
 
 def costs(_: Tables, data: Path) -> Iterator[Row]:
-    """Yield size and speed of the built-in tables, the best of a few rounds on one thread."""
+    """Yield size and speed of the built-in tables, the best of several rounds on one thread."""
     pairs = read_pairs(data, "sts2012-test").sentences
     texts = read_texts(data, "classic")
     queries, corpus = texts["test"][0][:200], texts["train"][0]
@@ -237,11 +238,11 @@ def costs(_: Tables, data: Path) -> Iterator[Row]:
         for name, path in BUILTIN_PATHS.items():
             seconds = found[name]
             table = timed(seconds, "load", lambda path=path: WordVectors(*read_packed(path)))
-            mover = WordMover(table, masses="sif", stop_words=None, empty="inf", n_jobs=1)
+            mover = WordMover(table, word_weights="sif", stop_words=None, empty="inf", n_jobs=1)
             timed(seconds, "pairs", lambda mover=mover: mover.paired(*pairs))
             fitted = WordMover(table, empty="inf", n_jobs=1).fit(corpus)
             timed(seconds, "search", lambda fitted=fitted: fitted.search(queries, 10))
-            timed(seconds, "relaxed", lambda f=fitted: f.search(queries, 10, algorithm="rwmd"))
+            timed(seconds, "relaxed", lambda f=fitted: f.search(queries, 10, metric="rwmd"))
     for name, path in BUILTIN_PATHS.items():
         best = {what: min(times) for what, times in found[name].items()}
         yield {
@@ -257,7 +258,7 @@ def costs(_: Tables, data: Path) -> Iterator[Row]:
 
 
 def timed(seconds: dict[str, list[float]], name: str, call: Callable[[], Any]) -> Any:
-    """Return what a call returns; note how long it took."""
+    """Return the result of a call and its duration."""
     started = time.perf_counter()
     answer = call()
     seconds.setdefault(name, []).append(time.perf_counter() - started)
@@ -275,10 +276,10 @@ PARTS = {
 
 
 def main() -> None:
-    """Measure the parts; write the numbers, the machine and the versions after each row."""
+    """Measure the parts, and write numbers, machine, and versions after each row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--raw", type=Path, default=RAW, help="the encodings of words")
+    parser.add_argument("--raw", type=Path, default=RAW, help="file of the word encodings")
     parser.add_argument("--result", type=Path, default=RESULT)
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The result of builtin_study.py as Markdown tables, for docs/builtin-study.md.
+"""Markdown tables of the result of builtin_study.py, for docs/builtin-study.md.
 
 In the repository root::
 
@@ -14,18 +14,18 @@ RESULT = RESULTS / "builtin_study.json"
 
 
 def caption(part) -> str:
-    """Return where and with what a part was measured."""
+    """Return machine, versions, and command of a part."""
     facts = [part["machine"], f"numpy {part['numpy']}", f"commit {part['commit'][:12]}"]
     return f"{'; '.join(facts)}; `{part['command']}`."
 
 
 def gain(value: float, error: float) -> str:
-    """Return a difference and its standard error."""
+    """Format a difference and its standard error."""
     return f"{value:+.3f} ± {error:.3f}".replace("0.", ".")
 
 
 def of_words(part) -> list[str]:
-    """Return Spearman's correlations: of covered pairs (how many), and of all pairs."""
+    """Return the Spearman correlations: over covered pairs (number), and over all pairs."""
     names = [name for name in part["rows"][0] if name != "vectors"]
     heads = ["vectors", *(f"{name} ({part['rows'][0][name]['total']:,})" for name in names)]
     rows = []
@@ -40,7 +40,7 @@ def of_words(part) -> list[str]:
 
 
 def of_word_gains(part) -> list[str]:
-    """Return what each table gains over GloVe on the pairs that both cover."""
+    """Return the gain of each table over GloVe on the pairs that both cover."""
     names = [name for name in part["rows"][0] if name != "vectors"]
     rows = [
         [row["vectors"], *(gain(row[name]["gain"], row[name]["se"]) for name in names)]
@@ -50,7 +50,7 @@ def of_word_gains(part) -> list[str]:
 
 
 def of_sentences(part) -> list[str]:
-    """Return ALL / ALLnrm / Mean of both tests, and what the Mean gains over GloVe's."""
+    """Return ALL / ALLnrm / Mean of both tests, and the gain of the Mean over GloVe's."""
     base = {row["scores"]: row for row in part["rows"] if row["vectors"] == "GloVe"}
     heads = ["scores, vectors", "STS 2012", "gain of Mean", "STS 2013", "gain of Mean"]
     rows = []
@@ -69,7 +69,7 @@ def of_sentences(part) -> list[str]:
 
 
 def of_means(part) -> list[str]:
-    """Return the Means of 2012 / 2013 of all tables, one column a scorer."""
+    """Return the Means of 2012 / 2013 of all tables, one column per scorer."""
     found = {
         (row["vectors"], row["scores"]): " / ".join(
             number(row[year]["Mean"]) for year in ("2012", "2013")
@@ -83,7 +83,7 @@ def of_means(part) -> list[str]:
 
 
 def of_choices(part) -> list[str]:
-    """Return Means on the training pairs, one column a scorer, and their sum."""
+    """Return the Means on the training pairs, one column per scorer, and their sum."""
     scorers = ("mean", "SIF", "WMD, SIF")
     rows = []
     for making in dict.fromkeys(row["vectors"] for row in part["rows"]):
@@ -95,7 +95,7 @@ def of_choices(part) -> list[str]:
 
 
 def of_documents(part) -> list[str]:
-    """Return errors in percent; in brackets what is left of GloVe's, with its standard error."""
+    """Return errors in percent, with the difference from GloVe's and its standard error."""
     sets = list(dict.fromkeys(row["set"] for row in part["rows"]))
     finders = list(dict.fromkeys(row["by"] for row in part["rows"]))
     found = {(row["set"], row["vectors"], row["by"]): row for row in part["rows"]}
@@ -149,7 +149,7 @@ TABLES = {
 
 
 def render(result) -> str:
-    """Return the tables of all parts that were measured."""
+    """Return the tables of all measured parts."""
     shown = []
     for part, tables in TABLES.items():
         if part in result:

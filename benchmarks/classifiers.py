@@ -1,9 +1,9 @@
-"""Errors of classifiers over vectors of documents: Rocchio on whole sets, and others on few labels.
+"""Errors of Rocchio on complete sets, and of classifiers with few labels, on document vectors.
 
-First the sets with their own split, where all training documents have labels. Then eight classes
-of R8 and of 20 newsgroups with four labels each, among so many texts without: those are what is
-classified, and what `FisherKernelClassifier` learns its models from; mean and spread of the draws.
-Run in the repository root, where textkin is installed::
+The first part uses the sets with their own split, where all training documents have labels. The
+second part uses eight classes of R8 and of 20 newsgroups with four labels each, among unlabeled
+texts: these are classified, and `FisherKernelClassifier` also trains its models on them. The result
+has the mean and the spread over samples. Run in the repository root, with textkin installed::
 
     python benchmarks/classifiers.py
 """
@@ -29,7 +29,7 @@ CLASSES, LABELS = 8, 4
 
 
 class Corpus(NamedTuple):
-    """Texts, their labels, and which of them are for testing."""
+    """Texts, their labels, and the split."""
 
     texts: list[str]
     labels: np.ndarray
@@ -47,7 +47,7 @@ def read(path: Path) -> Corpus:
 
 
 def whole(corpus: Corpus) -> dict[str, float]:
-    """Return errors in percent, and the processor's seconds of Rocchio on texts."""
+    """Return errors in percent, and the CPU seconds of Rocchio on texts."""
     train, test = np.flatnonzero(~corpus.test), np.flatnonzero(corpus.test)
     known, asked = ([corpus.texts[at] for at in rows] for rows in (train, test))
     begin = time.process_time()
@@ -72,7 +72,7 @@ def whole(corpus: Corpus) -> dict[str, float]:
 
 
 def contenders(bags: Any) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Return functions from labels (-1: none) to the classes of all documents."""
+    """Return functions from labels (-1: unlabeled) to the classes of all documents."""
     words = tk.TfIdf(idf="one").fit_transform(bags)  # counts of unit length
     weighed = tk.TfIdf().fit_transform(bags)
 
@@ -84,7 +84,7 @@ def contenders(bags: Any) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         return classes
 
     def with_all(model: tk.PLSA | None) -> Callable[[np.ndarray], np.ndarray]:
-        few = tk.FisherKernelClassifier(model=model, random_state=0)
+        few = tk.FisherKernelClassifier(topic_model=model, random_state=0)
         return lambda labels: few.fit(bags, labels).predict(bags)
 
     return {
@@ -97,7 +97,7 @@ def contenders(bags: Any) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
 
 
 def few(corpus: Corpus, number: int, draws: int) -> dict[str, list[float]]:
-    """Return the errors of each draw in percent, on documents without a label."""
+    """Return the errors of each sample in percent, on unlabeled documents."""
     errors: dict[str, list[float]] = {}
     names = np.unique(corpus.labels)[:CLASSES]
     for draw in range(draws):
@@ -122,7 +122,7 @@ def few(corpus: Corpus, number: int, draws: int) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Print the errors; write them."""
+    """Print and write the errors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)

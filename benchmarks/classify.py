@@ -1,13 +1,12 @@
-"""Classification of R8 by exact transport: time and error, beside gensim's time for all pairs.
+"""Classification of R8 by exact transport: time and error, compared with gensim's time.
 
-Each method is a `NearestNeighborClassifier` with ``tune=True`` on texts as they are: `fit` holds a
-fifth of the training documents out and chooses k, `predict` asks the test documents. Beside it
-stands what gensim's `wmdistance` would take for the same pairs, every held-out document with every
-one that is left and every test document with every training document: the mean time of some pairs
-drawn from the latter, times their number. Both run on one thread, and the ratio is of the time of
-the processor, which other work on the machine changes little. A sample of test documents is asked
-again and compared with all distances, which no search was made for. Run in the repository root,
-where textkin is installed::
+Each method is a `NearestNeighborClassifier` with ``tune=True`` on raw texts: `fit` holds out a
+fifth of the training documents and chooses k, `predict` classifies the test documents. The script
+also estimates the time of gensim's `wmdistance` for the same pairs (each held-out document with
+each remaining one, and each test document with each training document): the mean time of a sample
+of the latter, times their number. Both run on one thread, and the ratio uses CPU time, which other
+work on the machine hardly affects. The neighbors of a sample of test documents are compared with
+all distances, computed without a search. Run in the repository root, with textkin installed::
 
     python benchmarks/classify.py
     python benchmarks/classify.py --methods wmd "wmd, tf-idf masses"
@@ -36,7 +35,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Set:
-    """Labelled documents, split once and for all."""
+    """Labeled documents with a fixed split."""
 
     train: list[str]
     train_labels: list[str]
@@ -62,15 +61,17 @@ def googlenews(data: Path) -> WordVectors:
 
 METHODS: dict[str, Callable[[Path], WordMover]] = {
     "wmd": lambda _data: WordMover(),
-    "wmd, tf-idf masses": lambda _data: WordMover(masses="tfidf"),
+    "wmd, tf-idf masses": lambda _data: WordMover(word_weights="tfidf"),
     "wmd, GoogleNews": lambda data: WordMover(googlenews(data)),
-    "wmd, GoogleNews, tf-idf masses": lambda data: WordMover(googlenews(data), masses="tfidf"),
-    "rwmd": lambda _data: WordMover(algorithm="rwmd"),
+    "wmd, GoogleNews, tf-idf masses": lambda data: WordMover(
+        googlenews(data), word_weights="tfidf"
+    ),
+    "rwmd": lambda _data: WordMover(metric="rwmd"),
 }
 
 
 def measured(mover: WordMover, vote: str, documents: Set) -> dict[str, object]:
-    """Tune and answer; return times, errors and what was chosen."""
+    """Tune and predict; return times, errors, and the chosen k."""
     knn = NearestNeighborClassifier(mover, vote=vote, tune=True, random_state=SEED)
     clocks = (time.perf_counter, time.process_time)
     begin = [clock() for clock in clocks]
@@ -106,7 +107,7 @@ def measured(mover: WordMover, vote: str, documents: Set) -> dict[str, object]:
 def same_as_brute(
     knn: NearestNeighborClassifier, documents: Set, n_documents: int
 ) -> dict[str, int]:
-    """Compare what some test documents found with all their distances, ties by position."""
+    """Compare the neighbors of some test documents with all their distances, ties by position."""
     rng = np.random.default_rng([SEED, 1])
     chosen = rng.permutation(len(documents.test))[:n_documents]
     some = [documents.test[row] for row in chosen]
@@ -121,7 +122,7 @@ def same_as_brute(
 
 
 def gensim_time(vectors: WordVectors, documents: Set, n_pairs: int) -> dict[str, float] | None:
-    """Time gensim on pairs of a test and a training document; None where it is not installed."""
+    """Time gensim on pairs of a test and a training document, if it is installed."""
     try:
         from gensim.models import KeyedVectors
     except ImportError:
@@ -139,7 +140,7 @@ def gensim_time(vectors: WordVectors, documents: Set, n_pairs: int) -> dict[str,
         pair = words(rng.choice(documents.test)), words(rng.choice(documents.train))
         if all(pair):
             pairs.append(pair)
-    keyed.wmdistance(*pairs[0], norm=False)  # loads what it needs
+    keyed.wmdistance(*pairs[0], norm=False)  # loads its dependencies
     begin = time.process_time()
     theirs = [keyed.wmdistance(*pair, norm=False) for pair in pairs]
     seconds = time.process_time() - begin
@@ -154,15 +155,15 @@ def gensim_time(vectors: WordVectors, documents: Set, n_pairs: int) -> dict[str,
 
 
 def main() -> None:
-    """Measure, print a table, write the result."""
+    """Measure, print a table, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--result", type=Path, default=RESULT)
-    parser.add_argument("--set", default="r8", help="a file of classification/")
+    parser.add_argument("--set", default="r8", help="file of classification/")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=["wmd"])
     parser.add_argument("--vote", default="majority")
-    parser.add_argument("--brute", type=int, default=20, help="test documents, all distances")
-    parser.add_argument("--pairs", type=int, default=60, help="pairs that gensim is timed on")
+    parser.add_argument("--brute", type=int, default=20, help="test documents for brute force")
+    parser.add_argument("--pairs", type=int, default=60, help="pairs to time gensim on")
     asked = parser.parse_args()
 
     documents = read_set(asked.data, asked.set)
@@ -172,14 +173,14 @@ def main() -> None:
         mover = METHODS[name](asked.data)
         found = measured(mover, asked.vote, documents)
         knn = found.pop("knn")
-        if mover.algorithm == "auto":
+        if mover.metric == "wmd":
             found["brute"] = same_as_brute(knn, documents, asked.brute)
         vectors = WordVectors.builtin() if mover.vectors is None else mover.vectors
         dimension = vectors.matrix.shape[1]
         if dimension not in theirs:
             theirs[dimension] = gensim_time(vectors, documents, asked.pairs)
         timed = theirs[dimension]
-        if timed is not None and mover.algorithm == "auto":
+        if timed is not None and mover.metric == "wmd":
             hours = timed["processor_seconds_a_pair"] * found["pairs"] / 3600
             ratio = 3600 * hours / max(found["processor_seconds"]["both"], 0.01)
             found["gensim"] = {**timed, "hours": round(hours, 1), "times_ours": round(ratio)}
@@ -194,7 +195,7 @@ def main() -> None:
             "vote": asked.vote,
             "methods": rows,
         }
-        write(asked.result, report)  # after each, for the last may take long
+        write(asked.result, report)  # after each method, because the last one can take long
 
 
 if __name__ == "__main__":

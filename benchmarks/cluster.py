@@ -1,12 +1,12 @@
-"""What one worker more brings: building, exact search, a join and near pairs on a Dask cluster.
+"""Building, exact search, a join, and near pairs on a Dask cluster with 1 and 2 workers.
 
-Texts are drawn by Zipf's law from the words of the built-in vectors, and written to files of JSON
-Lines. A cluster of processes of this machine (a thread each) builds an index of them, searches it,
-joins queries with it and finds near pairs, with every number of workers in turn; beside it stands
-the same without a cluster. Answers must be those of one process to the last bit, or nothing is
-reported. Bytes are counted by packing all that goes to workers and comes back, in another run::
+Texts are sampled by Zipf's law from the words of the built-in vectors, and written to JSON Lines
+files. A local cluster (one thread per process) builds an index of them, searches it, joins queries
+with it, and finds near pairs, with each number of workers in turn; the same is measured without a
+cluster. Results must be bit-identical to one process, or nothing is reported. A separate run counts
+the transferred bytes by pickling everything that workers receive and return::
 
-    python benchmarks/cluster.py                    # a quiet machine, some minutes
+    python benchmarks/cluster.py                    # on an idle machine, some minutes
     python benchmarks/cluster.py --documents 5000 --queries 8 --result try.json
 
 The result goes to benchmarks/results/cluster.json.
@@ -30,18 +30,20 @@ from environment import RESULTS, describe, write
 from pairs import UnequalAnswersError
 
 import textkin as tk
-from textkin.index import ClusterRanking, _changing
-from textkin.index.ranking import _cluster, _pairs
+from textkin.index import ClusterRanking
+from textkin.index.distributed import _cluster_ranking as _cluster
+from textkin.index.distributed import _near_pairs as _pairs
+from textkin.index.store import _ingest
 from textkin.run import map_blocks
 
-WORDS = 40  # drawn for a document
+WORDS = 40  # words sampled per document
 FILES = 40
-RADIUS = 2.0  # of near pairs
-COPIED = 0.01  # share of documents that are the one before with some words changed
+RADIUS = 2.0  # documents for near pairs
+COPIED = 0.01  # fraction of documents that copy the previous one with some words changed
 
 
 def texts(number: int) -> list[str]:
-    """Return documents whose words follow Zipf's law; some are nearly copies."""
+    """Sample documents whose words follow Zipf's law; some are near copies."""
     rng = np.random.default_rng(16)
     words = np.array(tk.WordVectors.builtin().words[:60_000])
     chances = 1 / np.arange(10, 10 + len(words))
@@ -53,7 +55,7 @@ def texts(number: int) -> list[str]:
 
 
 def write_files(folder: Path, documents: list[str]) -> int:
-    """Write documents to files, and return their bytes."""
+    """Write documents to files, and return the total bytes."""
     folder.mkdir()
     size = -(-len(documents) // FILES)
     for number, start in enumerate(range(0, len(documents), size)):
@@ -65,7 +67,7 @@ def write_files(folder: Path, documents: list[str]) -> int:
 
 @contextmanager
 def cluster_of(workers: int) -> Iterator[Any]:
-    """Give a client of so many processes, which have imported textkin."""
+    """Start a client with the given number of processes, which have imported textkin."""
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
@@ -77,13 +79,13 @@ def cluster_of(workers: int) -> Iterator[Any]:
 
 
 class Traffic:
-    """Counts the bytes that travel: functions once, blocks, and what comes back."""
+    """Executor that counts transferred bytes: functions once, blocks, and results."""
 
     def __init__(self) -> None:
         self.sent = self.received = self.blocks = 0
 
     def counted(self, function: Any, blocks: Any, **options: Any) -> Iterator[Any]:
-        """Run blocks as `map_blocks` does, here."""
+        """Run blocks as `map_blocks` does, in this process."""
         import cloudpickle
 
         self.sent += len(cloudpickle.dumps(function))
@@ -94,14 +96,14 @@ class Traffic:
                 self.blocks += 1
                 yield block
 
-        options.update(on=None, n_jobs=None)
+        options.update(executor=None, n_jobs=None)
         for result in map_blocks(function, sent(), **options):
             self.received += len(pickle.dumps(result))
             yield result
 
     @contextmanager
     def of(self, *modules: Any) -> Iterator["Traffic"]:
-        """Count what these modules send."""
+        """Count the bytes that these modules send."""
         for module in modules:
             module.map_blocks = self.counted
         try:
@@ -111,19 +113,19 @@ class Traffic:
                 module.map_blocks = map_blocks
 
     def to_dict(self) -> dict[str, int]:
-        """Return the numbers."""
+        """Return the counts."""
         return {"sent": self.sent, "received": self.received, "blocks": self.blocks}
 
 
 def timed(call: Callable[..., Any], *given: Any, **more: Any) -> tuple[float, float, Any]:
-    """Return the seconds by the clock, those of this process's own processor, and the answer."""
+    """Return the elapsed seconds, the CPU seconds of this process, and the result."""
     clock, own = time.perf_counter(), time.process_time()
     answer = call(*given, **more)
     return time.perf_counter() - clock, time.process_time() - own, answer
 
 
-def catalogue_of(path: Path) -> list[Any]:
-    """Return what an index holds, to compare."""
+def catalog_of(path: Path) -> list[Any]:
+    """Return the content of an index, for comparison."""
     with closing(sqlite3.connect(path / "catalogue.sqlite")) as found:
         return [
             found.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
@@ -132,37 +134,42 @@ def catalogue_of(path: Path) -> list[Any]:
 
 
 def must_be_equal(what: str, ours: object, expected: object) -> None:
-    """Raise unless a cluster has found what one process finds."""
+    """Raise unless the results of a cluster equal the results of one process."""
     if ours != expected:
-        raise UnequalAnswersError(f"{what}: a cluster and one process differ; nothing is told.")
+        raise UnequalAnswersError(
+            f"{what}: a cluster and one process differ; no result is written."
+        )
 
 
 def build(folder: Path, files: Path, places: dict[str, Any]) -> dict[str, Any]:
-    """Measure adding files, and leave the index of one process behind."""
+    """Measure adding files, and keep the index of one process."""
     report: dict[str, Any] = {}
     expected = None
     for name, on in places.items():
         path = folder / f"{name}.kin"
-        with tk.Index.create(path) as index:
-            clock, own, changes = timed(index.add, tk.read(files, pattern="*"), on=on)
+        with tk.Index.create(path, language=None) as index:
+            clock, own, changes = timed(index.add, tk.read(files, pattern="*"), executor=on)
         report[name] = {
             "seconds": clock,
             "seconds_of_the_writer": own,
             "documents_a_second": changes.added / clock,
         }
-        found = catalogue_of(path)
+        found = catalog_of(path)
         must_be_equal("build", found, expected or found)
         expected = found
         if name != "one process":
             shutil.rmtree(path)
-    with tk.Index.create(folder / "traffic.kin") as index, Traffic().of(_changing) as traffic:
-        index.add(tk.read(files, pattern="*"), on="threads")
+    with (
+        tk.Index.create(folder / "traffic.kin", language=None) as index,
+        Traffic().of(_ingest) as traffic,
+    ):
+        index.add(tk.read(files, pattern="*"), executor="threads")
     shutil.rmtree(folder / "traffic.kin")
     return {**report, "bytes": traffic.to_dict()}
 
 
 def search(index: tk.Index, queries: list[str], places: dict[str, Any]) -> dict[str, Any]:
-    """Measure queries one by one, the first ones apart: they open segments and fill tables."""
+    """Measure queries one by one; the first ones separately, because they open segments."""
     warm = max(1, len(queries) // 4)
     report: dict[str, Any] = {}
     expected: list[Any] = []
@@ -170,7 +177,7 @@ def search(index: tk.Index, queries: list[str], places: dict[str, Any]) -> dict[
         by = "wmd" if on is None else ClusterRanking("wmd", on)
         taken, solved, answers = [], [], []
         for query in queries:
-            clock, _, hits = timed(index.search, query, by=by)
+            clock, _, hits = timed(index.search, query, ranking=by)
             taken.append(clock)
             solved.append(hits.stats["solved"])
             answers.append((hits.ids, hits.scores.tobytes()))
@@ -182,11 +189,11 @@ def search(index: tk.Index, queries: list[str], places: dict[str, Any]) -> dict[
             "solved_a_query": statistics.mean(solved[warm:]),
         }
     traffic = Traffic()
-    by = ClusterRanking("wmd", n_jobs=2)  # cut as for two workers
-    index.search(queries[0], by=by)
+    by = ClusterRanking("wmd", n_jobs=2)  # split as for two workers
+    index.search(queries[0], ranking=by)
     with traffic.of(_cluster):
         for query in queries:
-            index.search(query, by=by)
+            index.search(query, ranking=by)
     counts = {name: number / len(queries) for name, number in traffic.to_dict().items()}
     return {**report, "bytes_a_query": counts}
 
@@ -200,7 +207,7 @@ def joined(
     report: dict[str, Any] = {}
     expected = None
     for name, on in places.items():
-        clock, _, parts = timed(index.join, queries, folder / name, on=on, part=64)
+        clock, _, parts = timed(index.join, queries, folder / name, executor=on, part=64)
         found = parquet.read_table(parts.folder)
         must_be_equal("join", found, expected or found)
         expected = found
@@ -215,21 +222,21 @@ def near(index: tk.Index, folder: Path, places: dict[str, Any]) -> dict[str, Any
     report: dict[str, Any] = {}
     expected = None
     for name, on in places.items():
-        clock, _, parts = timed(index.near_pairs, RADIUS, folder / name, on=on)
+        clock, _, parts = timed(index.near_pairs, RADIUS, folder / name, executor=on)
         found = parquet.read_table(parts.folder)
         must_be_equal("near pairs", found, expected or found)
         expected = found
         report[name] = {"seconds": clock, "pairs": parts.rows}
     if parts.rows == 0:
-        raise UnequalAnswersError("near pairs: none were found, which says nothing of answers.")
+        raise UnequalAnswersError("near pairs: none were found, so results cannot be compared.")
     with Traffic().of(_pairs) as traffic:
         index.near_pairs(RADIUS, folder / "traffic")
     return {**report, "radius": RADIUS, "documents": len(index), "bytes": traffic.to_dict()}
 
 
 def sizes(index: tk.Index) -> dict[str, int]:
-    """Return what workers read of an index: of each segment rows and counts, for transport."""
-    records = [record for record, _ in index._snapshot().segments]
+    """Return the data that workers read for transport: rows and counts per segment."""
+    records = [record for record, _ in index._session.snapshot().segments]
     entries = sum(record.entries for record in records)
     rows = sum(record.rows for record in records)
     return {
@@ -238,7 +245,7 @@ def sizes(index: tk.Index) -> dict[str, int]:
         "entries": entries,
         "bytes_of_segments": sum(record.bytes for record in records),
         "bytes_of_rows_and_counts": 8 * entries + 8 * rows,
-        "words": index._snapshot().state.words,
+        "words": index._session.snapshot().state.words,
     }
 
 
@@ -247,7 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=48)
-    parser.add_argument("--pairs", type=int, default=9_000, help="documents of the near pairs")
+    parser.add_argument("--pairs", type=int, default=9_000, help="documents for near pairs")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--result", type=Path, default=RESULTS / "cluster.json")
     asked = parser.parse_args()
@@ -263,14 +270,14 @@ def main() -> None:
         folder = Path(name)
         report["bytes_of_files"] = write_files(folder / "files", documents)
         places: dict[str, Any] = {"one process": None}
-        for workers in asked.workers:  # those that do not work cost nothing
+        for workers in asked.workers:  # skipped parts cost nothing
             places[f"workers: {workers}"] = stack.enter_context(cluster_of(workers))
         report["build"] = build(folder, folder / "files", places)
         with tk.Index.open(folder / "one process.kin") as index:
             report["index"] = sizes(index)
             report["search"] = search(index, queries, places)
             report["join"] = joined(index, queries, folder / "neighbours", places)
-        with tk.Index.create(folder / "some.kin") as index:
+        with tk.Index.create(folder / "some.kin", language=None) as index:
             index.add([{"id": f"d{n}", "text": t} for n, t in enumerate(documents[: asked.pairs])])
             report["pairs"] = near(index, folder / "pairs", places)
     write(asked.result, report)

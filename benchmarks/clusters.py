@@ -1,9 +1,9 @@
-"""How well clusters of documents follow their labels: the training part of 20news, and classic.
+"""Agreement of document clusters with labels: the training part of 20news, and classic.
 
-All methods know how many labels there are, and none of the labels. ARI and NMI (arithmetic mean)
-are means over seeds. The documents of classic, of which every one is compared with every other
-by transport, are few: so many of those with more than 200 characters, drawn by a fixed seed. Run
-in the repository root, where textkin is installed::
+All methods know the number of labels, but no label. ARI and NMI (arithmetic mean) are means over
+seeds. The sample of classic is small, because transport compares every pair: documents with more
+than 200 characters, sampled with a fixed seed. Run in the repository root, with textkin
+installed::
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/clusters.py
 """
@@ -20,31 +20,31 @@ from environment import RESULTS, asked, describe, write
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
 
-from textkin import LSI, DocumentClusters, Pooling, TfIdf
+from textkin import LSI, DocumentClustering, Pooling, TfIdf
 
 RESULT = RESULTS / "clusters.json"
 SEEDS = 3
 FEW = 300
-# Reference figures for 20news: TF-IDF and LSI, k-means of unit rows with 10 starts.
+# Reference values for 20news: TF-IDF and LSI, k-means of unit rows with 10 initializations.
 REFERENCE = {"TF-IDF, LSI-50": (0.481, 0.635), "TF-IDF, LSI-100": (0.451, 0.652)}
 
-Recipe = Callable[[int, int], DocumentClusters]
-"""Makes an estimator for a number of clusters and a seed."""
+Recipe = Callable[[int, int], DocumentClustering]
+"""Function that makes an estimator for a number of clusters and a seed."""
 
 
 def _by_means(model: Callable[[int], Any]) -> Recipe:
-    return lambda k, seed: DocumentClusters(k, model=model(seed), random_state=seed)
+    return lambda k, seed: DocumentClustering(k, model=model(seed), random_state=seed)
 
 
 def _by_distances(method: Any, **options: Any) -> Recipe:
-    return lambda k, seed: DocumentClusters(k, method=method, random_state=seed, **options)
+    return lambda k, seed: DocumentClustering(k, method=method, random_state=seed, **options)
 
 
 MEANS: dict[str, Recipe] = {
     "default": _by_means(lambda _seed: None),
     "TF-IDF, LSI-50": _by_means(lambda seed: make_pipeline(TfIdf(), LSI(50, random_state=seed))),
     "Pooling, SIF": _by_means(
-        lambda _seed: Pooling(weights="sif", remove_components=1, stop_words=None)
+        lambda _seed: Pooling(word_weights="sif", remove_components=1, stop_words=None)
     ),
     "TF-IDF, LSI-100": _by_means(lambda seed: make_pipeline(TfIdf(), LSI(100, random_state=seed))),
 }
@@ -64,7 +64,7 @@ DISTANCES: dict[str, Recipe] = {
 def measured(
     recipe: Recipe, texts: Sequence[str], labels: Sequence[str], seeds: int
 ) -> dict[str, Any]:
-    """Return the agreement of clusters with labels, and how long a fit took."""
+    """Return the agreement of clusters with labels, and the time of a fit."""
     rows = []
     for seed in range(seeds):
         start = time.perf_counter()
@@ -89,7 +89,7 @@ def measured(
 
 
 def documents(data: Path, name: str) -> list[dict[str, Any]]:
-    """Read a set of labelled documents."""
+    """Read a set of labeled documents."""
     with gzip.open(data / "classification" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
@@ -108,10 +108,10 @@ def _keep(result: Path, results: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Print the agreement; write it."""
+    """Print and write the agreement."""
     arguments = asked(__doc__, RESULT, parts=("classic", "20news"))
     results: dict[str, dict[str, Any]] = {}
-    if arguments.result.exists():  # parts that are not asked for stay
+    if arguments.result.exists():  # keep the parts that are not measured
         results = json.loads(arguments.result.read_text(encoding="utf-8"))["results"]
     for part in arguments.parts:
         found = documents(arguments.data, part)
@@ -133,7 +133,7 @@ def main() -> None:
                 f"largest {row['largest']:.0f}  {row['seconds']:.1f} s",
                 flush=True,
             )
-            _keep(arguments.result, results)  # whatever comes after it
+            _keep(arguments.result, results)  # restored after any exception
 
 
 if __name__ == "__main__":

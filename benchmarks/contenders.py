@@ -1,8 +1,8 @@
-"""Ways to compute the exact Word Mover's Distance of given pairs, textkin's and others'.
+"""Contenders that compute the exact Word Mover's Distance of given pairs.
 
-Each function prepares what a careful user would prepare once (vectors in the right type, bags,
-masses, token lists) and returns a function without arguments, the timed part, that gives the
-distances of all pairs. None of them tokenises. Vectors have unit length for all.
+Each function makes the one-time preparations of a careful user (vectors in the right type, bags,
+word weights, token lists), and returns a function without arguments, the timed part, that returns
+the distances of all pairs. No contender tokenizes. Vectors have unit length for all contenders.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Contender = Callable[[], Distances]
 
 
 def textkin_distance(pairs: Pairs) -> Contender:
-    """One call of ``distance`` for each pair, on one-row bags."""
+    """Time one call of ``distance`` for each pair, on one-row bags."""
     mover = WordMover(pairs.vectors)
     # A list of one row keeps two dimensions.
     rows = [(pairs.first[[row]], pairs.second[[row]]) for row in range(len(pairs))]
@@ -26,18 +26,18 @@ def textkin_distance(pairs: Pairs) -> Contender:
 
 
 def textkin_batch(pairs: Pairs, n_jobs: int = 1) -> Contender:
-    """One call of ``paired`` for all pairs."""
+    """Time one call of ``paired`` for all pairs."""
     mover = WordMover(pairs.vectors, n_jobs=n_jobs)
     return lambda: mover.paired(pairs.first, pairs.second)
 
 
 def textkin_batch_2(pairs: Pairs) -> Contender:
-    """One call of ``paired`` for all pairs, on two threads."""
+    """Time one call of ``paired`` for all pairs, on two threads."""
     return textkin_batch(pairs, n_jobs=2)
 
 
 def textkin_batch_with(pairs: Pairs, instruction_set: str) -> Contender:
-    """One call of ``paired`` for all pairs, with a plainer instruction set than the usual one."""
+    """Time one call of ``paired`` for all pairs, with a plainer instruction set."""
     run, usual = textkin_batch(pairs), _core.instruction_set()
 
     def forced() -> Distances:
@@ -51,13 +51,13 @@ def textkin_batch_with(pairs: Pairs, instruction_set: str) -> Contender:
 
 
 def textkin_solver(pairs: Pairs) -> Contender:
-    """Only the solver: masses and costs are ready, as for POT's."""
+    """Time only the solver, with prepared weights and costs, as for POT's solver."""
     problems = ready_problems(pairs)
     return lambda: [_core.transport_cost(a, b, costs) for a, b, costs in problems]
 
 
 def pot_solver(pairs: Pairs) -> Contender:
-    """POT's ``emd2`` alone, with what can be switched off switched off."""
+    """Time POT's ``emd2`` alone, without its optional steps."""
     import ot
 
     problems = ready_problems(pairs)
@@ -67,11 +67,11 @@ def pot_solver(pairs: Pairs) -> Contender:
 
 
 def gensim_wmdistance(pairs: Pairs) -> Contender:
-    """gensim's ``wmdistance`` as it is called by default, on lists of known words.
+    """Time gensim's ``wmdistance`` with its defaults, on lists of known words.
 
-    Its ``norm=True`` divides the vectors, which have unit length already, by lengths of 1 up to
-    float32 rounding; so all contenders solve the same problem.
-    """  # noqa: D403 (the name is written so)
+    Its ``norm=True`` divides the vectors, which already have unit length, by lengths of 1 up to
+    float32 rounding; all contenders thus solve the same problem.
+    """
     from gensim.models import KeyedVectors
 
     vectors = KeyedVectors(pairs.vectors.shape[1], count=len(pairs.words), dtype=np.float32)
@@ -82,7 +82,7 @@ def gensim_wmdistance(pairs: Pairs) -> Contender:
 
 
 def pot_emd2(pairs: Pairs) -> Contender:
-    """POT's ``emd2`` on the words of the two documents, costs by NumPy."""
+    """Time POT's ``emd2`` on the words of the two documents, with costs by NumPy."""
     import ot
 
     costs = Costs(pairs)
@@ -95,11 +95,11 @@ def pot_emd2(pairs: Pairs) -> Contender:
 
 
 def pyemd_emd(pairs: Pairs) -> Contender:
-    """pyemd's ``emd`` on histograms over the words of both documents, costs by NumPy.
+    """Time pyemd's ``emd`` on histograms over the words of both documents, with costs by NumPy.
 
-    Its interface asks for the costs between all words of the union. Version 1.1 calls POT by
-    default, and that is timed; its older C++ code misses the exact answer by up to 1e-4.
-    """  # noqa: D403 (the name is written so)
+    Its interface takes the costs between all words of the union. Version 1.1 calls POT by default,
+    which is timed; its older C++ code differs from the exact answer by up to 1e-4.
+    """
     import pyemd
 
     costs = Costs(pairs)
@@ -118,14 +118,14 @@ def pyemd_emd(pairs: Pairs) -> Contender:
 
 
 class Costs:
-    """Euclidean distances between words in NumPy: one matrix product in float64."""
+    """Euclidean distances between words in NumPy, by one matrix product in float64."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._vectors = pairs.vectors.astype(np.float64)
         self._squares = np.einsum("ij,ij->i", self._vectors, self._vectors)
 
     def __call__(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return the distance of each word of `i` to each of `j`."""
+        """Return the distance of each word of `i` to each word of `j`."""
         squares = self._vectors[i] @ self._vectors[j].T
         squares *= -2
         squares += self._squares[i][:, np.newaxis]
@@ -137,14 +137,14 @@ class Costs:
 def ready_problems(
     pairs: Pairs,
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the masses of both sides and the costs of each pair."""
+    """Return the weights of both sides and the costs of each pair."""
     costs = Costs(pairs)
     both = zip(masses(pairs.first), masses(pairs.second), strict=True)
     return [(a, b, costs(i, j)) for (i, a), (j, b) in both]
 
 
 def masses(bags) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-    """Return the words of each document and their shares, which sum to one."""
+    """Return the words of each document with their weights, which sum to one."""
     return [(words, counts / counts.sum()) for words, counts in documents(bags)]
 
 
@@ -163,7 +163,7 @@ ALONE = {"POT_solver": pot_solver}
 
 
 def prepare(pairs: Pairs) -> dict[str, Contender]:
-    """Return the contenders that are installed, each prepared for the pairs."""
+    """Return the installed contenders, each prepared for the pairs."""
     ready = {name: build(pairs) for name, build in TEXTKIN.items()}
     for name in _core.instruction_sets():
         if name != _core.instruction_set():

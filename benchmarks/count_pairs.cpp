@@ -1,6 +1,6 @@
 // count_pairs FILE: the distances of the pairs in a file that instructions.py wrote, by the core
 // alone. It is what valgrind counts: Python under valgrind would take minutes and count itself.
-#include "textkin/batch.h"
+#include "search/batch.h"
 
 #include <cstdio>
 #include <fstream>
@@ -15,7 +15,7 @@ template <class Number> std::vector<Number> read(std::ifstream& file, std::size_
     return values;
 }
 
-textkin::Documents read_documents(std::ifstream& file, std::size_t rows) {
+textkin::transport::Documents read_documents(std::ifstream& file, std::size_t rows) {
     const auto starts = read<std::int64_t>(file, rows + 1);
     const auto count = static_cast<std::size_t>(starts.back());
     const auto words = read<std::int32_t>(file, count);
@@ -30,14 +30,15 @@ int main(int count, char** arguments) {
     std::ifstream file(arguments[1], std::ios::binary);
     const auto sizes = read<std::uint64_t>(file, 3); // words, dimension, pairs
     const auto vectors = read<float>(file, sizes[0] * sizes[1]);
-    const textkin::Documents a = read_documents(file, sizes[2]);
-    const textkin::Documents b = read_documents(file, sizes[2]);
+    const textkin::transport::Documents a = read_documents(file, sizes[2]);
+    const textkin::transport::Documents b = read_documents(file, sizes[2]);
     if (!file) return 2;
     std::vector<std::int64_t> rows(sizes[2]);
     std::iota(rows.begin(), rows.end(), std::int64_t{0});
     std::vector<double> out(sizes[2]);
-    textkin::Stop stop;
-    textkin::distance_pairs({{vectors.data(), sizes[0], sizes[1]}, textkin::Cost::euclidean}, a,
-                            rows, b, rows, 1, stop, out);
+    textkin::base::Stop stop;
+    textkin::search::distance_pairs(
+        {{vectors.data(), sizes[0], sizes[1]}, textkin::transport::Cost::euclidean}, a, rows, b,
+        rows, 1, stop, out);
     std::printf("%.17g\n", std::accumulate(out.begin(), out.end(), 0.0));
 }

@@ -1,7 +1,7 @@
-"""Time from texts to bags, and to tf-idf weights, beside scikit-learn; equal counts.
+"""Time from texts to bags and to tf-idf weights, compared with scikit-learn; equal counts.
 
-scikit-learn's `CountVectorizer` gets our rule of a word as its ``token_pattern`` and reads texts
-that are not ASCII in our normal form. Run in the repository root, where textkin is installed::
+scikit-learn's `CountVectorizer` gets textkin's word rule as its ``token_pattern``, and texts that
+are not ASCII are normalized as in textkin. Run in the repository root, with textkin installed::
 
     python benchmarks/counting.py
 """
@@ -22,8 +22,9 @@ from sklearn.pipeline import make_pipeline
 from textkin import BagOfWords, TfIdf, _core
 
 RESULT = RESULTS / "counting.json"
-SETS = ("20news", "r8", "ohsumed23")  # English: the pattern knows no pairs of characters
-RULE = r"[^\W_]+(?:'[^\W_]+)*"  # a run of letters and numbers, inner apostrophes kept
+# English only, because the pattern does not form pairs of characters
+SETS = ("20news", "r8", "ohsumed23")
+RULE = r"[^\W_]+(?:'[^\W_]+)*"  # a run of letters and numbers with inner apostrophes
 
 
 def read_texts(name: str, data: Path) -> list[str]:
@@ -33,7 +34,7 @@ def read_texts(name: str, data: Path) -> list[str]:
 
 
 def normal_lower(text: str) -> str:
-    """Do before scikit-learn's pattern what our tokeniser does; for ASCII that is lower case."""
+    """Normalize a text for scikit-learn's pattern as textkin's tokenizer does."""
     return text.lower() if text.isascii() else _core.normalise(text).lower()
 
 
@@ -52,24 +53,24 @@ RATIOS = {
 
 
 def check_equal(texts: list[str]) -> tuple[int, int]:
-    """Stop unless all give the same counts in the same columns; return words and tokens."""
+    """Stop unless all contenders return equal counts in equal columns; return words and tokens."""
     theirs = CONTENDERS["sklearn_counts"]()
     expected = theirs.fit_transform(texts)
     for name in ("counts", "counts_2_threads"):
         ours = CONTENDERS[name]()
         found = ours.fit_transform(texts)
         if not np.array_equal(ours.get_feature_names_out(), theirs.get_feature_names_out()):
-            raise SystemExit(f"{name}: other words than scikit-learn's")
+            raise SystemExit(f"{name}: words differ from scikit-learn's")
         if (found != expected).nnz:
-            raise SystemExit(f"{name}: other counts than scikit-learn's")
+            raise SystemExit(f"{name}: counts differ from scikit-learn's")
     weights = [CONTENDERS[name]().fit_transform(texts) for name in ("sklearn_tfidf", "tfidf")]
     if abs(weights[0] - weights[1]).max() > 1e-6:
-        raise SystemExit("tfidf: other weights than scikit-learn's")
+        raise SystemExit("tfidf: weights differ from scikit-learn's")
     return expected.shape[1], int(expected.sum())
 
 
 def measure(texts: list[str], rounds: int) -> dict[str, object]:
-    """Time every contender in every round, in an order that changes."""
+    """Time every contender in every round, in a changing order."""
     words, tokens = check_equal(texts)
     seconds: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     names = list(CONTENDERS)
@@ -111,12 +112,12 @@ def table(sets: dict[str, dict]) -> str:
 
 
 def main() -> None:
-    """Print the table; write the numbers, the machine and the versions."""
+    """Print the table, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--quick", action="store_true", help="few texts, two rounds: to try it")
+    parser.add_argument("--quick", action="store_true", help="run on few texts, two rounds")
     arguments = parser.parse_args()
     rounds = 2 if arguments.quick else arguments.rounds
     load = os.getloadavg()[0]

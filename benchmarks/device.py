@@ -1,18 +1,18 @@
-"""Bounds and the exact search on a GPU, beside the same on the processor's cores.
+"""Bounds and the exact search on a GPU, compared with the CPU cores.
 
-Two corpora, made on the spot from a seed: *plain* has 1,000,000 documents of about 70 different
-words drawn by Zipf's law from 100,000, whose vectors of 300 dimensions are random, for the speed of
-bounds; *news* is that of workloads.py, whose words have topics, for the exact search. Queries have
-64 words. Run in the repository root, where torch sees a GPU::
+Two corpora are made from a seed. *plain* has 1,000,000 documents of about 70 distinct words,
+sampled by Zipf's law from 100,000 words with random vectors of 300 dimensions, for the speed of
+bounds. *news* is the corpus of workloads.py, whose words have topics, for the exact search. Queries
+have 64 words. Run in the repository root, where torch has access to a GPU::
 
     python benchmarks/device.py
     python benchmarks/device.py --documents 100000 --parts bounds
-    python benchmarks/device.py --write-bags    # of 20news, where the shared data lie
+    python benchmarks/device.py --write-bags    # of 20news, on a machine with the shared data
 
-Every answer is compared with another way first (plain torch, or the compiled core). Told are
-milliseconds a query in a batch, with the bytes and operations that are needed at least and the time
-that these would take at the rates measured in the same run. The results go to
-benchmarks/results/device.json, or to the folder in the variable OUT.
+Every result is first compared with another computation (plain torch, or the compiled core). The
+report has milliseconds per query in a batch, the minimum bytes and operations, and their time at
+the rates measured in the same run. The results go to benchmarks/results/device.json, or to the
+folder in the variable OUT.
 """
 
 import argparse
@@ -33,18 +33,18 @@ from search_workloads import classified_corpus
 from workloads import SEED, SYNTHETIC, Language
 
 from textkin import WordMover, WordVectors
-from textkin.device import _bounds
-from textkin.device._bounds import Asked, document_side, query_side, refined
-from textkin.device._corpus import DeviceCorpus
-from textkin.device._matrices import relaxed
-from textkin.device._rows import HostRows
+from textkin.transport.gpu import _bounds
+from textkin.transport.gpu._bounds import Asked, document_side, query_side, refined
+from textkin.transport.gpu._corpus import DeviceCorpus
+from textkin.transport.gpu._matrices import relaxed
+from textkin.transport.gpu._rows import HostRows
 
-WORDS = 64  # of a query
+WORDS = 64  # words per query
 BATCH = 16
 
 
 def milliseconds(run: Callable[[], object], repeats: int = 7) -> float:
-    """Return the median time of a call, until the device is done."""
+    """Return the median time of a call, including synchronization with the device."""
     run()
     torch.cuda.synchronize()
     times = []
@@ -57,7 +57,7 @@ def milliseconds(run: Callable[[], object], repeats: int = 7) -> float:
 
 
 def ceilings() -> dict[str, float]:
-    """Return the rates of this device: copies, products in float32 and float64."""
+    """Return the rates of the device: copies, products in float32 and float64."""
     source = torch.rand(1 << 30, device="cuda")
     copied = 8 * source.numel() / milliseconds(source.clone) / 1e9
     rates = {"memory_terabytes_a_second": round(copied, 2)}
@@ -72,7 +72,7 @@ def ceilings() -> dict[str, float]:
 
 
 def plain_corpus(documents: int) -> tuple[np.ndarray, HostRows, HostRows]:
-    """Return vectors, documents and queries as PERFORMANCE's prototype has them."""
+    """Return vectors, documents, and queries of the *plain* corpus."""
     rng = np.random.default_rng(SEED)
     words = 100_000
     vectors = rng.normal(size=(words, 300)).astype(np.float32)
@@ -98,7 +98,7 @@ def _some_bags(job: tuple[int, np.ndarray]) -> sparse.csr_array:
 def news_corpus(
     documents: int, queries: int
 ) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
-    """Return vectors, bags of documents and of queries of the synthetic news."""
+    """Return the vectors and bags (documents and queries) of the synthetic news."""
     global _language
     _language = Language()
     rng = np.random.default_rng([SEED, 17])
@@ -124,7 +124,7 @@ def bounds(documents: int, rates: dict[str, float], tune: bool) -> dict[str, Any
 
     def timed(name: str, run: Callable[[], object], repeats: int = 7) -> None:
         times[name] = round(milliseconds(run, repeats) / len(batch), 4)
-        print(f"  {name:44} {times[name]:9.3f} ms a query", flush=True)
+        print(f"  {name:44} {times[name]:9.3f} ms per query", flush=True)
 
     asked = corpus.lay_out(queries, batch)
     exact = corpus.lay_out(queries, batch, exactly=True)
@@ -181,7 +181,7 @@ def bounds(documents: int, rates: dict[str, float], tune: bool) -> dict[str, Any
 
 
 def plainly(run: Callable[[], object]) -> object:
-    """Run something without kernels of our own."""
+    """Run a call without the Triton kernels."""
     kernel = _bounds._by_kernel
     _bounds._by_kernel = lambda tensor: False  # type: ignore[assignment]
     try:
@@ -191,7 +191,7 @@ def plainly(run: Callable[[], object]) -> object:
 
 
 def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) -> None:
-    """Compare the kernels with plain torch, and bounds that prune with true ones."""
+    """Compare the kernels with plain torch, and pruning bounds with true ones."""
     _, some = next(rows.parts(2_000_000))
     nearest = asked.costs.amin(2).T.float().contiguous()
     picked = torch.randint(0, len(some), (5000,), device="cuda")
@@ -216,8 +216,8 @@ def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) ->
 
 
 def tuned(rows: Any, asked: Asked, exact: Asked, which: Any, few: Any) -> None:
-    """Print what other shapes of the kernels would take."""
-    from textkin.device import _kernels
+    """Print the times of other kernel shapes."""
+    from textkin.transport.gpu import _kernels
 
     for warps in (1, 2, 4):
         for tile in (2, 4, 8, 16, 32):
@@ -297,7 +297,7 @@ def exact_search(documents: int, queries: int, on_cpu: int) -> dict[str, Any]:
 
 
 def newsgroups(bags: Path) -> dict[str, Any]:
-    """Return the time of the exact top 19 of all of 20news, test against train."""
+    """Return the time of the exact top 19 of all of 20news, test against training documents."""
     with np.load(bags) as stored:
         kept = {name: stored[name] for name in stored}
     vectors = WordVectors.builtin().matrix
@@ -333,7 +333,7 @@ def newsgroups(bags: Path) -> dict[str, Any]:
 
 
 def write_newsgroups(path: Path) -> None:
-    """Keep the bags of 20news for a machine without the shared data."""
+    """Save the bags of 20news for a machine without the shared data."""
     corpus = classified_corpus("20news")
     if corpus is None:
         raise SystemExit(1)
@@ -353,11 +353,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=512)
-    parser.add_argument("--on-cpu", type=int, default=64, help="queries for the cores alone")
+    parser.add_argument("--on-cpu", type=int, default=64, help="queries for the CPU cores alone")
     parser.add_argument("--parts", nargs="*", default=["bounds", "search", "20news"])
-    parser.add_argument("--tune", action="store_true", help="try other shapes of the kernels")
+    parser.add_argument("--tune", action="store_true", help="try other kernel shapes")
     parser.add_argument("--bags", type=Path, default=Path("build/20news.npz"))
-    parser.add_argument("--write-bags", action="store_true", help="of 20news, and end")
+    parser.add_argument(
+        "--write-bags", action="store_true", help="write the bags of 20news and exit"
+    )
     arguments = parser.parse_args()
     if arguments.write_bags:
         write_newsgroups(arguments.bags)

@@ -1,13 +1,12 @@
-"""Models on a GPU through torch beside the estimators on all cores.
+"""Models on a GPU through torch, compared with the estimators on all CPU cores.
 
-Steps of EM of mixtures and topics, sweeps of WTMF, whole fits of all of them, and a million pooled
-documents, over drawn data of the usual sizes. Every pair is held against each other before it is
-timed; times are medians after a warm-up, with the device synchronised; those of the device include
-the way there and back where the line says so. Run in the repository root, where textkin is
-installed::
+The script measures EM steps of mixtures and topics, sweeps of WTMF, whole fits of all of them, and
+pooling of a million documents, over random data of usual sizes. Results of every pair are compared
+before timing. Times are medians after a warm-up, with the device synchronized; device times include
+transfers where the line says so. Run in the repository root, with textkin installed::
 
-    python benchmarks/device_models.py            # on cuda where there is one
-    python benchmarks/device_models.py --quick    # small, on CPU tensors too
+    python benchmarks/device_models.py            # on cuda if available
+    python benchmarks/device_models.py --quick    # small sizes, also on CPU tensors
 """
 
 import argparse
@@ -27,27 +26,28 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.base import clone
 
-from textkin import PLSA, GaussianMixture, Pooling, VonMisesFisherMixture
-from textkin.device._mixture import MixtureRows
-from textkin.device._place import memory_of
-from textkin.device._plsa import DeviceTopics
-from textkin.device._torch import torch_device
-from textkin.distance._blocks import one_thread_of_blas
-from textkin.models._em import EmSettings, Mixture
-from textkin.models._placed import PlacedSides
-from textkin.models.mixture._em import Rows, pass_over
-from textkin.models.mixture._gaussians import GaussianFamily, as_rows
-from textkin.models.mixture._spheres import SphereFamily, unit_rows
-from textkin.models.mixture._starts import far_rows, started
-from textkin.models.wtmf import WTMF, _Sides
-from textkin.run import effective_jobs
+from textkin import PLSA, Pooling
+from textkin.device import memory_of, torch_device
+from textkin.models import WTMF, DiagonalGaussianMixture, VonMisesFisherMixture
+from textkin.models.factors._als_core import CoreALS
+from textkin.models.factors._als_torch import TorchALS
+from textkin.models.mixture._densities import GaussianFamily, VonMisesFisherFamily, unit_rows
+from textkin.models.mixture._em import Sums
+from textkin.models.mixture._em_core import CoreRows
+from textkin.models.mixture._em_torch import TorchRows
+from textkin.models.mixture._gaussian import standardize_rows
+from textkin.models.mixture._starts import choose_seeds, run_k_means
+from textkin.models.topics._em import EMProblem, EMSettings, draw_start
+from textkin.models.topics._em_core import CoreEM
+from textkin.models.topics._em_torch import TorchEM
+from textkin.run import effective_jobs, single_blas_thread
 
-LONG = 2.0  # seconds; what takes longer is timed once
+LONG = 2.0  # seconds; longer calls are timed once
 
 
 @dataclasses.dataclass
 class Line:
-    """One measurement: what, on the CPU's cores, on the device."""
+    """One measurement: the task, its time on the CPU cores, and its time on the device."""
 
     what: str
     cpu: float | None
@@ -55,7 +55,7 @@ class Line:
     error: float | None
 
     def shown(self) -> str:
-        """Return the line as a row of the table."""
+        """Return the line as a table row."""
         cpu = f"{self.cpu:.4f}" if self.cpu else ""
         times = f"{self.cpu / self.device:.1f}" if self.cpu else ""
         error = "" if self.error is None else f"{self.error:.0e}"
@@ -72,20 +72,20 @@ class Bench:
         self.lines: list[Line] = []
 
     def size(self, full: int) -> int:
-        """Return a size, or a part of it."""
+        """Return a size, or the size of a part."""
         return max(300, full // self.part)
 
     def memory(self) -> int:
-        """Return the bytes that a call may take on the device."""
+        """Return the bytes that a call may allocate on the device."""
         return memory_of(self.place, None if self.place.type == "cuda" else "4GB")
 
     def wait(self) -> None:
-        """Wait until the device is done."""
+        """Wait for the device to finish."""
         if self.place.type == "cuda":
             torch.cuda.synchronize()
 
     def seconds(self, call: Callable[[], object], *, warm: bool = True) -> float:
-        """Return the median of some calls after one, or the first if that took long."""
+        """Return the median time after a first call, or the first time if it is long."""
         times = []
         for _ in range(self.repeats + int(warm)):
             self.wait()
@@ -98,19 +98,19 @@ class Bench:
         return statistics.median(times[int(warm) :])
 
     def add(self, what: str, cpu: float | None, device: float, error: float | None) -> None:
-        """Keep a line, and show that it is done."""
+        """Store and print a line."""
         self.lines.append(Line(what, cpu, device, error))
-        print(f"{time.process_time():7.0f} s of processors: {self.lines[-1].shown()}")
+        print(f"{time.process_time():7.0f} CPU s: {self.lines[-1].shown()}")
 
 
 def apart(one, other) -> float:
-    """Return the largest difference, by the largest number."""
+    """Return the largest difference relative to the largest number."""
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     return float(np.abs(one - other).max() / np.abs(one).max())
 
 
 def checked(error: float, most: float, what: str) -> float:
-    """Refuse to time what gives other answers."""
+    """Raise if the results differ, so that only equal computations are timed."""
     if not error <= most:
         raise SystemExit(f"{what}: the device is {error:.1e} from the CPU, more than {most:.0e}")
     return error
@@ -128,7 +128,7 @@ def drawn_rows(n_rows: int, n_features: int) -> np.ndarray:
 
 
 def drawn_bags(n_documents: int, n_words: int, length: int) -> sparse.csr_array:
-    """Return bags of about so many distinct words, as often as words of a language are."""
+    """Return bags with about the given number of distinct words, with word frequencies by rank."""
     rng = np.random.default_rng(1)
     part = min(n_documents, 100_000)
     chances = 1 / (np.arange(n_words) + 10.0)
@@ -150,74 +150,64 @@ def mixtures(bench: Bench) -> None:
     n_rows, d = bench.size(1_000_000), 300
     values = drawn_rows(n_rows, d)
     start = time.perf_counter()
-    scale, rows = as_rows(values, np.ones(n_rows))
+    scale, rows = standardize_rows(values, np.ones(n_rows))
     prepare = time.perf_counter() - start
     bench.add("Gaussian mixture: rows to scale, on the CPU for both", prepare, prepare, None)
     for n_components in (64, 256):
         _steps(bench, "Gaussian", GaussianFamily(scale, 1e-3), rows, n_components)
     del rows
     unit, _ = unit_rows(values)
-    family = SphereFamily(1e5, False)
-    _steps(bench, "von Mises-Fisher", family, Rows(unit, np.ones(n_rows)), 64)
+    family = VonMisesFisherFamily(1e5, False)
+    _steps(bench, "von Mises-Fisher", family, CoreRows(unit, np.ones(n_rows)), 64)
     del unit
-    for kind in (GaussianMixture, VonMisesFisherMixture):
+    for kind in (DiagonalGaussianMixture, VonMisesFisherMixture):
         model = kind(64, max_iter=20, tol=0, random_state=0, n_jobs=-1)
         _fits(bench, f"{kind.__name__}, {n_rows:,} x {d}, K=64: fit of 20 steps", model, values)
 
 
-def _steps(bench: Bench, kind: str, family, rows: Rows, n_components: int) -> None:
+def _steps(bench: Bench, kind: str, family, rows: CoreRows, n_components: int) -> None:
     weights = rows.weights[: rows.n_rows]
     name = f"{kind} mixture, {rows.n_rows:,} x {rows.values.shape[1]}, K={n_components}"
     memory = bench.memory()
 
-    def placed() -> MixtureRows:
-        return MixtureRows(rows.rows, weights, bench.place, memory, n_components)
+    def placed() -> TorchRows:
+        return TorchRows(rows.rows, weights, bench.place, memory, n_components)
 
     copy = bench.seconds(placed)
     there = placed()
     if kind == "Gaussian":
-        draw = bench.seconds(lambda: there.far(n_components, RandomState(0)))
-        begun = None  # of many components it takes long
+        draw = bench.seconds(lambda: there.seeds(None, n_components, RandomState(0)))
+        begun = None  # takes long with many components
         if n_components == 64:
-            with one_thread_of_blas:
-                begun = bench.seconds(lambda: far_rows(rows, n_components, RandomState(0)))
+            with single_blas_thread:
+                begun = bench.seconds(lambda: choose_seeds(rows, n_components, RandomState(0)))
         bench.add(f"{name}: k-means++", begun, draw, None)
-    seeds = there.far(n_components, RandomState(0))
-    with one_thread_of_blas:
-        model = started(family, seeds, rows, steps=1, threads=bench.jobs)
+    seeds = there.seeds(None, n_components, RandomState(0))
+    with single_blas_thread:
+        model = run_k_means(family, seeds, rows, steps=1, threads=bench.jobs)
 
-        def here() -> object:
-            sums = pass_over(rows, family.logits(model), hard=False, threads=bench.jobs)
+        def here() -> Sums:
+            sums = rows.pass_over(family.logits(model), hard=False, threads=bench.jobs)
             family.estimate(sums, model)
             return sums
 
-        def away() -> tuple:
-            logits = family.logits(model)
-            found = there.sums(
-                logits.offset, logits.linear, logits.quadratic, hard=False, double=False
-            )
-            sums.update(dict(zip(("counts", "first", "second", "mean"), found, strict=False)))
-            family.estimate(dataclasses.replace(expected, **sums, logs=expected.logs), model)
-            return found
+        def away() -> Sums:
+            sums = there.pass_over(family.logits(model), hard=False)
+            family.estimate(sums, model)
+            return sums
 
-        sums: dict = {}
-        expected = here()
-        found = away()
-        error = max(apart(expected.first, found[1]), apart(expected.counts, found[0]))
+        expected, found = here(), away()
+        error = max(apart(expected.first, found.first), apart(expected.counts, found.counts))
         if expected.second is not None:
-            error = max(error, apart(expected.second, found[2]))
+            error = max(error, apart(expected.second, found.second))
         checked(error, 1e-4, name)
         bench.add(f"{name}: a step", bench.seconds(here), bench.seconds(away), error)
     bench.add(f"{name}: rows to the device, once", None, copy, None)
     if bench.place.type == "cuda" and n_components == 64:
         less = memory_of(bench.place, "1GB")
-        streamed = MixtureRows(rows.rows, weights, bench.place, less, n_components)
+        streamed = TorchRows(rows.rows, weights, bench.place, less, n_components)
         logits = family.logits(model)
-        taken = bench.seconds(
-            lambda: streamed.sums(
-                logits.offset, logits.linear, logits.quadratic, hard=False, double=False
-            )
-        )
+        taken = bench.seconds(lambda: streamed.pass_over(logits, hard=False))
         bench.add(f"{name}: a step, rows streamed through 1 GB", bench.lines[-2].cpu, taken, None)
 
 
@@ -226,29 +216,25 @@ def topics(bench: Bench) -> None:
     n_documents, n_topics = bench.size(100_000), 128
     bags = drawn_bags(n_documents, 50_000, 70)
     name = f"PLSA, {n_documents:,} documents, {bags.nnz / n_documents:.0f} words, K={n_topics}"
-    settings = EmSettings(n_topics, 0.0, 0.0, 10, 0.0, bench.jobs)
-    start = time.perf_counter()
-    mixture = Mixture(bags, settings, RandomState(0))
-    made = time.perf_counter() - start
-    n = n_topics
-    given = mixture.topics[:, :n].copy(), mixture.words[:, :n].copy(), mixture.scale.copy()
+    problem = EMProblem.of_bags(EMSettings(n_topics, 0.0, 0.0, 10, 0.0, bench.jobs), bags)
+    begun = time.perf_counter()
+    start = draw_start(bags, problem, RandomState(0))
+    here = CoreEM(bags, problem, start)
+    made = time.perf_counter() - begun
 
-    def placed() -> DeviceTopics:
-        return DeviceTopics(*mixture.entries, *given, bench.place, bench.memory())
+    def placed() -> TorchEM:
+        return TorchEM(bags, problem, start, device=bench.device, memory=bench.memory())
 
     copy = bench.seconds(placed)
     there = placed()
 
-    def away() -> float:
-        return there.step(0.0, 0.0, mixture.least)
-
     for _ in range(3):
-        errors = [abs(mixture.step() / away() - 1)]
-    errors.append(apart(mixture.topics[:, :n], there.document_topics()))
+        errors = [abs(here.step() / there.step() - 1)]
+    errors.append(apart(here.document_topics(), there.document_topics()))
     error = checked(max(errors), 1e-3, name)
     bench.add(f"{name}: drawing the start, on the CPU for both", made, made, None)
     bench.add(f"{name}: to the device, once", None, copy, None)
-    bench.add(f"{name}: a step", bench.seconds(mixture.step), bench.seconds(away), error)
+    bench.add(f"{name}: a step", bench.seconds(here.step), bench.seconds(there.step), error)
     back = bench.seconds(lambda: (there.document_topics(), there.word_topics()))
     bench.add(f"{name}: back, once", None, back, None)
     model = PLSA(n_topics, max_iter=20, tol=0, random_state=0, n_jobs=-1)
@@ -265,12 +251,13 @@ def factors(bench: Bench) -> None:
         made = {}
 
         def begin(model=model, bags=bags, made=made) -> None:
-            made["here"] = _Sides(model, bags, np.float32)
+            start = model._start(bags.shape[1])
+            made["here"] = CoreALS(bags, model._problem(np.float32), start)
 
         def place(model=model, bags=bags, made=made) -> None:
-            start = model._start(bags.shape[1], np.float32)
-            weights = model.missing_weight, model.regularization
-            made["there"] = PlacedSides(bags, start, len(start.T), *weights, bench.device)
+            start = model._start(bags.shape[1])
+            problem = model._problem(np.float32)
+            made["there"] = TorchALS(bags, problem, start, device=bench.device)
 
         def sweep(sides: str, made=made) -> float:
             made[sides].solve_texts()
@@ -287,11 +274,12 @@ def factors(bench: Bench) -> None:
 
 
 def _fits(bench: Bench, name: str, model, data) -> None:
-    """Time whole fits, from the data as users have it to the fitted estimator."""
+    """Time whole fits, from the user's arrays to the fitted estimator."""
 
     def fit(device: str | None):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # so many steps are too few, which is meant
+            # the number of steps is deliberately too small to converge
+            warnings.simplefilter("ignore")
             return clone(model).set_params(device=device).fit(data)
 
     here, there = fit(None), fit(bench.device)
@@ -307,7 +295,7 @@ def _last(model) -> float:
 
 
 def vectors(bench: Bench) -> None:
-    """Measure pooled documents, from bags to vectors in the memory of the machine."""
+    """Measure pooling, from bags to vectors in the memory of the machine."""
     n_documents, n_words, d = bench.size(1_000_000), 50_000, 300
     bags = drawn_bags(n_documents, n_words, 70)
     table = drawn_rows(n_words, d)
@@ -320,10 +308,10 @@ def vectors(bench: Bench) -> None:
 
 
 def main() -> None:
-    """Measure, write and print."""
+    """Measure, write, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_const", const=100, default=1, dest="part")
-    parser.add_argument("--part", type=int, help="divide sizes by this; --quick is 100")
+    parser.add_argument("--part", type=int, help="divisor of the sizes (--quick: 100)")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=["mixtures", "topics", "factors", "vectors"])
@@ -347,7 +335,9 @@ def main() -> None:
     if bench.place.type == "cuda":
         report["peak_device_bytes"] = torch.cuda.max_memory_allocated()
     args.result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(f"\n{report['device']} beside {bench.jobs} cores, {report['seconds']:.0f} s in all")
+    print(
+        f"\n{report['device']} compared with {bench.jobs} cores, {report['seconds']:.0f} s in total"
+    )
     print(f"{'what':88} {'CPU s':>9} {'device s':>9} {'times':>6} {'apart':>8}")
     for line in bench.lines:
         print(line.shown())

@@ -1,6 +1,6 @@
-"""Time of distances of all pairs, beside scikit-learn and beside Python.
+"""Time of pairwise distances, compared with scikit-learn and with Python.
 
-Run in the repository root, where textkin is installed, on a quiet machine::
+Run in the repository root, with textkin installed, on an idle machine::
 
     python benchmarks/distances.py
 """
@@ -19,26 +19,26 @@ from scipy import sparse
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances, manhattan_distances
 from threadpoolctl import threadpool_limits
 
-from textkin.distance import distances
+from textkin.distance import pairwise_distances
 
 RESULT = RESULTS / "distances.json"
 WORDS, LENGTH, DIMENSION = 20_000, 70, 100
 
 
 def sparse_rows(rng: np.random.Generator, count: int):
-    """Return bags of 70 words each, drawn by the law of Zipf and Mandelbrot."""
+    """Return bags of 70 words each, sampled by the law of Zipf and Mandelbrot."""
     probabilities = 1 / (np.arange(WORDS) + 2.7)
     words = rng.choice(WORDS, (count, LENGTH), p=probabilities / probabilities.sum())
     rows = np.repeat(np.arange(count), LENGTH)
     bags = sparse.csr_array((np.ones(words.size), (rows, words.ravel())), shape=(count, WORDS))
     bags.sum_duplicates()
-    # scikit-learn's L1 takes no others
+    # scikit-learn's L1 takes only this type
     bags.indices, bags.indptr = bags.indices.astype(np.int32), bags.indptr.astype(np.int32)
     return bags
 
 
 def long_integer_edits(a: list[int], b: list[int]) -> int:
-    """Return the edit distance by Myers's bits in one long integer: what plain Python can do."""
+    """Return the edit distance by Myers's bit vectors in one long integer, in plain Python."""
     masks: dict[int, int] = {}
     for position, symbol in enumerate(b):
         masks[symbol] = masks.get(symbol, 0) | 1 << position
@@ -56,7 +56,7 @@ def long_integer_edits(a: list[int], b: list[int]) -> int:
 
 
 def cases(quick: bool) -> dict[str, dict[str, tuple[Callable[[], np.ndarray], int]]]:
-    """Return for each case the contenders: what is timed, and its number of pairs."""
+    """Return the contenders of each case: the timed function and its number of pairs."""
     rng = np.random.default_rng(0)
     n, few = (200, 50) if quick else (3000, 300)
     bags, dense = sparse_rows(rng, n), rng.normal(size=(n, DIMENSION))
@@ -64,8 +64,11 @@ def cases(quick: bool) -> dict[str, dict[str, tuple[Callable[[], np.ndarray], in
 
     def ours(X, metric):
         return {
-            "textkin": (lambda: distances(X, metric=metric), len_pairs(X)),
-            "textkin, two threads": (lambda: distances(X, metric=metric, n_jobs=2), len_pairs(X)),
+            "textkin": (lambda: pairwise_distances(X, metric=metric), len_pairs(X)),
+            "textkin, two threads": (
+                lambda: pairwise_distances(X, metric=metric, n_jobs=2),
+                len_pairs(X),
+            ),
         }
 
     def len_pairs(X) -> int:
@@ -99,7 +102,7 @@ def cases(quick: bool) -> dict[str, dict[str, tuple[Callable[[], np.ndarray], in
 
 
 def measure(quick: bool, rounds: int) -> list[dict[str, object]]:
-    """Time every contender once in each round, after a pass that compares their answers."""
+    """Time every contender once per round, after a pass that compares their results."""
     rows: list[dict[str, object]] = []
     for case, contenders in cases(quick).items():
         expected = contenders["textkin"][0]()
@@ -117,12 +120,12 @@ def measure(quick: bool, rounds: int) -> list[dict[str, object]]:
             ratios = [one / own for one, own in zip(found, times["textkin"], strict=True)]
             row = {"case": case, "contender": name, "nanoseconds_a_pair": statistics.median(found)}
             rows.append({**row, "times_textkin": statistics.median(ratios), "rounds": found})
-            print(f"{case:18} {name:24} {row['nanoseconds_a_pair']:12.1f} ns a pair", flush=True)
+            print(f"{case:18} {name:24} {row['nanoseconds_a_pair']:12.1f} ns per pair", flush=True)
     return rows
 
 
 def main() -> None:
-    """Print the times; write them with the machine and the versions."""
+    """Print the times, and write them with machine and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)

@@ -1,10 +1,9 @@
 """Time to find the duplicates of 20news, and of test documents in the training sets.
 
 All 18,846 documents of 20news, from texts to groups, on one thread: by hash (text, bag) and by all
-pairs (cosine, Jaccard, exact transport), beside a script that compares all rows with scikit-learn's
-`cosine_similarity`, block by block; its pairs must be the same. How many are found at which
-threshold is the table of docs/duplicates.md. Run in the repository root, where textkin is
-installed::
+pairs (cosine, Jaccard, exact transport), compared with a script on scikit-learn's
+`cosine_similarity`, block by block, whose pairs must be the same. docs/duplicates.md has the number
+of duplicates per radius. Run in the repository root, with textkin installed::
 
     python benchmarks/duplicates.py
 """
@@ -27,7 +26,7 @@ import textkin as tk
 
 RESULT = RESULTS / "duplicates.json"
 SETS = ("20news", "twitter")
-LEAKS = {"twitter": None, "classic": "smart"}  # sets, and the stop words that are left out
+LEAKS = {"twitter": None, "classic": "smart"}  # sets, and the stop words to remove
 WAYS: dict[str, tuple[float, ...]] = {
     "text": (),
     "bag": (),
@@ -40,14 +39,14 @@ BLOCK = 256
 
 
 def read_set(data: Path, name: str) -> list[dict[str, str]]:
-    """Return the records of a set."""
+    """Read the records of a set."""
     path = data / "classification" / f"{name}.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 def timed(call: Callable[[], object]) -> tuple[object, dict[str, float]]:
-    """Return what a call gives, its seconds and its seconds on the processor."""
+    """Return the result of a call, its elapsed seconds, and its CPU seconds."""
     start, own = time.perf_counter(), time.process_time()
     found = call()
     return found, {
@@ -57,7 +56,7 @@ def timed(call: Callable[[], object]) -> tuple[object, dict[str, float]]:
 
 
 def by_scikit_learn(texts: list[str], threshold: float) -> set[tuple[int, int]]:
-    """Return near pairs as a good script finds them: rows of all cosines, block by block."""
+    """Return the near pairs by a script on scikit-learn: all cosines, block by block."""
     bags = tk.BagOfWords().fit_transform(texts).astype(np.float64)
     vectors = tk.TfIdf(idf="smooth").fit_transform(bags)
     empty = np.diff(vectors.indptr) == 0
@@ -72,7 +71,7 @@ def by_scikit_learn(texts: list[str], threshold: float) -> set[tuple[int, int]]:
 
 
 def all_pairs(found: tk.learn.Duplicates) -> set[tuple[int, int]]:
-    """Return all pairs of a result, those of copies with others too: what the script gives."""
+    """Return all pairs of a result including pairs of copies, as the script does."""
     copies: dict[int, list[int]] = {}
     blocks = found.pairs
     for row, column, far in zip(
@@ -90,7 +89,7 @@ def all_pairs(found: tk.learn.Duplicates) -> set[tuple[int, int]]:
 
 
 def measure_found(data: Path) -> list[dict[str, object]]:
-    """Time every way and threshold."""
+    """Time every metric and radius."""
     rows = []
     for name in SETS:
         texts = [record["text"] for record in read_set(data, name)]
@@ -119,7 +118,7 @@ def measure_found(data: Path) -> list[dict[str, object]]:
 
 
 def measure_script(data: Path, threshold: float = 0.1) -> dict[str, object]:
-    """Time the script beside ours, on 20news; stop if the pairs differ."""
+    """Time the script and textkin on 20news; stop if the pairs differ."""
     texts = [record["text"] for record in read_set(data, "20news")]
     found, own = timed(lambda: tk.find_duplicates(texts, threshold, "cosine"))
     expected, took = timed(lambda: by_scikit_learn(texts, threshold))
@@ -133,13 +132,15 @@ def measure_script(data: Path, threshold: float = 0.1) -> dict[str, object]:
 
 
 def measure_leaks(data: Path) -> list[dict[str, object]]:
-    """Count the test documents whose bags stand in the training set."""
+    """Count the test documents whose bags occur in the training set."""
     rows = []
     for name, stop_words in LEAKS.items():
         records = read_set(data, name)
         train, test = ([r["text"] for r in records if r["split"] == s] for s in ("train", "test"))
         found, took = timed(
-            lambda a=test, b=train, s=stop_words: tk.find_duplicates(a, against=b, stop_words=s)
+            lambda a=test, b=train, s=stop_words: tk.find_duplicates(
+                a, metric="bag", against=b, stop_words=s
+            )
         )
         row = {"set": name, "stop_words": stop_words, "test": len(test), "train": len(train)}
         rows.append({**row, "repeated": len(found), **took})
@@ -148,7 +149,7 @@ def measure_leaks(data: Path) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    """Print what is found; write it with the machine and the versions."""
+    """Print the results, and write them with machine and versions."""
     arguments = asked(__doc__, RESULT, parts=PARTS)
     report: dict[str, object] = {
         "command": shlex.join(["python", "benchmarks/duplicates.py", *sys.argv[1:]]),

@@ -1,7 +1,8 @@
-"""What every result says about where it was measured, and where files lie."""
+"""Paths, and the description of machine and versions that every result contains."""
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,14 +10,17 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 RESULTS = ROOT / "benchmarks" / "results"
 
+if str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))  # folder of the package `papers`
+
 
 def describe(*packages: str) -> dict[str, object]:
-    """Return date, machine, versions (None: not installed) and commit, for a result file.
+    """Return date, machine, versions (None: not installed), and commit for a result file.
 
-    The commit is "-dirty" where anything but stored results differs from it.
+    The commit ends in "-dirty" if any file except stored results differs from it.
     """
-    # Here, not above: it loads scikit-learn, and some scripts measure memory before.
-    from textkin.evaluate._environment import commit, described, version
+    # Imported here, because it loads scikit-learn, and some scripts measure memory before.
+    from papers.environment import commit, described, version
 
     where = described()
     return {
@@ -27,7 +31,7 @@ def describe(*packages: str) -> dict[str, object]:
 
 
 def asked(description: str | None, result: Path, **choices: Iterable[str]) -> argparse.Namespace:
-    """Read the command line: where data and result lie, and of each choice which ones (all)."""
+    """Parse the command line: paths of data and result, and selections (default: all)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--result", type=Path, default=result)
@@ -37,5 +41,5 @@ def asked(description: str | None, result: Path, **choices: Iterable[str]) -> ar
 
 
 def write(result: Path, report: dict[str, object]) -> None:
-    """Write what was measured."""
+    """Write a report."""
     result.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

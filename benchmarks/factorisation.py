@@ -1,9 +1,10 @@
-"""Time of a sweep of WTMF beside implicit's alternating least squares, and of placing sentences.
+"""Time of a WTMF sweep, compared with implicit's alternating least squares, and of inference.
 
 The bags are random: 200,000 sentences, 50,000 words by Zipf's law, 2 million entries, all 1. With
-such weights implicit solves the same problem: it gives missing entries the weight 1, so a
-confidence of 1 / w_m and a regularisation of lambda / w_m make it ours. All begin at the same
-words, and their results are compared before anything is timed. Run in the repository root::
+such weights, implicit solves the same problem: it gives missing entries the weight 1, so a
+confidence of 1 / w_m and a regularization of lambda / w_m make the objectives equal. All contenders
+start from the same words, and their results are compared before timing. Run in the repository
+root::
 
     python benchmarks/factorisation.py
 """
@@ -21,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from topic_models import measure, summary
 
 from textkin import WTMF
-from textkin.models._em import table_of
-from textkin.models.wtmf import _Sides
+from textkin.models.factors._als_core import ALSProblem, CoreALS
 
 RESULT = RESULTS / "factorisation.json"
 N_COMPONENTS = 100
@@ -30,7 +30,7 @@ MISSING_WEIGHT, REGULARIZATION = 0.01, 20.0
 
 
 def random_bags(n_documents: int, n_words: int, entries: int):
-    """Return bags of words that are drawn by Zipf's law; a word counts once in a sentence."""
+    """Return bags of words sampled by Zipf's law; a word counts once per sentence."""
     random = np.random.default_rng(0)
     shares = np.cumsum(1 / (np.arange(n_words) + 2.7))
     rows = random.integers(0, n_documents, entries)
@@ -42,25 +42,19 @@ def random_bags(n_documents: int, n_words: int, entries: int):
 
 
 def start_of(bags):
-    """Return the words that all begin with."""
+    """Return the initial words of all contenders."""
     return np.random.default_rng(1).standard_normal((bags.shape[1], N_COMPONENTS))
 
 
 class Sweep:
-    """One sweep of ours: all sentences, then all words."""
+    """One textkin sweep: all sentences, then all words."""
 
     def __init__(self, bags, jobs: int, dtype=np.float32):
-        self.model = WTMF(
-            N_COMPONENTS,
-            missing_weight=MISSING_WEIGHT,
-            regularization=REGULARIZATION,
-            n_jobs=jobs,
-        )
-        self.sides = _Sides(self.model, bags, dtype)
-        self.sides.words = table_of(start_of(bags), dtype)
+        problem = ALSProblem(N_COMPONENTS, MISSING_WEIGHT, REGULARIZATION, jobs, dtype)
+        self.sides = CoreALS(bags, problem, start_of(bags))
 
     def __call__(self):
-        """Make the sweep."""
+        """Run the sweep."""
         self.sides.solve_texts()
         self.sides.solve_words()
 
@@ -70,7 +64,7 @@ class Sweep:
 
 
 class ImplicitSweep:
-    """One sweep of implicit, by Cholesky's method or by three steps of conjugate gradients."""
+    """One sweep of implicit, by Cholesky decomposition or three steps of conjugate gradients."""
 
     def __init__(self, bags, *, conjugate_gradients: bool):
         from implicit.als import AlternatingLeastSquares
@@ -87,7 +81,7 @@ class ImplicitSweep:
         self.model.user_factors = np.zeros((bags.shape[0], N_COMPONENTS), np.float32)
 
     def __call__(self):
-        """Make the sweep."""
+        """Run the sweep."""
         self.model.fit(self.confidence, show_progress=False)
 
     def factors(self):
@@ -96,7 +90,7 @@ class ImplicitSweep:
 
 
 def contenders_for(bags) -> dict[str, Callable[[], object]]:
-    """Return what makes one sweep of each; implicit's are left out where it is missing."""
+    """Return the sweep of each contender; implicit's are skipped if it is not installed."""
     found: dict[str, Callable[[], object]] = {
         "textkin": Sweep(bags, 1),
         "textkin_2_threads": Sweep(bags, 2),
@@ -106,12 +100,12 @@ def contenders_for(bags) -> dict[str, Callable[[], object]]:
         found["implicit_cholesky"] = ImplicitSweep(bags, conjugate_gradients=False)
         found["implicit_cg"] = ImplicitSweep(bags, conjugate_gradients=True)
     except ImportError:
-        print("implicit is not installed: its rows are left out")
+        print("implicit is not installed: its rows are skipped")
     return found
 
 
 def check_equal(contenders) -> dict[str, float]:
-    """Make a sweep with each; stop unless exact ones agree. Returns how far each is from ours."""
+    """Run each sweep; stop unless exact ones agree. Return distances from textkin's result."""
     for sweep in contenders.values():
         sweep()
     texts, words = contenders["textkin_float64"].factors()
@@ -128,7 +122,7 @@ def check_equal(contenders) -> dict[str, float]:
 
 
 def placing(bags, jobs: int) -> Callable[[], object]:
-    """Return what places all sentences with words that are known."""
+    """Return functions that infer the vectors of all sentences from fixed words."""
     model = WTMF(N_COMPONENTS, max_iter=1, random_state=0, n_jobs=jobs)
     model.fit(bags[:1000] * 8)
     model.transform(bags[:1])
@@ -136,12 +130,14 @@ def placing(bags, jobs: int) -> Callable[[], object]:
 
 
 def main() -> None:
-    """Measure all and write the result."""
+    """Measure everything, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--documents", type=int, default=200_000)
     parser.add_argument("--words", type=int, default=50_000)
-    parser.add_argument("--entries", type=int, default=2_060_000, help="drawn; some are the same")
+    parser.add_argument(
+        "--entries", type=int, default=2_060_000, help="sampled entries; some coincide"
+    )
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -1,9 +1,9 @@
-"""What the Fisher vectors of 20news take, beside NumPy.
+"""Time of the Fisher vectors of 20news, compared with NumPy.
 
-"numpy_loop" is the formula as it is written, document by document: posteriors of the tokens, and a
-sum for each component. "numpy_lean" is what a careful script does: posteriors of all words once,
-one product of matrices a document. "products" is only that product, with everything gathered for it
-before the clock starts. Run in the repository root, where textkin is installed::
+"numpy_loop" is the formula as written, document by document: posteriors of the tokens, and a sum
+for each component. "numpy_lean" is an optimized script: posteriors of all words once, one matrix
+product per document. "products" is only that product, on data prepared before timing. Run in the
+repository root, with textkin installed::
 
     python benchmarks/fisher_speed.py
 """
@@ -16,33 +16,34 @@ from fisher_tables import render
 from threadpoolctl import threadpool_limits
 from topic_models import measure, summary
 
-from textkin import BagOfWords, FisherVector, VonMisesFisherMixture, WordVectors
-from textkin.evaluate import read_labelled
+from textkin import BagOfWords, FisherVector, WordVectors
+from textkin.evaluate import read_labeled
+from textkin.models import VonMisesFisherMixture
 
 RESULT = RESULTS / "fisher_speed.json"
 N_COMPONENTS = 15
 
 
 def scale_of(mixture: VonMisesFisherMixture):
-    """Return the factor of the tangent normalisation for each component."""
+    """Return the factor of the tangent normalization for each component."""
     length = mixture.mean_length(mixture.means_.shape[1], mixture.kappas_)
     return np.sqrt(mixture.kappas_ / (mixture.weights_ * length))
 
 
 def unit(vectors):
-    """Divide rows by their lengths; rows of zeros stay."""
+    """L2-normalize rows; rows of zeros stay unchanged."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def documents(bags):
-    """Give the columns and the counts of each row."""
+    """Yield the columns and the counts of each row."""
     for start, stop in zip(bags.indptr[:-1], bags.indptr[1:], strict=True):
         yield bags.indices[start:stop], bags.data[start:stop]
 
 
 def numpy_loop(bags, table, mixture: VonMisesFisherMixture):
-    """Return the vectors as the formula says, token by token and component by component."""
+    """Return the vectors by the formula, token by token and component by component."""
     d = table.shape[1]
     scales = scale_of(mixture)
     constants = np.log(mixture.weights_) + mixture.log_normalizer(d, mixture.kappas_)
@@ -63,7 +64,7 @@ def numpy_loop(bags, table, mixture: VonMisesFisherMixture):
 
 
 def numpy_lean(bags, table, mixture: VonMisesFisherMixture):
-    """Return the same with one product a document."""
+    """Return the same vectors with one product per document."""
     posteriors = mixture.predict_proba(table).astype(np.float32)
     means = mixture.means_.astype(np.float32)
     scales = scale_of(mixture).astype(np.float32)[:, np.newaxis]
@@ -76,7 +77,7 @@ def numpy_lean(bags, table, mixture: VonMisesFisherMixture):
 
 
 def products(bags, table, mixture: VonMisesFisherMixture) -> Callable[[], None]:
-    """Return what computes the products of matrices alone."""
+    """Return a function that computes only the matrix products."""
     posteriors = mixture.predict_proba(table).astype(np.float32)
     pairs = [
         (np.ascontiguousarray((posteriors[columns] * counts[:, np.newaxis]).T), table[columns])
@@ -91,15 +92,15 @@ def products(bags, table, mixture: VonMisesFisherMixture) -> Callable[[], None]:
 
 
 def contenders(texts, vectors: WordVectors) -> tuple[dict[str, Callable[[], object]], dict]:
-    """Return what makes the vectors of all texts, each its own way, and the sizes."""
+    """Return the contenders, which compute the vectors of all texts, and the sizes."""
     counter = BagOfWords(vocabulary=vectors, lowercase=False)
     bags = counter.transform(texts).astype(np.float32)
     used = np.flatnonzero(np.diff(bags.tocsc().indptr))
     bags = bags[:, used]
     table = unit(np.asarray(vectors.matrix)[used]).astype(np.float32)
     n_components = min(N_COMPONENTS, len(used))
-    one = FisherVector(table, n_components, random_state=0).fit(bags)
-    two = FisherVector(table, mixture=one.mixture_, n_jobs=2).fit(bags)
+    one = FisherVector(n_components, vectors=table, random_state=0).fit(bags)
+    two = FisherVector(vectors=table, mixture=one.mixture_, n_jobs=2).fit(bags)
     found: dict[str, Callable[[], object]] = {
         "textkin": lambda: one.transform(bags),
         "textkin_2_threads": lambda: two.transform(bags),
@@ -121,7 +122,7 @@ def contenders(texts, vectors: WordVectors) -> tuple[dict[str, Callable[[], obje
 
 
 def check_equal(made: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Stop unless all vectors agree; return the largest difference of each from ours."""
+    """Stop unless all vectors agree; return the largest difference of each from textkin's."""
     wanted = made["textkin"]()
     found = {}
     for name, make in made.items():
@@ -142,9 +143,9 @@ def speed(texts, vectors: WordVectors, rounds: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Measure; print what it says, write the numbers, the machine and the versions."""
+    """Measure and print, and write numbers, machine, and versions."""
     arguments = asked(__doc__, RESULT)
-    texts = read_labelled(arguments.data / "classification" / "20news.jsonl.gz").texts
+    texts = read_labeled(arguments.data / "classification" / "20news.jsonl.gz").texts
     report = {
         "command": "python benchmarks/fisher_speed.py",
         "measure": "seconds from bags to vectors",

@@ -1,11 +1,11 @@
-"""Fits over blocks: what travels in a step, what lies on the shelf, and the time of one machine.
+"""Fits over blocks: transferred bytes per step, stored bytes, and time on one machine.
 
-Documents and rows are drawn. Bytes are counted in this process: what a worker is sent, what all
-blocks send back, and what is written to the shelf, each in the last step of a fit. Times are those
-of the estimator's own `fit`, of `fit_blocks` on one thread, and on a local Dask cluster of 1 and 2
-workers, whose start is left out; fits are compared first. Peak memory is that of processes which
-fit PLSA, or only load what it needs. Run in the repository root, where textkin is installed with
-Dask::
+Documents and rows are random. Bytes are counted in this process: the data sent to a worker, the
+data returned by all blocks, and the data written to the folder, each in the last step of a fit.
+Times are for the estimator's own `fit`, for `fit_blocks` on one thread, and on a local Dask cluster
+of 1 and 2 workers, without its startup; fits are compared first. Peak memory is measured in
+processes that fit PLSA, or only load its dependencies. Run in the repository root, with textkin and
+Dask installed::
 
     python benchmarks/fit_blocks.py
 """
@@ -28,19 +28,19 @@ from environment import RESULTS, describe, write
 from scipy import sparse
 from sklearn.base import clone
 
-from textkin.models import PLSA, WTMF, GaussianMixture, VonMisesFisherMixture, fit_blocks
-from textkin.models.blocks import _passes
+from textkin.models import PLSA, WTMF, DiagonalGaussianMixture, VonMisesFisherMixture, fit_blocks
+from textkin.models import _block_passes as _passes
 from textkin.weighting import TfIdf
 
 RESULT = RESULTS / "fit_blocks.json"
-LENGTH = 70  # tokens of a document
+LENGTH = 70  # tokens per document
 N_FEATURES = 100
 N_WORDS = 30_000
 PEAKS = ("nothing", "fit", "blocks")
 
 
 def drawn_bags(n_documents: int, n_words: int) -> sparse.csr_array:
-    """Return documents whose words are as frequent as ranks say."""
+    """Return documents with word frequencies by rank."""
     rng = np.random.default_rng(0)
     chances = 1 / np.arange(1, n_words + 1)
     words = rng.choice(n_words, size=n_documents * LENGTH, p=chances / chances.sum())
@@ -53,7 +53,7 @@ def drawn_bags(n_documents: int, n_words: int) -> sparse.csr_array:
 
 
 def drawn_rows(n_rows: int) -> np.ndarray:
-    """Return rows around points that are not far from each other."""
+    """Return rows around points that are close to each other."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(32, N_FEATURES))
     noise = rng.normal(size=(n_rows, N_FEATURES))
@@ -61,12 +61,14 @@ def drawn_rows(n_rows: int) -> np.ndarray:
 
 
 def models(n_components: int, steps: int) -> dict[str, object]:
-    """Return estimators that take so many steps."""
+    """Return estimators with the given number of steps."""
     return {
         "TfIdf": TfIdf(),
         "PLSA": PLSA(n_components, max_iter=steps, tol=0, random_state=0),
         "WTMF": WTMF(n_components, max_iter=steps, regularization=1.0, random_state=0),
-        "GaussianMixture": GaussianMixture(n_components, max_iter=steps, tol=0, random_state=0),
+        "DiagonalGaussianMixture": DiagonalGaussianMixture(
+            n_components, max_iter=steps, tol=0, random_state=0
+        ),
         "VonMisesFisherMixture": VonMisesFisherMixture(
             n_components, max_iter=steps, tol=0, random_state=0
         ),
@@ -74,12 +76,12 @@ def models(n_components: int, steps: int) -> dict[str, object]:
 
 
 class Counted(_passes.Passes):
-    """Counts the bytes of each pass."""
+    """Executor that counts the bytes of each pass."""
 
     passes: ClassVar[list[dict[str, int]]] = []
 
     def over(self, work, items=None, progress=None):
-        """Call a function for each block, and keep how much travels."""
+        """Call a function for each block, and count the transferred bytes."""
         told = {"task": len(pickle.dumps(work)), "back": 0, "shelf": 0}
         self.passes.append(told)
         before = _written(self.shelf.path)
@@ -94,8 +96,8 @@ def _written(folder: Path) -> set[tuple[str, int]]:
 
 
 def traffic(model, blocks) -> list[dict[str, int]]:
-    """Return the bytes of the passes of one fit: sent to a worker, sent back, written."""
-    from textkin.models.blocks import _fit
+    """Return the bytes of the passes of one fit: sent to a worker, returned, written."""
+    from textkin.models import _fit_blocks as _fit
 
     Counted.passes.clear()
     whole, _fit.Passes = _fit.Passes, Counted
@@ -107,20 +109,20 @@ def traffic(model, blocks) -> list[dict[str, int]]:
 
 
 def in_a_step(name: str, passes: list[dict[str, int]]) -> dict[str, int]:
-    """Return the bytes of the last whole step: of WTMF two passes, of PLSA not the last one."""
+    """Return the bytes of the last whole step: two passes for WTMF; for PLSA, not the last pass."""
     last = {"WTMF": passes[-2:], "PLSA": passes[-2:-1]}.get(name, passes[-1:])
     return {key: sum(one[key] for one in last) for key in ("task", "back", "shelf")}
 
 
 def agree(name: str, one, other) -> float:
-    """Return by how much two fits differ, relatively to the largest parameter."""
+    """Return the difference of two fits relative to the largest parameter."""
     attribute = {"TfIdf": "idf_", "PLSA": "components_", "WTMF": "components_"}.get(name, "means_")
     first, second = getattr(one, attribute), getattr(other, attribute)
     return float(np.abs(first - second).max() / np.abs(first).max())
 
 
 def seconds(call, rounds: int) -> list[float]:
-    """Return the time of each of some calls."""
+    """Return the time of each of several calls."""
     found = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -130,7 +132,7 @@ def seconds(call, rounds: int) -> list[float]:
 
 
 def main() -> None:
-    """Measure, print a table and write the result."""
+    """Measure, print a table, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--words", type=int, default=N_WORDS)
@@ -141,9 +143,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--result", type=Path, default=RESULT)
     parser.add_argument("--peak", choices=PEAKS, help="only fit PLSA to the files of a folder")
-    parser.add_argument("--folder", type=Path, help="of --peak")
+    parser.add_argument("--folder", type=Path, help="folder for --peak")
     asked = parser.parse_args()
-    warnings.simplefilter("ignore")  # that so few steps do not converge
+    warnings.simplefilter("ignore")  # warnings that few steps do not converge
     if asked.peak:
         print(peak(asked.peak, asked.folder, models(asked.components, asked.steps)["PLSA"]))
         return
@@ -169,7 +171,7 @@ def main() -> None:
 
 
 def peak_of_process(how: str, folder: Path, asked: argparse.Namespace) -> int:
-    """Return the peak memory of a process that fits PLSA to the files of a folder, in MB."""
+    """Return the peak memory in MB of a process that fits PLSA to the files of a folder."""
     command = [sys.executable, __file__, "--peak", how, "--folder", str(folder)]
     for number in ("components", "steps"):
         command += [f"--{number}", str(getattr(asked, number))]
@@ -178,19 +180,19 @@ def peak_of_process(how: str, folder: Path, asked: argparse.Namespace) -> int:
 
 
 def peak(how: str, folder: Path, model) -> int:
-    """Fit to all rows in one array, or to blocks, or not at all; return the peak in MB."""
+    """Fit to all rows in one array, to blocks, or not at all; return the peak memory in MB."""
     files = sorted(folder.glob("*.npz"), key=lambda file: int(file.stem))
     if how == "fit":
         model.fit(sparse.vstack([sparse.load_npz(file) for file in files]))
     elif how == "blocks":
         fit_blocks(model, files, folder=folder / "shelf")
-    # Of this process alone: getrusage begins with what the one that started it has used.
+    # VmHWM is for this process only; getrusage would start with the parent's usage.
     [told] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(told) // 1024
 
 
 def compared(asked: argparse.Namespace, folder: Path) -> dict[str, dict]:
-    """Return how much fits differ, what travels, and how long they take."""
+    """Return differences, transferred bytes, and times of the fits."""
     whole = {"bags": drawn_bags(asked.documents, asked.words), "rows": drawn_rows(asked.documents)}
     files = {kind: kept(rows, folder / kind, asked.blocks) for kind, rows in whole.items()}
     todo = models(asked.components, asked.steps)
@@ -215,7 +217,7 @@ def compared(asked: argparse.Namespace, folder: Path) -> dict[str, dict]:
 
 
 def kind_of(name: str) -> str:
-    """Return what a model is fitted to."""
+    """Return the input of a model."""
     return "rows" if name.endswith("Mixture") else "bags"
 
 
@@ -235,7 +237,7 @@ def kept(rows, folder: Path, n_blocks: int) -> list[Path]:
 
 
 def on_cluster(workers: int, todo, files, rounds: int) -> dict[str, list[float]]:
-    """Return the times of fits on a local cluster of so many processes of one thread."""
+    """Return the times of fits on a local cluster of single-thread processes."""
     from distributed import Client, LocalCluster
 
     with (
@@ -244,11 +246,11 @@ def on_cluster(workers: int, todo, files, rounds: int) -> dict[str, list[float]]
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        fit_blocks(TfIdf(), files["bags"], on=client)  # workers have loaded textkin
+        fit_blocks(TfIdf(), files["bags"], executor=client)  # workers have loaded textkin
         found = {}
         for name, model in todo.items():
             blocks = files[kind_of(name)]
-            found[name] = seconds(partial(fit_blocks, model, blocks, on=client), rounds)
+            found[name] = seconds(partial(fit_blocks, model, blocks, executor=client), rounds)
         return found
 
 

@@ -1,17 +1,17 @@
-"""How building and searching grow with a collection: time, memory, disk and work a query.
+"""Growth of building and searching with a collection: time, memory, disk, and work per query.
 
-10,000 to 1,000,000 synthetic documents of about 10 (*twit*) and 71 (*news*) different words, the
-real texts of search_scaling.py (about 390,000, where the shared data lie beside the checkout), and
-those of cluster.py (*zipf*, up to its 200,000), through both surfaces: a `WordMover` on bags in
-memory, and an `Index` on the disk. Each size and surface runs in processes of its own, on one
-thread, and is compared with brute force for a query or two::
+The collections are 10,000 to 1,000,000 synthetic documents of about 10 (*twit*) and 71 (*news*)
+distinct words, the real texts of search_scaling.py (about 390,000, if the shared data are next to
+the checkout), and the documents of cluster.py (*zipf*, up to 200,000). Two interfaces are measured:
+a `WordMover` on bags in memory, and an `Index` on disk. Each size and interface runs in its own
+processes, on one thread, and is compared with brute force for one or two queries::
 
-    python benchmarks/growth.py --estimate     # what it will cost
+    python benchmarks/growth.py --estimate     # prints the expected cost
     python benchmarks/growth.py
     python benchmarks/growth.py --collections twit --sizes 10000000
 
-Every result is kept in benchmarks/results/growth.json as soon as it is there: what is in it is not
-measured again, unless with --again. Figures go to docs/images.
+Every result is written to benchmarks/results/growth.json immediately. Existing results are not
+measured again, except with --again. Figures go to docs/images.
 """
 
 import argparse
@@ -34,24 +34,24 @@ from growth_report import SURFACES, Entry, figures, slopes, table
 from pairs import UnequalAnswersError, pin_threads, positive
 
 SIZES = (10_000, 100_000, 1_000_000)
-WORKERS = 4  # whose search is played through, block by block
-FEW = 20_000_000  # entries; of more, one query is compared with brute force
+WORKERS = 4  # sizes whose search is simulated block by block
+FEW = 20_000_000  # entries; with more, only one query is compared with brute force
 
 
 class Cost(NamedTuple):
-    """What a million documents cost, about, on a machine of two cores from 2020 or so.
+    """Approximate cost of a million documents, on a machine with two cores from about 2020.
 
     Attributes
     ----------
     entries : float
-        Different words that have vectors, in all.
+        Total number of distinct words with vectors, over all documents.
     write, truth, mover, index : float
-        Seconds to write the documents, to compare one query with all of them, to measure in
-        memory, and on the disk.
+        Seconds to write the documents, to compare one query with all of them, and to measure in
+        memory and on disk.
     collection, store : float
-        Gigabytes on the disk: of the documents, and of the index.
+        Gigabytes on disk of the documents and of the index.
     memory : float
-        Gigabytes that measuring takes in memory, at most.
+        Peak memory of the measurement, in gigabytes.
     """
 
     entries: float
@@ -64,7 +64,7 @@ class Cost(NamedTuple):
     memory: float
 
     def times(self, millions: float) -> "Cost":
-        """Return what so many million documents cost."""
+        """Return the cost of the given number of million documents."""
         return Cost(*(millions * value for value in self))
 
 
@@ -74,22 +74,22 @@ COSTS = {
     "real": Cost(12e6, 60, 10, 30, 110, 0.4, 0.8, 1.0),
     "zipf": Cost(35e6, 50, 60, 50, 130, 0.7, 1.2, 1.0),
 }
-STARTING = 20  # seconds of a size: its processes load libraries and vectors
-BASE_MEMORY = 1.0  # gigabytes of the libraries, the vectors and what a search may take
+STARTING = 20  # seconds per size, in which its processes load libraries and vectors
+BASE_MEMORY = 1.0  # gigabytes of the libraries, the vectors, and the memory of a search
 
 
 def sizes_of(kind: str, sizes: Sequence[int]) -> list[int]:
-    """Return the sizes of a collection; some end."""
+    """Return the sizes of a collection; some collections are limited."""
     return sorted({min(size, MOST.get(kind, size)) for size in sizes})
 
 
 def checked_of(kind: str, documents: int) -> int:
-    """Return how many queries are compared with brute force."""
+    """Return the number of queries to compare with brute force."""
     return 2 if COSTS[kind].times(documents / 1e6).entries <= FEW else 1
 
 
 def estimate(kinds: Sequence[str], sizes: Sequence[int], surfaces: Sequence[str]) -> dict[str, Any]:
-    """Return what measuring costs, about: seconds, gigabytes on the disk and in memory."""
+    """Return the approximate cost: seconds, gigabytes on disk, and gigabytes in memory."""
     seconds, disk, memory = 0.0, 0.0, 0.0
     parts = {}
     for kind in kinds:
@@ -108,13 +108,13 @@ def estimate(kinds: Sequence[str], sizes: Sequence[int], surfaces: Sequence[str]
 
 
 def free_memory() -> float:
-    """Return the gigabytes that processes can still take."""
+    """Return the gigabytes that are available to processes."""
     told = Path("/proc/meminfo").read_text(encoding="utf-8")
     return int(told.split("MemAvailable:", 1)[1].split()[0]) / 1e6
 
 
 def refusal(cost: dict[str, Any], folder: Path) -> str | None:
-    """Return why it cannot be measured here; None if it can."""
+    """Return the reason why this machine cannot measure a size, or None if it can."""
     disk, memory = shutil.disk_usage(folder).free / 1e9, free_memory()
     for name, needed, there in (("disk", cost["disk"], disk), ("memory", cost["memory"], memory)):
         if needed > there:
@@ -129,13 +129,13 @@ def refusal(cost: dict[str, Any], folder: Path) -> str | None:
 
 
 def alone(job: Callable[..., Any], *arguments: Any) -> Any:
-    """Let a process of its own do something."""
+    """Run a job in its own process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(job, arguments)
 
 
 def measure(stored: Stored, documents: int, surface: str, asked: Asked, true: Any) -> Entry:
-    """Measure one size through one surface."""
+    """Measure one size through one interface."""
     if surface == "mover":
         found = alone(measure_mover, stored, documents, asked, true)
         return {**found, "rounds": alone(search_in_rounds, stored, documents, asked, WORKERS, true)}
@@ -150,7 +150,7 @@ def measure(stored: Stored, documents: int, surface: str, asked: Asked, true: An
 def missing(
     measured: Sequence[Entry], kind: str, documents: int, surfaces: Sequence[str]
 ) -> list[str]:
-    """Return the surfaces of a size that are not measured yet."""
+    """Return the interfaces of a size that are not measured yet."""
     there = {
         entry["surface"]
         for entry in measured
@@ -167,7 +167,7 @@ def grow(
     asked: Asked,
     measured: Sequence[Entry],
 ) -> Iterator[Entry]:
-    """Measure the sizes of a collection that are not there, and give each when it is."""
+    """Measure the missing sizes of a collection, and yield each when it is finished."""
     wanted = [size for size in sizes if missing(measured, kind, size, surfaces)]
     if not wanted:
         return
@@ -190,19 +190,19 @@ def grow(
 
 
 def say(text: str) -> None:
-    """Tell how it goes."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def report(measured: Sequence[Entry], command: str) -> dict[str, Any]:
-    """Return what goes into the result file."""
+    """Return the content of the result file."""
     order = {name: at for at, name in enumerate((*KINDS, *SURFACES))}
     measured = sorted(
         measured, key=lambda e: (order[e["collection"]], order[e["surface"]], e["documents"])
     )
     return {
         "command": command,
-        "measure": "one thread; milliseconds of a query, exact, the k best of all documents; "
+        "measure": "one thread; milliseconds per query, exact, the k best of all documents; "
         "resident memory of a process; slopes are exponents of the number of documents",
         **describe("textkin", "numpy", "scipy"),
         "k": K,
@@ -215,7 +215,7 @@ def report(measured: Sequence[Entry], command: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure what is missing, keep each number, print the table and draw."""
+    """Measure missing results, store each, print the table, and draw the figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -223,21 +223,21 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=positive, default=list(SIZES))
     parser.add_argument("--surfaces", nargs="+", choices=SURFACES, default=list(SURFACES))
     parser.add_argument("--queries", nargs=3, type=positive, metavar=("WARM", "SINGLE", "BATCH"))
-    parser.add_argument("--again", action="store_true", help="measure what is asked for anew")
-    parser.add_argument("--estimate", action="store_true", help="only tell what it will cost")
-    parser.add_argument("--folder", type=Path, help="where documents and indexes lie for a while")
+    parser.add_argument("--again", action="store_true", help="measure existing results again")
+    parser.add_argument("--estimate", action="store_true", help="only print the expected cost")
+    parser.add_argument("--folder", type=Path, help="temporary folder for documents and indexes")
     parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--out", type=Path, default=RESULTS / "growth.json")
     arguments = parser.parse_args()
     pin_threads()
     kinds = [kind for kind in arguments.collections if is_here(kind)]
     for kind in set(arguments.collections) - set(kinds):
-        say(f"{kind} is left out: the shared data sets are not here.")
+        say(f"{kind} is skipped: the shared data sets are missing.")
     cost = estimate(kinds, arguments.sizes, arguments.surfaces)
     say(
         f"About {cost['total_seconds'] / 60:.0f} minutes ("
         + ", ".join(f"{kind} {seconds} s" for kind, seconds in cost["seconds"].items())
-        + f"), at most {cost['disk']:.1f} GB on the disk and {cost['memory']:.1f} GB in memory."
+        + f"), at most {cost['disk']:.1f} GB on disk and {cost['memory']:.1f} GB in memory."
     )
     if arguments.estimate:
         return

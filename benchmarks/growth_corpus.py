@@ -1,13 +1,14 @@
-"""Collections that grow: the first n documents of one are the same for every n.
+"""Collections of any size: the first n documents of a collection are the same for every n.
 
-Two are synthetic, of the words of workloads.py and of made-up spelling, in blocks that follow from
-a seed and their number, so that ten million documents need the memory of one block. Beside words
-that have vectors they have names, which have none and never end: the number of different ones
-grows with the collection, as in real texts. The third one is real: the texts of
-search_scaling.py in one random order. The fourth is like that of cluster.py, so that what it
-measures can be held against the model. Documents without a word that has a vector are left out.
+Two are synthetic, from the words of workloads.py with generated spelling, in blocks that follow
+from a seed and their number, so that ten million documents need the memory of one block. In
+addition to words with vectors, they have names without vectors, and new names keep appearing: the
+number of distinct names grows with the collection, as in real texts. The third is real: the texts
+of search_scaling.py in one random order. The fourth is like the documents of cluster.py, so that
+its measurements can be compared with the model. Documents without a word that has a vector are
+excluded.
 
-A collection is written to a folder once, and read from it by every process that measures.
+A collection is written to a folder once, and every process that measures reads it from there.
 """
 
 import json
@@ -36,31 +37,32 @@ from workloads import (
 )
 
 from textkin import BagOfWords, WordVectors, read
-from textkin.text import Document
+from textkin.reading import Document
 
-BLOCK = 10_000  # documents that are made and kept together
-NAMES = 0.04  # share of tokens that have no vector
-HEAPS = 0.75  # n such tokens have about n ** HEAPS different words
-TOO_MANY = 1.6  # tokens that are drawn for a word that is wanted; those that repeat are many
+BLOCK = 10_000  # documents per block
+NAMES = 0.04  # fraction of tokens without a vector
+HEAPS = 0.75  # n such tokens have about n ** HEAPS distinct words
+TOO_MANY = 1.6  # sampled tokens per requested word, because many repeat
 KINDS = ("twit", "news", "real", "zipf")
-MOST = {"real": 390_000, "zipf": 200_000}  # documents: all that there are, and those of cluster.py
-BUILTIN = ("real", "zipf")  # those with the built-in vectors
-DRAWN = 40  # words of a document of cluster.py
-OFTEN, FIRST = 60_000, 10  # it draws from so many words, the r-th with weight 1 / (r + FIRST)
+# documents: all available ones, and the size of cluster.py
+MOST = {"real": 390_000, "zipf": 200_000}
+BUILTIN = ("real", "zipf")  # collections with the built-in vectors
+DRAWN = 40  # words per document of cluster.py
+OFTEN, FIRST = 60_000, 10  # number of words to sample from; the r-th has weight 1 / (r + FIRST)
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some documents.
+    """A block of documents.
 
     Attributes
     ----------
     bags : csr_array of shape (n, n_words), float32
-        Counts of the words that have vectors; no row is empty.
+        Counts of the words with vectors; no row is empty.
     texts : list of str
-        The same documents, names or stop words among their words.
+        The same documents as texts, including names or stop words.
     """
 
     bags: sparse.csr_array
@@ -70,7 +72,7 @@ class Block:
         return len(self.texts)
 
     def first(self, n: int) -> "Block":
-        """Return the first n."""
+        """Return the first n documents."""
         return self if n >= len(self) else Block(self.bags[:n], self.texts[:n])
 
 
@@ -78,22 +80,23 @@ class Block:
 
 
 def spelled(number: int) -> str:
-    """Return the word of a number; no stop word is spelled so."""
+    """Return the spelling of a word ID; no stop word has this form."""
     return f"{word_of(number)}x"
 
 
 class Groups:
-    """Draws one word of a group for each of many groups at once.
+    """Sampler of one word per group, for many groups at once.
 
     Parameters
     ----------
     draws : list of Draw
-        How to draw from each group.
+        Sampler of each group.
     """
 
     def __init__(self, draws: list[Draw]) -> None:
         self._words = np.concatenate([draw.words for draw in draws])
-        # the shares of group g lie between g and g + 1: one search finds group and word
+        # The cumulative weights of group g are between g and g + 1: one search finds group and
+        # word.
         self._places = np.concatenate([g + draw.cumulated for g, draw in enumerate(draws)])
         self._last = np.cumsum([len(draw.words) for draw in draws]) - 1
 
@@ -109,7 +112,7 @@ class Synthetic:
     Parameters
     ----------
     kind : {"twit", "news"}
-        How many different words documents have: about 10, or about 71.
+        Documents of about 10, or about 71 distinct words.
     """
 
     def __init__(self, kind: str) -> None:
@@ -124,7 +127,7 @@ class Synthetic:
         self.vectors = WordVectors(self._spelled.tolist(), language.vectors)
 
     def blocks(self) -> Iterator[Block]:
-        """Give documents without end."""
+        """Yield documents without end."""
         number = 0
         while True:
             rng = np.random.default_rng([*self._seed, 0, number])
@@ -132,19 +135,19 @@ class Synthetic:
             number += 1
 
     def queries(self, count: int) -> Block:
-        """Return held-out documents about as long as the mean."""
+        """Return query documents of about mean length, which are not in any block."""
         rng = np.random.default_rng([*self._seed, 1])
         mean = round(self._lengths.mean)
         spread = max(1, round(NEAR_THE_MEAN * mean))
         return self._block(rng, mean + rng.integers(-spread, spread + 1, count))
 
     def _block(self, rng: Generator, lengths: Ints) -> Block:
-        """Return documents with so many different words (a few less, where too many repeat)."""
+        """Return documents with about the given numbers of distinct words."""
         documents = np.repeat(np.arange(len(lengths)), np.ceil(TOO_MANY * lengths).astype(int) + 4)
         words = self._tokens(rng, len(lengths), documents)
         known = np.full(len(words), fill_value=False)
         known[np.unique(documents * N_WORDS + words, return_index=True)[1]] = True
-        met = np.cumsum(known)  # different words up to a token, of all documents
+        met = np.cumsum(known)  # distinct words up to a token, over all documents
         before = np.searchsorted(documents, np.arange(len(lengths)))
         met -= (met[before] - known[before])[documents]
         kept = met <= lengths[documents]
@@ -162,7 +165,7 @@ class Synthetic:
         return Block(bags, self._texts(rng, documents, words, len(lengths)))
 
     def _tokens(self, rng: Generator, n: int, documents: Ints) -> Ints:
-        """Draw the tokens of n documents, in part from their section and their topics."""
+        """Sample the tokens of n documents, in part from their section and their topics."""
         section = rng.integers(N_SECTIONS, size=n)
         topics = section[:, np.newaxis] * TOPICS_PER_SECTION + rng.integers(
             TOPICS_PER_SECTION, size=(n, TOPICS_PER_DOCUMENT)
@@ -180,7 +183,7 @@ class Synthetic:
         return words
 
     def _texts(self, rng: Generator, documents: Ints, words: Ints, n: int) -> list[str]:
-        """Return tokens as texts, some names at the end of each."""
+        """Return tokens as texts, with some names at the end of each."""
         ends = np.searchsorted(documents, np.arange(n + 1))
         names = rng.poisson(NAMES * np.diff(ends))
         numbers = name_numbers(rng, int(names.sum()))
@@ -194,9 +197,9 @@ class Synthetic:
 
 
 def name_numbers(rng: Generator, count: int) -> Ints:
-    """Draw words beyond those that have vectors; the r-th has a share of about r ** (-1 / HEAPS).
+    """Sample names; the r-th has a share of about r ** (-1 / HEAPS).
 
-    So n of them have about n ** HEAPS different ones (law of Heaps, which follows from Zipf's).
+    By Heaps' law, which follows from Zipf's law, n of them have about n ** HEAPS distinct ones.
     """
     tail = 1 / HEAPS - 1
     return N_WORDS + (rng.random(count).clip(1e-6) ** (-1 / tail)).astype(np.int64)
@@ -219,7 +222,7 @@ class Counted:
 
 
 class Zipf(Counted):
-    """Texts as cluster.py draws them: common words of the built-in vectors by Zipf's law."""
+    """Texts as in cluster.py: common words of the built-in vectors, sampled by Zipf's law."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,7 +234,7 @@ class Zipf(Counted):
         return self._drawn(np.random.default_rng([SEED, 71]), count)
 
     def blocks(self) -> Iterator[Block]:
-        """Give documents without end."""
+        """Yield documents without end."""
         number = 0
         while True:
             yield self._drawn(np.random.default_rng([SEED, 72, number]), BLOCK)
@@ -243,7 +246,7 @@ class Zipf(Counted):
 
 
 class Real(Counted):
-    """Texts of five collections in one random order; the queries are held out."""
+    """Texts of five collections in one random order, without the queries."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -253,21 +256,21 @@ class Real(Counted):
         self._held_out = 0
 
     def queries(self, count: int) -> Block:
-        """Return the first texts that have words, and hold them out."""
+        """Return the first texts with words, which are not in any block."""
         found = self._counted(self._texts[: 2 * count + 100]).first(count)
         if len(found) < count:
-            raise ValueError(f"there are {len(found)} queries; {count} are asked for")
+            raise ValueError(f"{count} queries requested; got {len(found)}")
         self._held_out = self._texts.index(found.texts[-1]) + 1
         return found
 
     def blocks(self) -> Iterator[Block]:
-        """Give all texts after the queries."""
+        """Yield all texts after the queries."""
         for at in range(self._held_out, len(self._texts), BLOCK):
             yield self._counted(self._texts[at : at + BLOCK])
 
 
 def is_here(kind: str) -> bool:
-    """Return whether a collection can be made: the real one needs the shared data."""
+    """Return True if a collection can be made: the real one needs the shared data."""
     return kind != "real" or (DATA / "text").is_dir()
 
 
@@ -283,12 +286,12 @@ def collection(kind: str) -> Synthetic | Zipf | Real:
 
 @dataclass(frozen=True)
 class Stored:
-    """A collection in a folder: its vectors, its queries and blocks of documents.
+    """Collection in a folder: its vectors, its queries, and blocks of documents.
 
     Attributes
     ----------
     folder : Path
-        Where it lies.
+        Folder of the collection.
     kind : str
         One of `KINDS`.
     """
@@ -298,12 +301,12 @@ class Stored:
 
     @classmethod
     def written(cls, folder: Path, kind: str, documents: int, queries: int) -> "Stored":
-        """Write a collection; one that is there and has as many documents is left alone.
+        """Write a collection; an existing one with the same number of documents stays unchanged.
 
         Raises
         ------
         ValueError
-            If there are not so many.
+            If the source has fewer documents.
         """
         stored = cls(folder / kind, kind)
         told = stored.folder / "told.json"
@@ -326,7 +329,7 @@ class Stored:
             if done == documents:
                 break
         if done < documents:
-            raise ValueError(f"{kind} has {done:,} documents; {documents:,} are asked for")
+            raise ValueError(f"{documents:,} documents requested; {kind} has {done:,}")
         told.write_text(json.dumps(wanted), encoding="utf-8")
         return stored
 
@@ -341,7 +344,7 @@ class Stored:
         return Block(self._bags("queries"), list(self._texts("queries")))
 
     def blocks(self, documents: int) -> Iterator[Block]:
-        """Give the first documents, block by block."""
+        """Yield the first documents, block by block."""
         left = documents
         for name in self._names():
             if left <= 0:
@@ -361,7 +364,7 @@ class Stored:
         return sparse.vstack(found, format="csr")
 
     def documents(self, documents: int) -> Iterator[Document]:
-        """Give the first documents as an index takes them; their ids are their positions."""
+        """Yield the first documents as records for an index; their IDs are their positions."""
         return islice(read(self.folder, pattern="block-*.jsonl"), documents)
 
     def _names(self) -> list[str]:

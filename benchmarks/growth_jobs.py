@@ -1,7 +1,7 @@
-"""What growth.py lets a process of its own do: build, search, and look at every document.
+"""Jobs that growth.py runs in separate processes: build, search, and score every document.
 
-Each function gets a collection in a folder and how many of its documents to take, and returns
-numbers that JSON can hold. One thread.
+Each function takes a collection in a folder and a number of documents, and returns values that JSON
+can represent. One thread.
 """
 
 import time
@@ -22,29 +22,29 @@ from search_scaling import spread_of
 from search_workloads import unique_words
 
 from textkin import BagOfWords, Index, WordMover, _core
-from textkin.index._settings import reading_of
+from textkin.index.store._settings import analyzer_settings
 
 K = 10
-SHORT = 5  # words of a query by BM25
-K1, B = 1.2, 0.75  # the index's defaults
-COUNTS = ("refined", "solved")  # of documents, for a query
-COUNTED = 20_000  # texts that are counted at once, as the index does
+SHORT = 5  # words per BM25 query
+K1, B = 1.2, 0.75  # defaults of the index
+COUNTS = ("refined", "solved")  # bytes of scores of documents per query
+COUNTED = 20_000  # texts counted at once, as in the index
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How many queries there are; each is asked for once a ranking, so that none is known.
+    """Numbers of queries. Each query is used once per ranking, so that none is cached.
 
     Attributes
     ----------
     warm : int
-        Asked first: as in a service, what common words need is there then.
+        Queries before timing, so that rows of common words are cached, as in a service.
     single : int
-        Asked one by one, each timed.
+        Queries timed one by one.
     batch : int
-        Asked in one call.
+        Queries in one call.
     checked : int
-        How many of the single ones are compared with brute force.
+        Number of single queries to compare with brute force.
     """
 
     warm: int = 50
@@ -54,28 +54,28 @@ class Asked:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Total number."""
         return self.warm + self.single + self.batch
 
     @property
     def singles(self) -> slice:
-        """Where the single ones are."""
+        """Positions of the single queries."""
         return slice(self.warm, self.warm + self.single)
 
     @property
     def rest(self) -> slice:
-        """Where those of the batch are."""
+        """Positions of the batch."""
         return slice(self.warm + self.single, self.total)
 
 
 def asked_words(bags: Any, words: Sequence[str]) -> list[str]:
-    """Return a short query of each document: some of its words."""
+    """Return a short query for each document: some of its words."""
     rows = zip(bags.indptr[:-1], bags.indptr[1:], strict=True)
     return [" ".join(words[at] for at in bags.indices[a : min(b, a + SHORT)]) for a, b in rows]
 
 
 class Timed(NamedTuple):
-    """How long a call took, in milliseconds by the clock and of the processor, and its result."""
+    """Elapsed and CPU milliseconds of a call, and its result."""
 
     clock: float
     processor: float
@@ -83,7 +83,7 @@ class Timed(NamedTuple):
 
 
 def timed(call: Callable[..., Any], *arguments: Any, **named: Any) -> Timed:
-    """Call something."""
+    """Time a call."""
     busy, start = time.process_time(), time.perf_counter()
     found = call(*arguments, **named)
     clock, used = time.perf_counter() - start, time.process_time() - busy
@@ -91,7 +91,7 @@ def timed(call: Callable[..., Any], *arguments: Any, **named: Any) -> Timed:
 
 
 def told_times(calls: Sequence[Timed], batch: Timed, size: int) -> dict[str, Any]:
-    """Return the milliseconds of a query: one by one, of the processor alone, and in a batch."""
+    """Return the milliseconds per query: one by one, in CPU time, and in a batch."""
     return {
         "single": spread_of(np.array([call.clock for call in calls])),
         "single_processor": round(float(np.mean([call.processor for call in calls])), 4),
@@ -103,7 +103,7 @@ def told_times(calls: Sequence[Timed], batch: Timed, size: int) -> dict[str, Any
 
 
 def truth(stored: Stored, documents: int, asked: Asked) -> dict[str, Any]:
-    """Value every document for some queries, block by block; return the best of each query."""
+    """Score every document for some queries, block by block; return the best of each query."""
     vectors = stored.vectors()
     bags = stored.queries().bags[asked.singles][: asked.checked]
     near: list[Answer] = []
@@ -129,7 +129,7 @@ def truth(stored: Stored, documents: int, asked: Asked) -> dict[str, Any]:
 def counted_words(
     texts: list[str], words: Sequence[str]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return how often some words occur in texts, and how many words these have."""
+    """Return the counts of some words in texts, and the number of words of each text."""
     counter = BagOfWords(stop_words=None)
     bags = counter.fit_transform(texts)
     columns = counter.vocabulary_.lookup(words)
@@ -140,7 +140,7 @@ def counted_words(
 
 
 def best(parts: list[Answer], k: int) -> Answer:
-    """Return the nearest of the nearest, by distance and then by position."""
+    """Merge nearest documents, by distance and then by position."""
     indices = np.concatenate([part.indices for part in parts], axis=1)
     distances = np.concatenate([part.distances for part in parts], axis=1)
     order = np.lexsort((indices, distances), axis=1)[:, :k]
@@ -169,12 +169,12 @@ def best_by_bm25(
 
 
 def plain(answer: Answer) -> dict[str, list[Any]]:
-    """Return an answer as JSON can hold it."""
+    """Return a result in a form that JSON can represent."""
     return {"indices": answer.indices.tolist(), "scores": answer.distances.tolist()}
 
 
 def apart(found: Answer, expected: dict[str, list[Any]], what: str) -> float:
-    """Return how far scores are from those of all documents; raise if other ones were found."""
+    """Return the largest difference from brute force; raise if other documents were found."""
     wanted = Answer(np.array(expected["indices"]), np.array(expected["scores"]), {})
     return largest_difference(what, found, wanted, "growth.py", "brute force")
 
@@ -183,7 +183,7 @@ def apart(found: Answer, expected: dict[str, list[Any]], what: str) -> float:
 
 
 def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> dict[str, Any]:
-    """Fit a `WordMover` to bags and search in it."""
+    """Fit a `WordMover` to bags, and search with it."""
     bags, queries = stored.bags(documents), stored.queries().bags
     matrix = stored.vectors().matrix
     with Watch() as fitted:
@@ -224,10 +224,10 @@ def measure_mover(stored: Stored, documents: int, asked: Asked, true: Any) -> di
 def search_in_rounds(
     stored: Stored, documents: int, asked: Asked, workers: int, true: Any
 ) -> dict[str, Any]:
-    """Search block by block as workers do: each knows the limits of blocks that have answered.
+    """Search block by block as workers do, each with the limits of the finished blocks.
 
-    Nothing is timed: it counts what a block of each round refines and solves, on average, and
-    what that of its blocks does for which it is most.
+    The function measures no times: it counts the documents that a block of each round refines and
+    solves on average, and the number of the block with the most.
     """
     queries, matrix = stored.queries().bags[asked.singles], stored.vectors().matrix
     bags = stored.bags(documents)
@@ -260,7 +260,7 @@ def search_in_rounds(
 def _block(
     matrix: NDArray[np.float32], bags: Any, queries: Any, limits: NDArray[np.float64] | None
 ) -> tuple[Answer, NDArray[np.float64]]:
-    """Return the best of a block for each query, and documents refined and solved for each."""
+    """Return the best of a block for each query, and the documents refined and solved for each."""
     mover = searcher_of(matrix, bags)
     rows = np.full((queries.shape[0], K), -1, np.int64)
     distances = np.full((queries.shape[0], K), np.inf)
@@ -277,9 +277,9 @@ def _block(
 
 
 def build_index(stored: Stored, documents: int, path: Path) -> dict[str, Any]:
-    """Make an index; tell apart what reading files and counting words alone takes."""
+    """Build an index; report the part of reading files and counting words separately."""
     own = None if stored.kind in BUILTIN else stored.vectors()
-    Index.create(path, vectors=own).close()
+    Index.create(path, vectors=own, language=None).close()
     with Index.open(path) as index, Watch() as watch:
         index.add(stored.documents(documents))
     counting, read = counting_seconds(stored, documents)
@@ -295,17 +295,17 @@ def build_index(stored: Stored, documents: int, path: Path) -> dict[str, Any]:
         "segments": facts.segments,
         "recent": facts.recent,
         "text_megabytes": round(read / 1e6, 3),
-        "bytes": {name: facts.bytes[name] for name in ("catalogue", "segments")},
+        "bytes": {"catalogue": facts.bytes["catalog"], "segments": facts.bytes["segments"]},
         "build": {**watch.told(), "of_it_reading_and_counting": round(counting, 3)},
     }
 
 
 def counting_seconds(stored: Stored, documents: int) -> tuple[float, int]:
-    """Return how long it takes to read, split, count and pack texts, and how many bytes they have.
+    """Return the CPU seconds to read, tokenize, count, and pack texts, and their bytes.
 
-    That is what workers can do for the one writer; in seconds of the processor.
+    Workers can do this part for the single writer.
     """
-    chosen = reading_of(lowercase=True, stop_words=None, normalize=None, ngram_range=(1, 1))
+    chosen = analyzer_settings(lowercase=True, stop_words=None, normalizer=None, ngram_range=(1, 1))
     reader = chosen.reader(_core.WordTable())
     seconds, size = 0.0, 0
     source = stored.documents(documents)
@@ -322,7 +322,7 @@ def counting_seconds(stored: Stored, documents: int) -> tuple[float, int]:
 def search_index(
     stored: Stored, documents: int, asked: Asked, path: Path, true: Any
 ) -> dict[str, Any]:
-    """Search an index by transport and by words; return what it took."""
+    """Search an index by transport and by words, and return the cost."""
     queries = stored.queries()
     shorter = asked_words(queries.bags, stored.vectors().words)
     forget_peak()
@@ -343,13 +343,13 @@ def search_index(
 
 def _searched(index: Index, by: str, queries: list[str], asked: Asked, true: Any) -> dict[str, Any]:
     def one(query: str) -> tuple[Answer, dict[str, float]]:
-        return _answer(index.search(query, K, by=by))
+        return _answer(index.search(query, K, ranking=by))
 
     first = timed(one, queries[0])
     for query in queries[1 : asked.warm]:
         one(query)
     calls = [timed(one, query) for query in queries[asked.singles]]
-    batch = timed(index.search_many, queries[asked.rest], K, by=by)
+    batch = timed(index.search_many, queries[asked.rest], K, ranking=by)
     answers = [call.found[0] for call in calls[: asked.checked]]
     answer = Answer(
         np.concatenate([one.indices for one in answers]),
@@ -373,7 +373,7 @@ def _searched(index: Index, by: str, queries: list[str], asked: Asked, true: Any
 
 
 def _answer(hits: Any) -> tuple[Answer, dict[str, float]]:
-    """Return hits as rows of numbers, padded where fewer were found."""
+    """Return hits as rows of numbers, padded to equal length."""
     rows = np.full((1, K), -1, np.int64)
     scores = np.full((1, K), np.inf if hits.ascending else 0.0)
     rows[0, : len(hits)] = [int(id) for id in hits.ids]

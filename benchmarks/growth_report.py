@@ -1,32 +1,33 @@
-"""What growth.py measured, as slopes, a table and figures."""
+"""Results of growth.py as slopes, tables, and figures."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import environment  # noqa: F401 (puts `papers` on the path)
 import numpy as np
 
-from textkin.evaluate._figures import line_figure
+from papers.figures import line_figure
 
-Entry = Mapping[str, Any]  # a collection of some size, through one surface
+Entry = Mapping[str, Any]  # result for one size of a collection, through one interface
 Points = list[tuple[float, float]]
 
 SURFACES = {"mover": "WordMover", "index": "Index"}
 
 
 class Quantity(NamedTuple):
-    """A number that grows.
+    """Measured quantity that grows with the collection.
 
     Attributes
     ----------
     title : str
-        What it is, with its unit.
+        Name with unit.
     path : tuple of str
-        Where it is in an entry; a mapping at its end is summed.
+        Keys of the value in an entry; a mapping at the end is summed.
     surfaces : tuple of str
-        Who has it.
+        Interfaces that have the quantity.
     scale : float
-        What the number of an entry is multiplied by.
+        Factor of the value.
     """
 
     title: str
@@ -35,7 +36,7 @@ class Quantity(NamedTuple):
     scale: float = 1.0
 
     def of(self, entry: Entry) -> float | None:
-        """Return the number of an entry; None where there is none."""
+        """Return the value of an entry, or None if it is missing."""
         if entry["surface"] not in self.surfaces:
             return None
         found: Any = entry
@@ -50,30 +51,30 @@ QUANTITIES = {
     "build_seconds": Quantity("seconds to build", ("build", "seconds")),
     "build_megabytes": Quantity("peak memory while building, MB", ("build", "megabytes_peak")),
     "search_megabytes": Quantity("peak memory while searching, MB", ("search_megabytes", "peak")),
-    "megabytes": Quantity("MB on the disk", ("bytes",), ("index",), 1e-6),
-    "words": Quantity("different words", ("words",), ("index",)),
+    "megabytes": Quantity("MB on disk", ("bytes",), ("index",), 1e-6),
+    "words": Quantity("distinct words", ("words",), ("index",)),
     "wmd_single": Quantity(
-        "ms a query by WMD, one by one", ("wmd", "milliseconds", "single", "mean")
+        "ms per query by WMD, one by one", ("wmd", "milliseconds", "single", "mean")
     ),
-    "wmd_batch": Quantity("ms a query by WMD, in a batch", ("wmd", "milliseconds", "batch")),
+    "wmd_batch": Quantity("ms per query by WMD, in a batch", ("wmd", "milliseconds", "batch")),
     "wmd_first": Quantity(
         "ms of the first query by WMD after opening", ("wmd", "milliseconds", "first"), ("index",)
     ),
     "bm25_first": Quantity(
         "ms of the first query by BM25 after opening", ("bm25", "milliseconds", "first"), ("index",)
     ),
-    "solved": Quantity("documents solved a query", ("wmd", "solved", "mean"), ("mover",)),
-    "refined": Quantity("documents refined a query", ("wmd", "refined", "mean"), ("mover",)),
+    "solved": Quantity("documents solved per query", ("wmd", "solved", "mean"), ("mover",)),
+    "refined": Quantity("documents refined per query", ("wmd", "refined", "mean"), ("mover",)),
     "bm25_single": Quantity(
-        "ms a query by BM25, one by one (median)",
+        "ms per query by BM25, one by one (median)",
         ("bm25", "milliseconds", "single", "median"),
         ("index",),
     ),
     "bm25_batch": Quantity(
-        "ms a query by BM25, in a batch", ("bm25", "milliseconds", "batch"), ("index",)
+        "ms per query by BM25, in a batch", ("bm25", "milliseconds", "batch"), ("index",)
     ),
 }
-# the columns of the tables, with short heads
+# columns of the tables, with short headers
 COLUMNS = {
     "build_seconds": "s to build",
     "build_megabytes": "peak MB",
@@ -88,24 +89,24 @@ COLUMNS = {
     "bm25_first": "first BM25, ms",
     "bm25_single": "BM25, ms",
 }
-# file: the quantities that are drawn in it
+# file: quantities in the figure
 FIGURES = {
-    "growth-search": ("Exact search by WMD: milliseconds a query", ["wmd_single"]),
+    "growth-search": ("Exact search by WMD: milliseconds per query", ["wmd_single"]),
     "growth-work": (
-        "What a query by WMD looks at: documents refined and solved",
+        "Work of a query by WMD: documents refined and solved",
         ["refined", "solved"],
     ),
-    "growth-bm25": ("Search by BM25: milliseconds a query", ["bm25_single"]),
+    "growth-bm25": ("Search by BM25: milliseconds per query", ["bm25_single"]),
     "growth-build": ("Building: seconds", ["build_seconds"]),
     "growth-memory": ("Searching: peak memory of the process, MB", ["search_megabytes"]),
-    "growth-disk": ("An index on the disk: MB", ["megabytes"]),
+    "growth-disk": ("Index on disk: MB", ["megabytes"]),
 }
 
 
 def slope(points: Iterable[tuple[float, float]]) -> float | None:
     """Return the exponent p of the power law y ~ x ** p that fits best, by least squares of logs.
 
-    None where there are not two sizes, or a number that has no logarithm.
+    None if there are fewer than two sizes, or a value has no logarithm.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def slope(points: Iterable[tuple[float, float]]) -> float | None:
 
 
 def points_of(measured: Sequence[Entry], quantity: str, collection: str, surface: str) -> Points:
-    """Return (documents, number) of one curve, by size."""
+    """Return (documents, value) of one curve, by size."""
     return sorted(
         (entry["documents"], value)
         for entry in measured
@@ -131,7 +132,7 @@ def points_of(measured: Sequence[Entry], quantity: str, collection: str, surface
 
 
 def curves(measured: Sequence[Entry]) -> dict[str, dict[str, Points]]:
-    """Return all curves, by quantity and then by collection and surface."""
+    """Return all curves, by quantity, then by collection and interface."""
     pairs = dict.fromkeys((entry["collection"], entry["surface"]) for entry in measured)
     found: dict[str, dict[str, Points]] = {}
     for quantity in QUANTITIES:
@@ -160,7 +161,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def figures(measured: Sequence[Entry]) -> dict[str, str]:
-    """Return the figures as SVG, by file name; the slope of a curve stands in its name."""
+    """Return the figures as SVG, by file name; the name of a curve includes its slope."""
     drawn = curves(measured)
     found = {}
     for file, (title, quantities) in FIGURES.items():
@@ -177,7 +178,7 @@ def figures(measured: Sequence[Entry]) -> dict[str, str]:
                 x_label="documents",
                 y_label=QUANTITIES[quantities[0]].title.split(",")[0]
                 if len(quantities) == 1
-                else "documents a query",
+                else "documents per query",
                 log_x=True,
                 log_y=True,
                 legend="n^p: the slope of a curve, fitted over all its sizes",
@@ -195,7 +196,7 @@ def pictures(measured: Sequence[Entry], folder: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number of a table with three digits or so."""
+    """Format a number with about three digits."""
     if value is None:
         return "-"
     if value >= 100 or value == int(value):
@@ -205,7 +206,7 @@ def number(value: float | None) -> str:
 
 
 def table(measured: Sequence[Entry]) -> str:
-    """Return a Markdown table for each collection and surface, with the slope of each column."""
+    """Return a Markdown table for each collection and interface, with the slope of each column."""
     lines = []
     for collection, surface in dict.fromkeys((e["collection"], e["surface"]) for e in measured):
         columns = [name for name in COLUMNS if surface in QUANTITIES[name].surfaces]

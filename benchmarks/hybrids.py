@@ -1,9 +1,9 @@
-"""Do hybrids help? Average precision of rankings of an index and of rankings made of them.
+"""Average precision of rankings of an index and of their hybrids.
 
-Each collection is an index as `Index.create` makes it by default (no stop words left out, no
-stems: word vectors want whole words; the built-in vectors). Where there are several weights, the
-one that does best on half of the queries is used for the other half, and the other way round: no
-query has a part in its own weight. Run in the repository root, where textkin is installed::
+Each collection is an index with the default settings of `Index.create` (no stop list, no stems,
+because word vectors need whole words; the built-in vectors). If a hybrid has several weights, the
+best one on half of the queries is used for the other half, and vice versa, so that no query
+influences its own weight. Run in the repository root, with textkin installed::
 
     python benchmarks/hybrids.py
 """
@@ -18,10 +18,8 @@ import numpy as np
 from environment import RESULTS, asked, describe, write
 
 from textkin import Index
-from textkin.index import Cascade, RankFusion, WeightedSum
-from textkin.index.ranking._choosing import ranking_of
-from textkin.index.ranking._ranking import Ranked, Ranker, Ranking
-from textkin.index.ranking._view import View
+from textkin.index import Cascade, IndexState, RankFusion, Scorer, WeightedSum, ranking_of
+from textkin.index.search.rankings._base import Ranking, ScoredRows, ScorerOf
 
 RESULT = RESULTS / "hybrids.json"
 CUT = 1000
@@ -32,14 +30,14 @@ FIRST = 10
 
 
 class Remembered(Ranking):
-    """A ranking that remembers what it found: weights change nothing of its parts."""
+    """Ranking that caches its results, because weights do not change the parts of a hybrid."""
 
     def __init__(self, by: str) -> None:
         self.by = by
 
-    def bind(self, view: View) -> "RememberedRanker":
-        """Put a memory before the ranker."""
-        return RememberedRanker(ranking_of(self.by).on(view))
+    def bind(self, state: IndexState, scorer_of: ScorerOf) -> "RememberedScorer":
+        """Wrap the scorer with a cache."""
+        return RememberedScorer(scorer_of(ranking_of(self.by)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Remembered) and self.by == other.by
@@ -48,28 +46,28 @@ class Remembered(Ranking):
         return hash(self.by)
 
 
-class RememberedRanker(Ranker[str]):
-    """A ranker whose queries are texts, and which searches once for each."""
+class RememberedScorer(Scorer[str]):
+    """Scorer of texts as queries, with one search per query."""
 
-    of_row = of_words = words_of = explain = moved = None  # nobody asks here
+    of_row = of_words = words_of = explain = moved = None  # unused
 
-    def __init__(self, ranker: Ranker[object]) -> None:
-        self.view, self.ascending = ranker.view, ranker.ascending
-        self.ranker = ranker
-        self.found: dict[object, Ranked] = {}
+    def __init__(self, scorer: Scorer[object]) -> None:
+        self.state, self.ascending = scorer.state, scorer.ascending
+        self.scorer = scorer
+        self.found: dict[object, ScoredRows] = {}
 
     def of_text(self, text: str) -> str:
-        """Leave a text as it is."""
+        """Return a text unchanged."""
         return text
 
     def best(
         self, query: str, limit: int, threshold: float | None = None, rows: object = None
-    ) -> Ranked:
-        """Look into the memory, then search."""
+    ) -> ScoredRows:
+        """Return the cached result, or search."""
         key = query, limit, threshold, None if rows is None else rows.tobytes()
         if key not in self.found:
-            asked = self.ranker.of_text(query)
-            self.found[key] = self.ranker.best(asked, limit, threshold, rows)
+            asked = self.scorer.of_text(query)
+            self.found[key] = self.scorer.best(asked, limit, threshold, rows)
         return self.found[key]
 
 
@@ -78,7 +76,7 @@ USUAL = ranking_of("hybrid")
 
 
 def weighted(first: Ranking, second: Ranking, candidates: int) -> dict[str, Ranking]:
-    """Return a sum for each weight of the first ranking."""
+    """Return a weighted sum for each weight of the first ranking."""
     return {
         f"{weight} and {round(1 - weight, 1)}": WeightedSum(
             {first: weight, second: round(1 - weight, 1)}, candidates=candidates
@@ -88,7 +86,7 @@ def weighted(first: Ranking, second: Ranking, candidates: int) -> dict[str, Rank
 
 
 def scorers() -> dict[str, dict[str, Ranking]]:
-    """Return the rankings to compare, some under several settings."""
+    """Return the rankings to compare, some with several settings."""
     return {
         "bm25": {"": BM25},
         "tfidf": {"": TFIDF},
@@ -116,7 +114,7 @@ def scorers() -> dict[str, dict[str, Ranking]]:
 
 
 def read(data: Path, name: str) -> tuple[list[dict[str, str]], list[tuple[str, set[str]]]]:
-    """Return documents as records, and judged queries with the ids of what is relevant."""
+    """Return documents as records, and judged queries with the IDs of their relevant documents."""
     folder = data / "retrieval" / name
     records = [json.loads(line) for line in _lines(folder / "docs.jsonl.gz")]
     documents = [{"id": r["id"], "text": f"{r['title']} {r['text']}"} for r in records]
@@ -147,7 +145,7 @@ def evaluate(
     settings: dict[str, Ranking],
     queries: list[tuple[str, set[str]]],
 ) -> dict[str, object]:
-    """Return the means over all queries, each with a setting that it did not choose."""
+    """Return the means over all queries, each with a setting chosen on other queries."""
     of_queries = {
         setting: np.array([quality(find(text, ranking), right) for text, right in queries])
         for setting, ranking in settings.items()
@@ -176,16 +174,16 @@ def measure(data: Path, sets: list[str]) -> list[dict[str, object]]:
         documents, queries = read(data, name)
         with (
             tempfile.TemporaryDirectory() as folder,
-            Index.create(Path(folder) / "test.kin") as index,
+            Index.create(Path(folder) / "test.kin", language=None) as index,
         ):
             index.add(documents)
 
             def find(text: str, ranking: Ranking, index: Index = index) -> list[str]:
-                view = index._view()
-                ranker = ranking.on(view)
+                searcher = index._searcher()
+                scorer = searcher.scorer(ranking)
                 most = getattr(ranking, "candidates", CUT)
                 limit = most[0] if isinstance(most, tuple) else most
-                found = ranker.best(ranker.of_text(text), limit)
+                found = scorer.best(scorer.of_text(text), limit)
                 return [str(documents[row]["id"]) for row in found.rows]  # noqa: B023
 
             for scorer, settings in scorers().items():
@@ -196,7 +194,7 @@ def measure(data: Path, sets: list[str]) -> list[dict[str, object]]:
 
 
 def one_for_all(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Return what one setting for all would give, each time chosen on the other sets alone."""
+    """Return the result of one setting for all sets, each chosen on the other sets alone."""
     of_sets: dict[str, dict[str, float]] = {}
     for row in rows:
         for setting, value in row.get("average_precision_by_weights", {}).items():
@@ -220,7 +218,7 @@ def one_for_all(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 
 def table(rows: list[dict[str, object]]) -> str:
-    """Return average precision and, behind it, that of the first ten, as a Markdown table."""
+    """Return average precision, and precision of the first ten, as a Markdown table."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
     lines = [f"| | {' | '.join(map(str, sets))} |", f"| --- |{' ---: |' * len(sets)}"]
     for ranking in dict.fromkeys(row["ranking"] for row in rows):
@@ -234,7 +232,7 @@ def table(rows: list[dict[str, object]]) -> str:
 
 
 def main() -> None:
-    """Print the table; write the numbers, the machine and the versions."""
+    """Print the table, and write numbers, machine, and versions."""
     arguments = asked(__doc__, RESULT, sets=SETS)
     rows = measure(arguments.data, arguments.sets)
     print(table(rows))

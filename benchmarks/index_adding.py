@@ -1,12 +1,13 @@
-"""Documents and megabytes a second into an index, beside bm25s and tantivy; memory and disk.
+"""Documents and megabytes per second added to an index, compared with bm25s and tantivy.
 
-Two collections: real texts (Brown sentences, WordNet glosses, GCIDE definitions, Reuters, 20news;
-they need the shared data beside the checkout) and a million short synthetic ones (Zipf words). Each
-contender runs in a process of its own on one core, in every round, in an order that changes::
+Memory and disk space are measured too. There are two collections: real texts (Brown sentences,
+WordNet glosses, GCIDE definitions, Reuters, 20news; they need the shared data next to the checkout)
+and a million short synthetic ones (Zipf words). Each contender runs in its own process on one core,
+in every round, in a changing order::
 
     python benchmarks/index_adding.py
 
-textkin reads a file while it adds, and what it has added is on the disk and survives a power cut;
+textkin reads a file while it adds, and added documents are on disk and survive a power failure;
 bm25s and tantivy get the texts in memory, which is not counted. The results go to
 benchmarks/results/index_adding.json.
 """
@@ -52,7 +53,7 @@ def real_texts(most: int | None) -> list[str]:
 
 
 def word_of(rank: int) -> str:
-    """Return a made-up word, the shorter the more frequent."""
+    """Return a generated word; frequent words are shorter."""
     letters = []
     rank += len(LETTERS) + len(LETTERS) ** 2  # no words of one or two letters
     while rank >= 0:
@@ -62,7 +63,7 @@ def word_of(rank: int) -> str:
 
 
 def synthetic_texts(number: int) -> Iterator[str]:
-    """Give short texts whose words follow Zipf's law."""
+    """Yield short texts whose words follow Zipf's law."""
     rng = np.random.default_rng([SEED, 42])
     words = np.array([word_of(rank) for rank in range(VOCABULARY)], dtype=object)
     shares = np.cumsum(1 / np.arange(1, VOCABULARY + 1))
@@ -75,7 +76,7 @@ def synthetic_texts(number: int) -> Iterator[str]:
 
 
 def write_collection(path: Path, texts: list[str] | Iterator[str]) -> dict[str, float]:
-    """Write texts as JSON Lines; return how many there are, and how many megabytes of text."""
+    """Write texts as JSON Lines; return their number and the megabytes of text."""
     number = size = 0
     with path.open("w", encoding="utf-8") as file:
         for text in texts:
@@ -115,7 +116,7 @@ def measure(
 
 
 def in_process(what: str, *arguments: object) -> Any:
-    """Let `index_contenders` do something in a fresh process, and return what it prints."""
+    """Run a job of `index_contenders` in a fresh process, and return its output."""
     done = subprocess.run(
         [sys.executable, str(CONTENDERS), what, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -142,7 +143,7 @@ def check_equal(name: str, found: dict[str, Any], size: dict[str, float]) -> Non
 
 
 def summary(runs: list[dict[str, Any]], size: dict[str, float]) -> dict[str, Any]:
-    """Return medians, rates, memory, and everything that was measured."""
+    """Return medians, rates, memory, and all measurements."""
     seconds = statistics.median(run["seconds"] for run in runs)
     processor = statistics.median(run["processor_seconds"] for run in runs)
     return {
@@ -160,7 +161,7 @@ def summary(runs: list[dict[str, Any]], size: dict[str, float]) -> dict[str, Any
 
 
 def ratios(theirs: list[dict[str, Any]], ours: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how many times longer a contender takes, within rounds."""
+    """Return the ratio of a contender's time to textkin's, within rounds."""
     found = {}
     for name in ("seconds", "processor_seconds"):
         values = [a[name] / b[name] for a, b in zip(theirs, ours, strict=True)]
@@ -175,7 +176,7 @@ def table(collections: dict[str, dict[str, Any]]) -> str:
     """Return the numbers as a Markdown table."""
     lines = [
         "| collection | | documents/s | MB/s | documents/s of the processor | time / textkin's, "
-        "clock and processor | peak MB | bytes a document |",
+        "clock and processor | peak MB | bytes per document |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, found in collections.items():
@@ -195,7 +196,7 @@ def table(collections: dict[str, dict[str, Any]]) -> str:
 
 
 def store_lines(collections: dict[str, dict[str, Any]]) -> str:
-    """Return what else there is to say of textkin's index."""
+    """Return the additional numbers of textkin's index."""
     lines = []
     for name, found in collections.items():
         runs = found["contenders"]["textkin"]["runs"]
@@ -207,23 +208,23 @@ def store_lines(collections: dict[str, dict[str, Any]]) -> str:
         opened = statistics.median(run["open"]["median_milliseconds"] for run in runs)
         lines.append(
             f"{name}: opens in {opened:.1f} ms, verified in {middle['verify_seconds']:.1f} s, "
-            f"compacted in {middle['compact_seconds']:.1f} s; bytes a document: catalogue "
+            f"compacted in {middle['compact_seconds']:.1f} s; bytes per document: catalog "
             f"{parts['catalogue']:.0f}, segments {parts['segments']:.0f}."
         )
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure, write the numbers and print them."""
+    """Measure, write the numbers, and print them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few documents, one round: a try")
+    parser.add_argument("--quick", action="store_true", help="run on few documents, one round")
     parser.add_argument("--collections", nargs="+", choices=["real", "synthetic"])
     parser.add_argument("--contenders", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--documents", type=int, help="of each collection; all")
-    parser.add_argument("--rounds", type=int, help="3")
-    parser.add_argument("--folder", type=Path, help="where to put 2 GB for a while")
+    parser.add_argument("--documents", type=int, help="documents per collection (default: all)")
+    parser.add_argument("--rounds", type=int, help="rounds (default: 3)")
+    parser.add_argument("--folder", type=Path, help="temporary folder for 2 GB")
     parser.add_argument("--out", type=Path, default=RESULTS / "index_adding.json")
     arguments = parser.parse_args()
     most = arguments.documents or (200 if arguments.quick else None)
@@ -231,14 +232,14 @@ def main() -> None:
     names = []
     for name in arguments.contenders:
         if importlib.util.find_spec(name) is None:
-            print(f"{name} is left out: it is not installed.", file=sys.stderr)
+            print(f"{name} is skipped: it is not installed.", file=sys.stderr)
         else:
             names.append(name)
     if "textkin" not in names:
         sys.exit("index_adding.py: the ratios need textkin among the contenders.")
     wanted = arguments.collections or ["real", "synthetic"]
     if "real" in wanted and not (DATA / "text").is_dir():
-        print("real is left out: the shared data sets are not here.", file=sys.stderr)
+        print("real is skipped: the shared data sets are missing.", file=sys.stderr)
         wanted.remove("real")
     where = describe("textkin", "bm25s", "tantivy", "numpy", "scipy")
     load = round(os.getloadavg()[0], 2)

@@ -1,7 +1,7 @@
-"""What adds documents in `index_adding`, each in a process of its own; prints JSON.
+"""Jobs of `index_adding`, each in its own process; the output is JSON.
 
-Run by that script as ``index_contenders.py WHAT ARGUMENTS...``. It imports little, so that the
-memory of a process is that of the contender.
+`index_adding` runs ``index_contenders.py WHAT ARGUMENTS...``. This module imports little, so that
+the memory of a process is the memory of the contender.
 """
 
 import json
@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Any
 
 INDEX = "index.kin"
-RULE = r"[^\W_]+(?:'[^\W_]+)*"  # a word as textkin has it: all count the same ones
+# a word by textkin's rule, so that all contenders count the same words
+RULE = r"[^\W_]+(?:'[^\W_]+)*"
 
 
 def resident_megabytes(which: str) -> float:
-    """Return "VmRSS", the memory of this process now, or "VmHWM", the peak so far."""
-    # not ru_maxrss, which a process inherits from the one that started it
+    """Return "VmRSS", the current memory of this process, or "VmHWM", the peak."""
+    # VmHWM, because a process inherits ru_maxrss from its parent.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return round(int(status.split(f"{which}:", 1)[1].split()[0]) / 1024, 1)
 
 
 def forget_peak() -> None:
-    """Let the peak begin anew."""
+    """Reset the peak memory."""
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
 
 
 def records_of(path: Path) -> Iterator[dict[str, str]]:
-    """Give the records of a collection."""
+    """Yield the records of a collection."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
@@ -41,7 +42,7 @@ def folder_bytes(folder: Path) -> int:
 
 
 class Watch:
-    """Seconds by the clock and of the processor, the peak of memory and what it grew from."""
+    """Elapsed and CPU seconds, peak memory, and memory at the start."""
 
     def __enter__(self) -> "Watch":
         forget_peak()
@@ -69,7 +70,7 @@ def textkin_adds(collection: Path, folder: Path) -> dict[str, Any]:
     from textkin import Index
 
     path = folder / INDEX
-    Index.create(path).close()  # hashes the built-in vectors, once in the life of an index
+    Index.create(path, language=None).close()  # hashes the built-in vectors, once per index
     with Index.open(path) as index, Watch() as watch:
         index.add(records_of(collection))
     with Index.open(path) as index:
@@ -80,12 +81,16 @@ def textkin_adds(collection: Path, folder: Path) -> dict[str, Any]:
         "words": facts.words,
         "tokens": facts.tokens,
         "segments": facts.segments,
-        "bytes": {name: facts.bytes[name] for name in ("catalogue", "segments", "total")},
+        "bytes": {
+            "catalogue": facts.bytes["catalog"],
+            "segments": facts.bytes["segments"],
+            "total": facts.bytes["total"],
+        },
     }
 
 
 def bm25s_adds(collection: Path, folder: Path) -> dict[str, Any]:
-    """Tokenise and index texts that are in memory; saving is timed by itself."""
+    """Tokenize and index texts in memory; saving is timed separately."""
     import bm25s
 
     texts = [record["text"] for record in records_of(collection)]
@@ -106,7 +111,7 @@ def bm25s_adds(collection: Path, folder: Path) -> dict[str, Any]:
 
 
 def tantivy_adds(collection: Path, folder: Path) -> dict[str, Any]:
-    """Add texts that are in memory, one thread, and commit once; ids and texts are stored."""
+    """Add texts in memory on one thread, and commit once; IDs and texts are stored."""
     import tantivy
 
     texts = [record["text"] for record in records_of(collection)]
@@ -131,9 +136,9 @@ def tantivy_adds(collection: Path, folder: Path) -> dict[str, Any]:
 
 
 def take_one_core() -> None:
-    """Run this process, and the threads that it starts, on one core.
+    """Run this process, and its threads, on one core.
 
-    Before NumPy is loaded: its BLAS starts as many threads as there are cores to use.
+    Call it before NumPy is loaded, because its BLAS starts as many threads as there are cores.
     """
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -184,7 +189,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Do what the arguments say, on one core."""
+    """Run the job named by the arguments, on one core."""
     what, *paths = sys.argv[1:]
     take_one_core()
     print(json.dumps(JOBS[what](*map(Path, paths))))

@@ -1,10 +1,10 @@
-"""Error of k nearest neighbours on vectors of documents, beside the paper of the WMD.
+"""Error of k nearest neighbors on document vectors, with the numbers of Kusner et al. (2015).
 
-Sets are TWITTER, CLASSIC and REUTERS (R8), split 0. A fifth of the training documents chooses k
-and the setting of a method (weights, dimensions, noise, layers); then all of them are used, and
-the test documents once. Words of the training documents only, without SMART stop words but for
-TWITTER, as in the paper. The vote is that of the paper's code. A method is one line of `METHODS`.
-Run in the repository root, where textkin is installed::
+The sets are TWITTER, CLASSIC, and REUTERS (R8), split 0. A fifth of the training documents chooses
+k and the setting of a method (weights, dimensions, noise, layers); then all of them are used, and
+the test documents once. Words come from the training documents only, without SMART stop words
+except in TWITTER, as in their paper. The vote is the one of their code. A method is one line of
+`METHODS`. Run in the repository root, with textkin installed::
 
     python benchmarks/knn_baselines.py
 """
@@ -25,7 +25,7 @@ from environment import DATA, RESULTS, describe
 from scipy.ndimage import uniform_filter
 from sklearn.preprocessing import FunctionTransformer
 
-from textkin.distance import similarities
+from textkin.distance import pairwise_similarities
 from textkin.models import LSI, MSDA, CountingGrid
 from textkin.text import BagOfWords
 from textkin.weighting import TfIdf, binary
@@ -33,8 +33,8 @@ from textkin.weighting import TfIdf, binary
 RESULT = RESULTS / "knn_baselines.json"
 SETS = ("twitter", "classic", "r8")
 METRICS = ("euclidean", "cosine")
-# Kusner et al., ICML 2015, Figure 3, in percent; the decimals, and mSDA and LSI altogether, are
-# recalled from Huang et al., NIPS 2016, Table 2.
+# Kusner et al., ICML 2015, Figure 3, in percent; the decimals, and all of mSDA and LSI, are cited
+# from memory from Huang et al., NIPS 2016, Table 2.
 PAPER = {
     "BOW": {"twitter": 43.6, "classic": 36.0, "r8": 13.9},
     "TF-IDF": {"twitter": 33.2, "classic": 35.0, "r8": 29.1},
@@ -65,21 +65,21 @@ class Products:
 
     @classmethod
     def of(cls, test: object, train: object) -> "Products":
-        """Return those of two sides, sparse or dense."""
+        """Return the products of two matrices, sparse or dense."""
         squares = [np.asarray((side * side).sum(axis=1), dtype=float) for side in (test, train)]
-        return cls(similarities(test, train, "inner"), *squares)
+        return cls(pairwise_similarities(test, train, "inner"), *squares)
 
     def __add__(self, other: "Products") -> "Products":
-        """Return those of the vectors side by side."""
+        """Return the products of concatenated vectors."""
         return Products(self.inner + other.inner, self.test + other.test, self.train + other.train)
 
     def nearest(self, metric: str) -> np.ndarray:
-        """Return the positions of the nearest training vectors, the nearest first."""
+        """Return the positions of the nearest training vectors, nearest first."""
         if metric == "cosine":
             sizes = np.sqrt(np.outer(self.test, self.train))
             far = -np.divide(self.inner, sizes, out=np.zeros_like(self.inner), where=sizes > 0)
         else:
-            far = self.train - 2 * self.inner  # less what is the same for all
+            far = self.train - 2 * self.inner  # omits the term that is equal for all
         most = min(max(NEIGHBOURS), far.shape[1])
         found = np.sort(np.argpartition(far, most - 1, axis=1)[:, :most], axis=1)
         order = np.argsort(np.take_along_axis(far, found, axis=1), axis=1, kind="stable")
@@ -91,7 +91,7 @@ Method = dict[str, Callable[[object, object], Spaces]]
 
 
 def fitted(*makers: Callable[[], object]) -> Callable[[object, object], Spaces]:
-    """Fit steps one after the other to the training documents; one setting."""
+    """Fit steps in sequence to the training documents, with one setting."""
 
     def spaces(test: object, train: object) -> Spaces:
         for make in makers:
@@ -120,13 +120,13 @@ def lsi(weigh: str) -> Callable[[object, object], Spaces]:
 def msda(
     weigh: str, noise: float | None, size: int | None, words: int | None = None
 ) -> Callable[[object, object], Spaces]:
-    """MSDA of weights with every number of layers: of all words, or the most frequent ones.
+    """MSDA of weights with each number of layers, over all words or the most frequent ones.
 
-    Without noise there is no layer: what MSDA is given, to see what layers add.
+    Without noise there is no layer: the result is the input of MSDA, to show the effect of layers.
     """
 
     def spaces(test: object, train: object) -> Spaces:
-        if words is not None:  # by occurrences, as in the paper
+        if words is not None:  # by occurrences, as in Kusner et al.
             kept = np.sort(np.argsort(-train.sum(axis=0), kind="stable")[:words])
             test, train = test[:, kept], train[:, kept]
         weighting = WEIGHTS[weigh]().fit(train)
@@ -145,16 +145,18 @@ def msda(
     return spaces
 
 
-def counting_grid(word_prior: float, topic_prior: float) -> Callable[[object, object], Spaces]:
-    """Spread documents over the windows of a counting grid, and over the cells of those."""
+def counting_grid(
+    topic_word_prior: float, doc_topic_prior: float
+) -> Callable[[object, object], Spaces]:
+    """Spread documents over the windows of a counting grid, and over the cells of the windows."""
 
     def spaces(test: object, train: object) -> Spaces:
         shape, window = (16, 16), (5, 5)
         model = CountingGrid(
             shape,
             window=window,
-            word_prior=word_prior,
-            topic_prior=topic_prior,
+            topic_word_prior=topic_word_prior,
+            doc_topic_prior=doc_topic_prior,
             max_iter=2000,
             tol=1e-4,
             random_state=0,
@@ -193,9 +195,9 @@ METHODS: dict[str, Method] = {
 
 
 def voted(labels: list[str]) -> str:
-    """Return the most frequent label, if half of the neighbours have it; or without two of them.
+    """Return the most frequent label if half of the neighbors have it; otherwise use two fewer.
 
-    The rule of the paper's code (``knn_fall_back``); of labels as frequent, the least counts.
+    This is the rule of Kusner et al.'s code (``knn_fall_back``); ties go to the smallest label.
     """
     while True:
         counts = Counter(labels)
@@ -206,7 +208,7 @@ def voted(labels: list[str]) -> str:
 
 
 def errors(nearest: np.ndarray, train: np.ndarray, test: np.ndarray) -> dict[int, float]:
-    """Return the error in percent for each number of neighbours."""
+    """Return the error in percent for each number of neighbors."""
     labels = train[nearest].tolist()
     return {
         k: 100 * float(np.mean(test != np.array([voted(row[:k]) for row in labels])))
@@ -236,7 +238,7 @@ def read_set(data: Path, name: str) -> tuple[object, np.ndarray, object, np.ndar
 def evaluate(
     method: Method, train: object, labels: np.ndarray, test: object, own: np.ndarray
 ) -> dict[str, dict[str, object]]:
-    """Return the test error by each metric, with what the validation documents chose."""
+    """Return the test error by each metric, with the choices made on validation documents."""
     order = np.random.default_rng(0).permutation(len(labels))
     held, rest = np.sort(order[: len(labels) // 5]), np.sort(order[len(labels) // 5 :])
     best: dict[str, tuple] = {}
@@ -251,7 +253,7 @@ def evaluate(
     for metric, (error, group, setting, k) in best.items():
         products = next(p for s, p in method[group](test, train) if s == setting)
         tested = errors(products.nearest(metric), labels, own)[k]
-        chosen = [part for part in (group, setting, f"{k} neighbours") if part]
+        chosen = [part for part in (group, setting, f"{k} neighbors") if part]
         answers[metric] = {
             "error": round(tested, 2),
             "validation_error": round(error, 2),
@@ -276,7 +278,7 @@ def measure(data: Path, methods: dict[str, Method], sets: tuple[str, ...]) -> li
 
 
 def table(rows: list[dict]) -> str:
-    """Return errors by Euclidean distance and, behind it, by cosine, as a Markdown table."""
+    """Return errors by Euclidean distance and by cosine as a Markdown table."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
     lines = [f"| | {' | '.join(sets)} |", f"| --- |{' ---: |' * len(sets)}"]
     for method in dict.fromkeys(row["method"] for row in rows):
@@ -293,7 +295,7 @@ def table(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    """Print the table; write the numbers, the machine and the versions."""
+    """Print the table, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
@@ -305,7 +307,7 @@ def main() -> None:
     print(table(rows))
     report = {
         "command": shlex.join(["python", "benchmarks/knn_baselines.py", *sys.argv[1:]]),
-        "measure": "percent of test documents with a wrong label, by k nearest neighbours; k and "
+        "measure": "percent of test documents with a wrong label, by k nearest neighbors; k and "
         "settings chosen on a fifth of the training documents, for each metric",
         **describe("textkin", "numpy", "scipy", "scikit-learn"),
         "paper": PAPER,

@@ -1,9 +1,9 @@
-"""Similarity of sentences by contextual tokens on the STS tasks of 2012 and 2013; and a search.
+"""Similarity of sentences by contextual tokens on STS 2012 and 2013, and the speed of a search.
 
-Every measure has the same token vectors, those of all-MiniLM-L6-v2 (see examples/minilm.py for
-what to install), without the two marks that the model adds; nothing is learnt or chosen here. The
-idf is that of the sentences of the test itself, whose scores it does not see. Some minutes on one
-core, most of them for the encoder; run in the repository root, where textkin is installed::
+Every measure uses the same token vectors, from all-MiniLM-L6-v2 (see examples/minilm.py for the
+required packages), without the two marker tokens of the model; nothing is trained or tuned here.
+The idf is computed from the sentences of the test, without their scores. The run takes some minutes
+on one core, most of them for the encoder. Run in the repository root, with textkin installed::
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/late_interaction.py
     python benchmarks/late_interaction.py --table
@@ -24,14 +24,15 @@ from sentence_pairs import Pairs, read_pairs
 
 from textkin import TokenMover, TokenVectors
 from textkin.evaluate import sts_scores
-from textkin.transport import TokenIdf, bert_score
+from textkin.transport import bert_score
+from textkin.weighting import TokenIdf
 
 sys.path.append(str(ROOT / "examples"))
 from minilm import Encoded, MiniLM
 
 RESULT = RESULTS / "late_interaction.json"
 TESTS = {"2012": "sts2012-test", "2013": "sts2013-test"}
-QUERIES = "li06-30"  # 60 definitions of a dictionary, to look for among the sentences of the tests
+QUERIES = "li06-30"  # 60 dictionary definitions, used as queries for the sentences of the tests
 
 Side = list[TokenVectors]
 Scorer = Callable[[Side, Side], np.ndarray]
@@ -39,20 +40,20 @@ Scorer = Callable[[Side, Side], np.ndarray]
 
 @dataclass(frozen=True)
 class Encodings:
-    """The pairs of a test, and what the encoder makes of both sides."""
+    """Pairs of a test, and the encoder's output for both sides."""
 
     pairs: Pairs
     sides: tuple[list[Encoded], list[Encoded]]
 
     def tokens(self, *, marks: bool = False) -> tuple[Side, Side]:
-        """Return both sides as documents of token vectors, with or without the model's marks."""
+        """Return both sides as documents of token vectors, with or without marker tokens."""
         kept = ([each if marks else each.words() for each in side] for side in self.sides)
         first, second = ([TokenVectors(e.vectors, tokens=e.tokens) for e in side] for side in kept)
         return first, second
 
 
 def encoded(model: MiniLM, pairs: Pairs) -> tuple[Encodings, int]:
-    """Encode every sentence once; return how many tokens these have, too."""
+    """Encode every sentence once; also return the number of tokens."""
     different = list(dict.fromkeys([*pairs.sentences[0], *pairs.sentences[1]]))
     found = dict(zip(different, model.encode(different), strict=True))
     first, second = ([found[sentence] for sentence in side] for side in pairs.sentences)
@@ -60,19 +61,19 @@ def encoded(model: MiniLM, pairs: Pairs) -> tuple[Encodings, int]:
 
 
 def sentences(encodings: Encodings) -> np.ndarray:
-    """Return the cosine of the two sentence vectors, the mean of all tokens, as the authors do."""
+    """Return the cosine of the sentence vectors, which are the means of all tokens."""
     first, second = (np.array([each.sentence() for each in side]) for side in encodings.sides)
     return np.einsum("ij,ij->i", first, second)
 
 
 def exact(n: int = 1, **parameters: object) -> Scorer:
-    """Return minus the exact distance, of n-grams of tokens."""
+    """Return the negative exact distance between n-grams of tokens."""
     mover = TokenMover(**parameters)
     return lambda a, b: -mover.paired([x.ngrams(n) for x in a], [y.ngrams(n) for y in b])
 
 
 def relaxed(a: Side, b: Side) -> np.ndarray:
-    """Return minus the larger of the two one-sided relaxations."""
+    """Return the negative of the larger one-sided relaxation."""
     mover = TokenMover()
     return np.array([-mover.bounds(x, y).relaxed for x, y in zip(a, b, strict=True)])
 
@@ -86,7 +87,7 @@ def max_sim_sum(a: Side, b: Side) -> np.ndarray:
 MEASURES: dict[str, Scorer] = {
     "exact transport, cosine": exact(),
     "exact transport, Euclidean, unit vectors": exact(cost="euclidean", unit=True),
-    "exact transport, cosine, masses by norm (WRD)": exact(masses="norm"),
+    "exact transport, cosine, masses by norm (WRD)": exact(token_weights="norm"),
     "exact transport of bigrams, Euclidean (MoverScore)": exact(2, cost="euclidean", unit=True),
     "relaxed transport (RWMD), cosine": relaxed,
     "MaxSim of the first sentence, sum": max_sim_sum,
@@ -96,7 +97,7 @@ MEASURES: dict[str, Scorer] = {
 
 
 def rows(tests: dict[str, Encodings]) -> list[dict[str, object]]:
-    """Return what each measure reaches on each test, without and with idf."""
+    """Return the scores of each measure on each test, without and with idf."""
     found: list[dict[str, object]] = []
 
     def add(name: str, scores: dict[str, np.ndarray], seconds: float) -> None:
@@ -104,7 +105,7 @@ def rows(tests: dict[str, Encodings]) -> list[dict[str, object]]:
             test: {
                 key: round(value, 4)
                 for key, value in sts_scores(each.pairs.sets, each.pairs.gold, scores[test])
-                .as_dict()
+                .to_dict()
                 .items()
             }
             for test, each in tests.items()
@@ -132,7 +133,7 @@ def rows(tests: dict[str, Encodings]) -> list[dict[str, object]]:
 
 
 def searches(tests: dict[str, Encodings], queries: Side) -> dict[str, object]:
-    """Return what a search among all sentences takes, each query alone, on one thread."""
+    """Return the time of a search among all sentences, one query at a time, on one thread."""
     different = {s: e for each in tests.values() for s, e in zip_sides(each)}
     corpus = [TokenVectors(e.words().vectors) for e in different.values()]
     begin = time.perf_counter()
@@ -150,7 +151,7 @@ def searches(tests: dict[str, Encodings], queries: Side) -> dict[str, object]:
         "exact transport, every document": lambda query: mover.search(
             query, 10, algorithm="brute"
         ).indices[0],
-        "MaxSim": lambda query: mover.search_max_sim(query, 10)[0][0],
+        "MaxSim": lambda query: mover.search_max_sim(query, 10)[0].indices,
         "MaxSim, plain NumPy": by_numpy,
     }
     milliseconds, found = {}, {}
@@ -178,19 +179,19 @@ def searches(tests: dict[str, Encodings], queries: Side) -> dict[str, object]:
 
 
 def zip_sides(encodings: Encodings) -> Iterator[tuple[str, Encoded]]:
-    """Yield every sentence with what the encoder makes of it."""
+    """Yield every sentence with its encoding."""
     for texts, side in zip(encodings.pairs.sentences, encodings.sides, strict=True):
         yield from zip(texts, side, strict=True)
 
 
 def by_idf(first: Side, second: Side) -> tuple[Side, Side]:
-    """Return both sides weighed by the idf of all their sentences."""
+    """Return both sides weighted by the idf of all their sentences."""
     idf = TokenIdf().fit([*first, *second])
     return idf.transform(first), idf.transform(second)
 
 
 def table(report: dict) -> str:
-    """Return the stored result as a table in Markdown."""
+    """Return the stored result as a Markdown table."""
     whole = ("ALL", "ALLnrm", "Mean")
     heads = ["", *(f"{test} {name}" for test in TESTS for name in whole)]
     shown = [
@@ -201,12 +202,12 @@ def table(report: dict) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, or show what was measured."""
+    """Measure, or print the stored result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--result", type=Path, default=RESULT)
-    parser.add_argument("--most", type=int, default=None, help="pairs of a test, for a quick try")
-    parser.add_argument("--table", action="store_true", help="show the stored result")
+    parser.add_argument("--most", type=int, default=None, help="maximum pairs per test")
+    parser.add_argument("--table", action="store_true", help="print the stored result")
     asked = parser.parse_args(arguments)
     if asked.table:
         print(table(json.loads(asked.result.read_text(encoding="utf-8"))))

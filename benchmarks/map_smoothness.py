@@ -1,9 +1,9 @@
-"""How smooth the map of the page is with 20,000 points: frames of a browser while one uses it.
+"""Smoothness of the page's map with 20,000 points: frames of a browser during interaction.
 
-A small server hands out the page of the installed textkin and made-up places of documents; a real
-Chromium pans, zooms, hovers and filters. For each of these: the time from frame to frame, and the
-time that scripts took of a frame (a screen of 60 Hz leaves 16.7 ms for all). Run in the repository
-root, where textkin and Playwright are installed::
+A small server serves the page of the installed textkin and generated positions of documents; a real
+Chromium pans, zooms, hovers, and filters. For each action, the script measures the time between
+frames, and the script time of a frame (a 60 Hz screen allows 16.7 ms in total). Run in the
+repository root, with textkin and Playwright installed::
 
     python benchmarks/map_smoothness.py
 """
@@ -29,7 +29,7 @@ GROUPS = 14
 SCREENS = {"1280 x 800": (1280, 800, 1), "1280 x 800, twice as sharp": (1280, 800, 2)}
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
-# Every callback of an animation frame is timed, and the times between frames are noted.
+# Records the duration of every animation frame callback, and the times between frames.
 RECORDER = """
 (() => {
   const ask = window.requestAnimationFrame.bind(window);
@@ -53,7 +53,7 @@ RECORDER = """
 
 
 def made_up(n: int) -> dict[str, dict[str, Any]]:
-    """Return the answers of the API that a map of `n` documents asks for, by path."""
+    """Return the API responses that a map of `n` documents needs, by path."""
     rng = np.random.default_rng(0)
     group = rng.choice(GROUPS, size=n, p=np.arange(GROUPS, 0, -1) / (GROUPS * (GROUPS + 1) / 2))
     middles, widths = rng.random((GROUPS, 2)), 0.02 + 0.06 * rng.random((GROUPS, 1))
@@ -85,7 +85,7 @@ def made_up(n: int) -> dict[str, dict[str, Any]]:
 
 @contextmanager
 def served(answers: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Serve the page and these answers on a free port of this machine; gives the address."""
+    """Serve the page and these responses on a free port of this machine; yield the address."""
     page = Path(str(files("textkin") / "web" / "page"))
 
     class Handler(BaseHTTPRequestHandler):
@@ -115,7 +115,7 @@ def served(answers: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def pan(page: Any, x: float, y: float, steps: int) -> None:
-    """Drag the map to and fro."""
+    """Drag the map back and forth."""
     page.mouse.move(x, y)
     page.mouse.down()
     for way in (1, -1):
@@ -124,20 +124,20 @@ def pan(page: Any, x: float, y: float, steps: int) -> None:
 
 
 def zoom(page: Any, x: float, y: float, steps: int) -> None:
-    """Turn the wheel in, and out again."""
+    """Zoom in and out with the wheel."""
     page.mouse.move(x, y)
     for turn in [-60] * steps + [60] * steps:
         page.mouse.wheel(0, turn)
 
 
 def hover(page: Any, x: float, y: float, steps: int) -> None:
-    """Go over the points."""
+    """Move over the points."""
     page.mouse.move(x - 200, y - 100)
     page.mouse.move(x + 200, y + 100, steps=2 * steps)
 
 
 def pick(page: Any, x: float, y: float, steps: int) -> None:
-    """Show some groups alone, and all again."""
+    """Show only some groups, then all again."""
     for at in range(min(steps, 12)):
         page.click(f".legend li:nth-child({at + 1}) button")
     page.click("text=Clear filter")
@@ -152,7 +152,7 @@ ACTIONS: dict[str, Callable[[Any, float, float, int], None]] = {
 
 
 def measured(page: Any, act: Callable[[Any, float, float, int], None], steps: int) -> dict:
-    """Do something with the map and return what its frames took, in milliseconds."""
+    """Run an action on the map, and return the durations of its frames in milliseconds."""
     box = page.locator(".map-stage").bounding_box()
     page.evaluate("frames_seen.length = 0")
     act(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps)
@@ -168,7 +168,7 @@ def measured(page: Any, act: Callable[[Any, float, float, int], None], steps: in
 
 
 def quantiles(times: np.ndarray) -> dict[str, float]:
-    """Return the median, the 95th percentile and the most."""
+    """Return the median, the 95th percentile, and the maximum."""
     if len(times) == 0:
         return {}
     found = np.quantile(times, [0.5, 0.95, 1.0])
@@ -179,12 +179,12 @@ def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=POINTS)
-    parser.add_argument("--steps", type=int, default=60, help="movements of an action")
+    parser.add_argument("--steps", type=int, default=60, help="movements per action")
     parser.add_argument("--out", type=Path, default=RESULT)
     asked = parser.parse_args()
     browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser_path is None:
-        raise SystemExit("No Chromium was found; install it (Debian: apt install chromium).")
+        raise SystemExit("Chromium was not found; install it (Debian: apt install chromium).")
     from playwright.sync_api import sync_playwright
 
     screens: dict[str, dict[str, Any]] = {}

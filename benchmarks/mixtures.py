@@ -1,8 +1,8 @@
-"""Time of EM for mixtures beside scikit-learn's, from the same start and from each one's own.
+"""Time of EM for mixtures, compared with scikit-learn.
 
-Rows are the vectors of words (googlenews-300d-26k), and as many rows as asked for that are drawn
-from a mixture of Gaussians. All run on one thread. Run in the repository root, where textkin is
-installed::
+Both start from the same initialization in one part, and from their own in the other. Rows are word
+vectors (googlenews-300d-26k), and as many random rows from a mixture of Gaussians. All run on one
+thread. Run in the repository root, with textkin installed::
 
     python benchmarks/mixtures.py
 """
@@ -21,20 +21,27 @@ from sklearn.mixture import GaussianMixture as TheirMixture
 from threadpoolctl import threadpool_limits
 from topic_models import measure, summary
 
-from textkin import GaussianMixture, VonMisesFisherMixture, WordVectors
-from textkin.models.mixture._em import Rows, maximise
-from textkin.models.mixture._gaussians import GaussianFamily, Gaussians, as_rows
-from textkin.models.mixture._spheres import SphereFamily, Spheres
+from textkin import WordVectors
+from textkin.models import DiagonalGaussianMixture, VonMisesFisherMixture
+from textkin.models.mixture._densities import (
+    GaussianFamily,
+    GaussianParameters,
+    VonMisesFisherFamily,
+    VonMisesFisherParameters,
+)
+from textkin.models.mixture._em import maximize
+from textkin.models.mixture._em_core import CoreRows
+from textkin.models.mixture._gaussian import standardize_rows
 
 RESULT = RESULTS / "mixtures.json"
 N_COMPONENTS = 32
 STEPS = 20
-FLOOR = 1e-9  # so low that it changes nothing: scikit-learn has none
+FLOOR = 1e-9  # low enough to have no effect, because scikit-learn has no floor
 VECTORS = "googlenews-300d-26k.npz"
 
 
 def drawn_rows(n_rows: int, n_features: int, n_components: int):
-    """Return rows around points that are not far from each other, in float32."""
+    """Return rows around points that are close to each other, in float32."""
     rng = np.random.default_rng(0)
     centres = 0.15 * rng.normal(size=(n_components, n_features))
     noise = rng.normal(size=(n_rows, n_features))
@@ -42,18 +49,20 @@ def drawn_rows(n_rows: int, n_features: int, n_components: int):
 
 
 def quiet(call: Callable[[], object]):
-    """Call without being told that so many steps are too few, which is meant."""
+    """Call without the warning about too few steps, which are deliberate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return call()
 
 
 def from_one_start(rows, n_components: int, steps: int) -> dict[str, Callable[[], object]]:
-    """Return what takes so many steps of each, and gives the fitted estimator.
+    """Return functions that take the given number of steps and return the fitted estimator.
 
-    What is timed begins with the rows as users have them: checked, copied, centred.
+    The timed part starts with the user's rows: it includes checks, copies, and centering.
     """
-    start = GaussianMixture(n_components, variance_floor=FLOOR, max_iter=1, tol=0, random_state=0)
+    start = DiagonalGaussianMixture(
+        n_components, variance_floor=FLOOR, max_iter=1, tol=0, random_state=0
+    )
     quiet(lambda: start.fit(rows))
     double = rows.astype(np.float64)
     found: dict[str, Callable[[], object]] = {}
@@ -64,13 +73,15 @@ def from_one_start(rows, n_components: int, steps: int) -> dict[str, Callable[[]
     ):
 
         def ours(own=own, jobs=jobs):
-            scale, placed = as_rows(own, np.ones(len(own)))
+            scale, placed = standardize_rows(own, np.ones(len(own)))
             family = GaussianFamily(scale, FLOOR)
-            model = scale.model_to(Gaussians(start.weights_, start.means_, start.variances_))
+            model = scale.model_to(
+                GaussianParameters(start.weights_, start.means_, start.covariances_)
+            )
             fit = steps_of(family, model, placed, steps, jobs)
-            end = GaussianMixture(n_components)
+            end = DiagonalGaussianMixture(n_components)
             end.n_features_in_ = own.shape[1]
-            end._keep(family, fit.model)
+            end._set_parameters(family, fit.model)
             return end
 
         found[name] = ours
@@ -86,7 +97,7 @@ def from_one_start(rows, n_components: int, steps: int) -> dict[str, Callable[[]
                     max_iter=steps,
                     weights_init=(start.weights_ / start.weights_.sum()).astype(own.dtype),
                     means_init=start.means_.astype(own.dtype),
-                    precisions_init=(1 / start.variances_).astype(own.dtype),
+                    precisions_init=(1 / start.covariances_).astype(own.dtype),
                 ).fit(own)
             )
 
@@ -95,21 +106,23 @@ def from_one_start(rows, n_components: int, steps: int) -> dict[str, Callable[[]
     quiet(lambda: sphere.fit(rows))
 
     def on_the_sphere():
-        family, placed = sphere._family(rows, np.ones(len(rows)))
-        model = Spheres(sphere.weights_, sphere.means_, sphere.kappas_)
+        family, placed = sphere._prepare_fit(rows, np.ones(len(rows)))
+        model = VonMisesFisherParameters(sphere.weights_, sphere.means_, sphere.kappas_)
         fit = steps_of(family, model, placed, steps, 1)
         end = VonMisesFisherMixture(n_components)
         end.n_features_in_ = rows.shape[1]
-        end._keep(family, fit.model)
+        end._set_parameters(family, fit.model)
         return end
 
     found["textkin_von_mises_fisher"] = on_the_sphere
     return found
 
 
-def steps_of(family: GaussianFamily | SphereFamily, model, rows: Rows, steps: int, jobs: int):
-    """Take exactly so many steps, like scikit-learn with one more look at all rows."""
-    return maximise(
+def steps_of(
+    family: GaussianFamily | VonMisesFisherFamily, model, rows: CoreRows, steps: int, jobs: int
+):
+    """Take exactly the given number of steps, and one more pass over all rows, as scikit-learn."""
+    return maximize(
         family,
         model,
         rows,
@@ -122,12 +135,12 @@ def steps_of(family: GaussianFamily | SphereFamily, model, rows: Rows, steps: in
 
 
 def from_own_starts(rows, n_components: int) -> dict[str, Callable[[], object]]:
-    """Return what fits each until a step gains less than 1e-4, in 200 steps at most."""
+    """Return functions that fit until a step gains less than 1e-4, in at most 200 steps."""
     ours = {"tol": 1e-4, "max_iter": 200, "random_state": 0}
     theirs = {**ours, "covariance_type": "diag", "reg_covar": 0}
     double = rows.astype(np.float64)
     return {
-        "textkin": lambda: quiet(lambda: GaussianMixture(n_components, **ours).fit(rows)),
+        "textkin": lambda: quiet(lambda: DiagonalGaussianMixture(n_components, **ours).fit(rows)),
         "textkin_von_mises_fisher": lambda: quiet(
             lambda: VonMisesFisherMixture(n_components, **ours).fit(rows)
         ),
@@ -137,7 +150,7 @@ def from_own_starts(rows, n_components: int) -> dict[str, Callable[[], object]]:
 
 
 def timed(contenders: dict[str, Callable[[], object]], rows, rounds: int):
-    """Return the times of all, and how likely each makes the rows by its own density in double."""
+    """Return all times, and the mean log-likelihood of the rows under each density, in float64."""
     made: dict[str, object] = {}
 
     def keeping(name: str, contender: Callable[[], object]) -> Callable[[], object]:
@@ -157,7 +170,7 @@ def timed(contenders: dict[str, Callable[[], object]], rows, rounds: int):
 
 
 def check_equal(found: dict[str, dict], tolerance: float = 1e-4) -> None:
-    """Stop unless all mixtures of Gaussians are as likely as scikit-learn's in double."""
+    """Stop unless all mixtures of Gaussians are as likely as scikit-learn's in float64."""
     expected = found["sklearn_float64"]["mean_log_likelihood"]
     for name, fit in found.items():
         value = fit["mean_log_likelihood"]
@@ -180,12 +193,12 @@ def compared(rows, n_components: int, steps: int, rounds: int) -> dict[str, obje
 
 
 def main() -> None:
-    """Print the medians; write the numbers, the machine and the versions."""
+    """Print the medians, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--rows", type=int, default=30_000, help="that are drawn")
+    parser.add_argument("--rows", type=int, default=30_000, help="random rows")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
     vectors = WordVectors.load(arguments.data / "vectors" / VECTORS)

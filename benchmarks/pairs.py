@@ -1,12 +1,12 @@
-"""What one exact Word Mover's Distance costs, beside gensim, POT and pyemd.
+"""Time of one exact Word Mover's Distance, compared with gensim, POT, and pyemd.
 
-Each round, every contender computes the distances of the same pairs; the order turns from round
-to round. So a noisy moment hits all of them, and ratios are taken inside a round. All answers
-are compared in the same run. Run it where textkin and its bench extra are installed::
+In each round, every contender computes the distances of the same pairs, in an order that changes
+between rounds. Temporary load thus affects all of them, and ratios are taken within a round. All
+results are compared in the same run. Run it with textkin and its bench extra installed::
 
     python benchmarks/pairs.py
 
-The result goes to benchmarks/results/pairs.json; ``python benchmarks/table.py`` shows it again.
+The result goes to benchmarks/results/pairs.json; ``python benchmarks/table.py`` prints it.
 """
 
 import argparse
@@ -35,18 +35,18 @@ THREAD_VARIABLES = (
     "BLIS_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-TOLERANCE = 1e-6  # largest relative difference of two exact answers
-BASES = ("textkin_distance", "textkin_batch", "textkin_solver")  # what others are divided by
+TOLERANCE = 1e-6  # largest relative difference of two exact results
+BASES = ("textkin_distance", "textkin_batch", "textkin_solver")  # denominators of the ratios
 
 Times = dict[str, NDArray[np.float64]]
 
 
 class UnequalAnswersError(RuntimeError):
-    """Two contenders disagree, so their times say nothing."""
+    """Two contenders disagree, so their times are not comparable."""
 
 
 def pin_threads() -> None:
-    """Start again with one thread for BLAS and OpenMP, which read this when they are loaded."""
+    """Restart with one thread for BLAS and OpenMP, which read this when they are loaded."""
     if any(os.environ.get(name) != "1" for name in THREAD_VARIABLES):
         pinned = os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
         os.execve(sys.executable, sys.orig_argv, pinned)
@@ -56,9 +56,9 @@ def pin_threads() -> None:
 
 
 def turn(names: list[str], number: int) -> list[str]:
-    """Return the order of a round: begins elsewhere each time, and every other one is reversed.
+    """Return the order of a round: rotated each time, and reversed every other time.
 
-    Reversing changes who follows whom, and so who finds whose vectors in the cache.
+    Reversing changes which contender precedes which, and so the state of the cache.
     """
     start = number % len(names)
     order = names[start:] + names[:start]
@@ -66,7 +66,7 @@ def turn(names: list[str], number: int) -> list[str]:
 
 
 def measure(contenders: Mapping[str, Contender], n_pairs: int, rounds: int, label: str) -> Times:
-    """Return the microseconds a pair of each contender in each round."""
+    """Return the microseconds per pair of each contender in each round."""
     times: Times = {name: np.empty(rounds) for name in contenders}
     with progress_bar(label) as progress:
         for number in range(rounds):
@@ -80,12 +80,12 @@ def measure(contenders: Mapping[str, Contender], n_pairs: int, rounds: int, labe
 
 
 def differences(contenders: Mapping[str, Contender], workload: str) -> dict[str, float]:
-    """Run every contender once, which warms it up; return how far it is from textkin at most.
+    """Run every contender once as a warm-up; return its largest difference from textkin.
 
     Raises
     ------
     UnequalAnswersError
-        If that is more than the tolerance.
+        If the difference exceeds the tolerance.
     """
     answers = {name: np.asarray(run(), dtype=np.float64) for name, run in contenders.items()}
     expected = answers[BASES[0]]
@@ -99,7 +99,7 @@ def differences(contenders: Mapping[str, Contender], workload: str) -> dict[str,
             raise UnequalAnswersError(
                 f"{workload}, pair {worst}: {name} gives {answer[worst]!r} and textkin "
                 f"{expected[worst]!r}; the relative difference {found[name]:.1e} is above "
-                f"{TOLERANCE:.0e}, so nothing is reported."
+                f"{TOLERANCE:.0e}, so no result is written."
             )
     return found
 
@@ -111,7 +111,7 @@ def spread(values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def mean_pivots(pairs: Pairs) -> float:
-    """Return how many steps of the simplex method a pair takes on average."""
+    """Return the mean number of simplex steps per pair."""
     mover = WordMover(pairs.vectors)
     found = [
         mover.explain(pairs.first[[row]], pairs.second[[row]]).pivots for row in range(len(pairs))
@@ -120,17 +120,17 @@ def mean_pivots(pairs: Pairs) -> float:
 
 
 def pivots_alone(pairs: Pairs) -> float:
-    """Return the steps for a problem of the solver alone, where shared words are not set aside."""
+    """Return the steps of a problem for the solver alone, including shared words."""
     found = [_core.solve_transport(a, b, costs)[5] for a, b, costs in ready_problems(pairs)]
     return float(np.mean(found))
 
 
 def report_workload(pairs: Pairs, rounds: int) -> dict[str, object]:
-    """Measure one workload and return everything there is to say about it."""
+    """Measure one workload, and return its section of the result."""
     contenders = prepare(pairs)
     unequal = differences(contenders, pairs.name)
     gc.collect()
-    gc.freeze()  # what was prepared is not searched for garbage while the clock runs
+    gc.freeze()  # no garbage collection of prepared data while the clock runs
     times = measure(contenders, len(pairs), rounds, pairs.name)
     gc.unfreeze()
     unique = pairs.unique_words()
@@ -166,7 +166,7 @@ def report_workload(pairs: Pairs, rounds: int) -> dict[str, object]:
 
 
 def report(workloads: list[str], n_pairs: int, rounds: int) -> dict[str, object]:
-    """Measure the workloads; return what goes into the result file."""
+    """Measure the workloads, and return the content of the result file."""
     language = Language() if set(workloads) & set(SYNTHETIC) else None
     load = round(os.getloadavg()[0], 2)  # other work on the machine, over the last minute
     measured, absent = [], []
@@ -193,7 +193,7 @@ def report(workloads: list[str], n_pairs: int, rounds: int) -> dict[str, object]
 
 
 def positive(text: str) -> int:
-    """Return a number of the command line that must be at least 1."""
+    """Parse a number of the command line that must be at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1; got {number}")
@@ -201,13 +201,15 @@ def positive(text: str) -> int:
 
 
 def main() -> None:
-    """Measure, write the numbers and print the table."""
+    """Measure, write the numbers, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few pairs, few rounds: a try")
-    parser.add_argument("--pairs", type=positive, help="pairs of a workload; 500, quick: 40")
-    parser.add_argument("--rounds", type=positive, help="counted rounds; 15, quick: 3")
+    parser.add_argument("--quick", action="store_true", help="run on few pairs, few rounds")
+    parser.add_argument(
+        "--pairs", type=positive, help="pairs per workload (default: 500, --quick: 40)"
+    )
+    parser.add_argument("--rounds", type=positive, help="measured rounds (default: 15, --quick: 3)")
     parser.add_argument("--workloads", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--out", type=Path, default=RESULTS / "pairs.json")
     arguments = parser.parse_args()

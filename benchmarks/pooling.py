@@ -1,9 +1,8 @@
-"""Documents a second from texts to pooled word vectors, beside scikit-learn's TfidfVectorizer.
+"""Documents per second from texts to pooled word vectors, compared with TfidfVectorizer.
 
-Everybody gets texts in memory and gives a matrix, by one call of `fit_transform`; the built-in
-vectors are loaded before. The mean in plain Python is what one writes without a library: lower
-case, a pattern, a dict of rows and `mean`. Run in the repository root, where textkin is
-installed::
+All contenders get texts in memory and return a matrix, by one call of `fit_transform`; the built-in
+vectors are loaded before. The mean in plain Python uses no library: lower case, a pattern, a dict
+of rows, and `mean`. Run in the repository root, with textkin installed::
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/pooling.py
 """
@@ -49,7 +48,7 @@ def plain_mean(texts: list[str], sums_in: type = np.float32) -> np.ndarray:
 
 
 def _rows_of(vectors: WordVectors, kept: dict[int, dict[str, int]] = {}) -> dict[str, int]:  # noqa: B006
-    """Return the row of each word, made once."""
+    """Return the row of each word, built once."""
     if id(vectors) not in kept:
         kept[id(vectors)] = {word: row for row, word in enumerate(vectors.words)}
     return kept[id(vectors)]
@@ -65,18 +64,18 @@ CONTENDERS: dict[str, Callable[[list[str]], object]] = {
     "python_mean": plain_mean,
     "mean": _pooled(),
     "mean_2_threads": _pooled(n_jobs=2),
-    "sif": _pooled(weights="sif"),
-    "sif_less_1": _pooled(weights="sif", remove_components=1),
-    "usif_less_5": _pooled(weights="usif", remove_components=5),
+    "sif": _pooled(word_weights="sif"),
+    "sif_less_1": _pooled(word_weights="sif", remove_components=1),
+    "usif_less_5": _pooled(word_weights="usif", remove_components=5),
     "whitened": _pooled(whiten=True),
 }
 
 
 def check_equal(texts: list[str]) -> float:
-    """Stop unless ours is the plain mean where every word is as the vectors have it.
+    """Stop unless textkin returns the plain mean for words in the spelling of the vectors.
 
-    Ours finds a word as written, in title case and without a possessive ending, too; so texts
-    are compared after unknown words and capital letters were taken out.
+    textkin also finds words in title case and without a possessive ending, so texts are compared
+    without unknown words and capital letters.
     """
     rows = _rows_of(WordVectors.builtin())
     known = [
@@ -87,12 +86,12 @@ def check_equal(texts: list[str]) -> float:
     if apart > 1e-6:
         raise SystemExit(f"mean: differs from the plain mean by {apart}")
     if not np.array_equal(CONTENDERS["mean_2_threads"](known), other):
-        raise SystemExit("mean: other bits on two threads")
+        raise SystemExit("mean: results on two threads are not bit-identical")
     return apart
 
 
 def measure(texts: list[str], rounds: int) -> dict[str, object]:
-    """Time every contender in every round, in an order that changes."""
+    """Time every contender in every round, in a changing order."""
     apart = check_equal(texts[:2000])
     names = list(CONTENDERS)
     wall: dict[str, list[float]] = {name: [] for name in names}
@@ -128,11 +127,11 @@ def measure(texts: list[str], rounds: int) -> dict[str, object]:
 
 
 def table(sets: dict[str, dict]) -> str:
-    """Return documents a second of processor time, and times scikit-learn's, as Markdown."""
+    """Return documents per second of CPU time, and ratios to scikit-learn's, as Markdown."""
     heads = [f"{name} ({found['words_a_text']:.0f} words)" for name, found in sets.items()]
     lines = [f"| documents a second | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(heads)}"]
     for name in CONTENDERS:
-        if name == "mean_2_threads":  # whose processor time is that of both
+        if name == "mean_2_threads":  # CPU time of both threads
             continue
         cells = [
             f"{found['documents_a_second_of_processor_time'][name]:,} "
@@ -144,12 +143,12 @@ def table(sets: dict[str, dict]) -> str:
 
 
 def main() -> None:
-    """Print the table; write the numbers, the machine and the versions."""
+    """Print the table, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="few texts, two rounds: to try it")
+    parser.add_argument("--quick", action="store_true", help="run on few texts, two rounds")
     arguments = parser.parse_args()
     rounds = 2 if arguments.quick else arguments.rounds
     load = os.getloadavg()[0]

@@ -1,7 +1,7 @@
-"""What 100 million and a billion documents take on many workers: the model's tables.
+"""Tables of the model: 100 million and a billion documents on many workers.
 
-Parameters come from the stored results of growth.py and cluster.py; what is missing is named, and
-what is assumed in its place. The model is scaling_model.py, the reasoning docs/scaling.md::
+Parameters come from the stored results of growth.py and cluster.py; missing ones are listed with
+the assumptions that replace them. The model is scaling_model.py, and docs/scaling.md explains it::
 
     python benchmarks/scaling.py
     python benchmarks/scaling.py --write docs/scaling.md
@@ -18,12 +18,17 @@ from table import put_between_markers
 
 
 def main() -> None:
-    """Print the tables or write them."""
+    """Print or write the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="replace between its markers")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="FILE",
+        help="page to write the tables into, between their markers",
+    )
     arguments = parser.parse_args()
     known = read(arguments.results)
     if not known.collections:

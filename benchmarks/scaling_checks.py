@@ -1,4 +1,4 @@
-"""The model of scaling_model.py, held to what was measured, and calibrated by it."""
+"""Comparison of the model of scaling_model.py with measurements, and its calibration."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from scipy.optimize import nnls
 
 
 class Check(NamedTuple):
-    """A prediction beside what was measured."""
+    """Prediction and measurement."""
 
     what: str
     predicted: float
@@ -29,14 +29,14 @@ class Check(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How far off, relative to what was measured."""
+        """Error relative to the measurement."""
         return self.predicted / self.measured - 1
 
 
 def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
     """Predict the largest size of a collection from the smaller ones.
 
-    Empty where there are not three sizes of both surfaces.
+    Empty if a collection has fewer than three sizes of both interfaces.
     """
     sizes = sorted(
         {e["documents"] for e in of_surface(name, measured, "mover")}
@@ -52,17 +52,20 @@ def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
     )
     alone = query_alone(what, n)["total"]
     pairs: dict[str, tuple[float, Any]] = {
-        "ms a query by WMD, `WordMover`": (alone, mover["wmd"]["milliseconds"]["single_processor"]),
-        "ms a query by WMD, `Index`": (alone, index["wmd"]["milliseconds"]["single_processor"]),
-        "refined a query": (what.refined(n), mover["wmd"]["refined"]["mean"]),
-        "solved a query": (what.solved(n), mover["wmd"]["solved"]["mean"]),
-        "ms a query by BM25": (what.bm25(n), index["bm25"]["milliseconds"]["single"]["median"]),
+        "ms per query by WMD, `WordMover`": (
+            alone,
+            mover["wmd"]["milliseconds"]["single_processor"],
+        ),
+        "ms per query by WMD, `Index`": (alone, index["wmd"]["milliseconds"]["single_processor"]),
+        "refined per query": (what.refined(n), mover["wmd"]["refined"]["mean"]),
+        "solved per query": (what.solved(n), mover["wmd"]["solved"]["mean"]),
+        "ms per query by BM25": (what.bm25(n), index["bm25"]["milliseconds"]["single"]["median"]),
         "seconds to build": ((what.counting + what.writing) * n, index["build"]["seconds"]),
-        "MB on the disk": (
+        "MB on disk": (
             (what.catalogue + what.segments) * n / 1e6,
             sum(index["bytes"].values()) / 1e6,
         ),
-        "different words": (what.words(n), index["words"]),
+        "distinct words": (what.words(n), index["words"]),
     }
     return [
         Check(f"{name}, {n:,}: {what_}", float(ours), float(theirs))
@@ -71,9 +74,9 @@ def held_out(name: str, measured: Sequence[Entry]) -> list[Check]:
 
 
 def in_rounds(what: Collection, measured: Sequence[Entry]) -> list[Check]:
-    """Predict what blocks of each round look at, where a search in rounds was counted.
+    """Predict the work of the blocks of each round, for searches that were counted in rounds.
 
-    Of the largest size that was.
+    Only the largest counted size is predicted.
     """
     counted = [e for e in of_surface(what.name, measured, "mover") if "rounds" in e]
     if not counted:
@@ -90,18 +93,20 @@ def in_rounds(what: Collection, measured: Sequence[Entry]) -> list[Check]:
 
 
 def on_cluster(what: Collection, found: Any) -> list[Check]:
-    """Hold the model, with its assumed numbers of a cluster, to what cluster.py measured.
+    """Compare the model, with assumed cluster parameters, with the measurements of cluster.py.
 
     Parameters
     ----------
     what : Collection
-        Documents like those of cluster.py.
+        Documents like the ones of cluster.py.
     found : mapping
         cluster.json.
     """
     n, search, build = found["documents"], found["search"], found["build"]
     checks = [
-        Check("ms a query, one process", query_alone(what, n)["total"], _ms(search["one process"])),
+        Check(
+            "ms per query, one process", query_alone(what, n)["total"], _ms(search["one process"])
+        ),
         Check(
             "seconds to build, one process",
             build_on(what, n, 0, Cluster())["total"],
@@ -112,9 +117,9 @@ def on_cluster(what: Collection, found: Any) -> list[Check]:
         query = query_on(what, n, workers, Cluster())
         built = build_on(what, n, workers, Cluster())["total"]
         checks += [
-            Check(f"ms a query, {workers} workers", query["total"], _ms(search[name])),
+            Check(f"ms per query, {workers} workers", query["total"], _ms(search[name])),
             Check(
-                f"solved a query, {workers} workers",
+                f"solved per query, {workers} workers",
                 query["solved"],
                 search[name]["solved_a_query"],
             ),
@@ -127,16 +132,16 @@ def on_cluster(what: Collection, found: Any) -> list[Check]:
 
 
 def workers_of(search: Any) -> list[tuple[str, int]]:
-    """Return the names under which cluster.py keeps numbers of workers, and how many they are."""
+    """Return the keys of the numbers of workers in cluster.json, and these numbers."""
     names = [name for name in search if name.startswith("workers: ")]
     return [(name, int(name.removeprefix("workers: "))) for name in names]
 
 
 def calibrated(what: Collection, found: Any) -> Cluster:
-    """Return the numbers of a cluster that explain the times that cluster.py measured.
+    """Return the cluster parameters that explain the times of cluster.py.
 
-    What a query takes with W workers beyond its work is a task for every block and a wait for
-    every round; of two numbers of workers both follow. Neither is below 0.
+    The time of a query with W workers beyond its work is one task for every block and one wait for
+    every round; two numbers of workers determine both. Neither is below 0.
     """
     n, search = found["documents"], found["search"]
     counted = search["bytes_a_query"]

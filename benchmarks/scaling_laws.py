@@ -1,4 +1,4 @@
-"""What one kind of documents costs, as laws and numbers that growth.py's results give."""
+"""Cost of one kind of documents, as laws and numbers from the results of growth.py."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from growth_report import Entry, slope
 
 
 class Power(NamedTuple):
-    """A number that grows as scale * n ** exponent."""
+    """Quantity that grows as scale * n ** exponent."""
 
     scale: float
     exponent: float
 
     @classmethod
     def fit(cls, points: Iterable[tuple[float, float]]) -> "Power":
-        """Return the power law nearest to points, by least squares of logarithms."""
+        """Return the power law that fits points best, by least squares of logarithms."""
         found = list(points)
         exponent = slope(found)
         if exponent is None:
@@ -25,23 +25,23 @@ class Power(NamedTuple):
         return cls(float(np.exp(y.mean() - exponent * x.mean())), exponent)
 
     def __call__(self, n: Any) -> Any:
-        """Return the number at n, or the numbers at several."""
+        """Return the value at n, or the values at several n."""
         return self.scale * n**self.exponent
 
 
 class Words(NamedTuple):
-    """Different words: those that have vectors, which all occur soon, and names, which grow."""
+    """Distinct words: known words with vectors, and a growing number of names."""
 
     known: float
     names: Power
 
     def __call__(self, n: float) -> float:
-        """Return how many n documents have."""
+        """Return the number of distinct words of n documents."""
         return self.known + self.names(n)
 
 
 class Line(NamedTuple):
-    """A number that grows as start + rate * n."""
+    """Quantity that grows as start + rate * n."""
 
     start: float
     rate: float
@@ -57,41 +57,41 @@ class Line(NamedTuple):
         return cls(max(0.0, y0 - rate * x0), rate)
 
     def __call__(self, n: float) -> float:
-        """Return the number at n."""
+        """Return the value at n."""
         return self.start + self.rate * n
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What one kind of documents costs.
+    """Cost of one kind of documents.
 
     Attributes
     ----------
     name : str
-        Its name in growth.json.
+        Name in growth.json.
     largest : int
-        The largest size that the parameters rest on.
+        Largest size behind the parameters.
     table : float
         Milliseconds for the costs of a query's words to all words.
     scan : Line
-        Milliseconds for the cheap bound of n documents, and their order.
+        Milliseconds for the coarse bound of n documents and their order.
     refine, solve : float
-        Milliseconds of one document.
+        Milliseconds per document.
     refined, solved : Power
-        How many documents a search of n refines and solves.
+        Number of documents that a search of n refines and solves.
     slowest : float
-        How many times the documents of the mean block that one refines, the slowest of a round.
+        Ratio of the documents that the slowest block of a round refines to the mean.
     entries : float
-        Different words of a document, as the index counts them.
+        Distinct words per document, as the index counts them.
     words : Words
-        Different words of n documents.
+        Distinct words of n documents.
     text, catalogue, segments : float
-        Bytes of a document: as it is, and in an index.
+        Bytes per document: of its text, and in an index.
     counting, writing : float
-        Seconds for a document: reading it and counting its words, which workers can do; all else,
-        which the one writer does.
+        Seconds per document: reading and counting, which workers can do; everything else, which the
+        single writer does.
     bm25 : Line
-        Milliseconds of a query by BM25 of n documents.
+        Milliseconds of a BM25 query over n documents.
     first : Line
         Milliseconds of the first query by WMD after n documents were opened.
     vectors : float
@@ -120,19 +120,19 @@ class Collection:
 
 
 def collection_of(name: str, measured: Sequence[Entry]) -> Collection:
-    """Return the parameters that measurements of some sizes give.
+    """Return the parameters from the measurements of several sizes.
 
     Parameters
     ----------
     name : str
-        The collection.
+        Collection.
     measured : sequence of mapping
-        Entries of growth.json; at least two sizes through both surfaces.
+        Entries of growth.json; at least two sizes through both interfaces.
 
     Raises
     ------
     ValueError
-        If there are not two sizes of each surface.
+        If there are fewer than two sizes of each interface.
     """
     movers, indexes = (of_surface(name, measured, surface) for surface in ("mover", "index"))
     if min(len(movers), len(indexes)) < 2:
@@ -172,9 +172,9 @@ def collection_of(name: str, measured: Sequence[Entry]) -> Collection:
 
 
 def stages_of(entry: Entry) -> dict[str, float]:
-    """Return the milliseconds of a query by stage, as far as the processor was at work.
+    """Return the milliseconds of a query by stage, scaled to its CPU time.
 
-    The stages are timed by the clock; where others use the machine, that says too much.
+    The stages are timed by elapsed time, which is too long if other processes use the machine.
     """
     times = entry["wmd"]["milliseconds"]
     share = min(1.0, times["single_processor"] / times["single"]["mean"])
@@ -183,7 +183,7 @@ def stages_of(entry: Entry) -> dict[str, float]:
 
 
 def words_of(movers: Sequence[Entry], indexes: Sequence[Entry]) -> Words:
-    """Return how the different words of an index grow beside those that have vectors."""
+    """Return the growth of the distinct words of an index, with and without vectors."""
     known = {entry["documents"]: entry["words"] for entry in movers}
     names = [
         (entry["documents"], entry["words"] - known[entry["documents"]])
@@ -194,7 +194,7 @@ def words_of(movers: Sequence[Entry], indexes: Sequence[Entry]) -> Words:
 
 
 def slowest_of(entry: Entry) -> float:
-    """Return how much more the block of a round refines that refines most; 1 if unknown."""
+    """Return the ratio of the largest to the mean refined documents of a round; 1 if unknown."""
     rounds = entry.get("rounds")
     if rounds is None or rounds["blocks"] < 2:
         return 1.0
@@ -202,6 +202,6 @@ def slowest_of(entry: Entry) -> float:
 
 
 def of_surface(name: str, measured: Sequence[Entry], surface: str) -> list[Entry]:
-    """Return the entries of a collection through a surface, by size."""
+    """Return the entries of a collection through an interface, by size."""
     here = [e for e in measured if (e["collection"], e["surface"]) == (name, surface)]
     return sorted(here, key=lambda entry: entry["documents"])

@@ -1,8 +1,8 @@
-"""A model of time, memory and traffic for collections that no machine here can hold.
+"""Model of time, memory, and transfers for collections larger than any machine here can hold.
 
-Its parameters come from what growth.py measured (scaling_laws.py); what it says of sizes that were
-measured stands beside the measurements. docs/scaling.md has the reasoning. All times are of one
-thread a worker.
+The parameters come from measurements of growth.py (scaling_laws.py); predictions for measured sizes
+are compared with the measurements. docs/scaling.md explains the model. All times assume one thread
+per worker.
 """
 
 from dataclasses import dataclass
@@ -11,37 +11,38 @@ from typing import NamedTuple
 import numpy as np
 from scaling_laws import Collection, Power
 
-BLOCKS = 2  # that a worker searches for a query, one after another, or more of the largest size
-ROWS = (2_048, 1 << 20)  # of a block, at least and at most
-AHEAD = 1  # blocks that are handed to a worker before an answer is back
+BLOCKS = 2  # blocks that a worker searches per query, one after another; more at the largest size
+ROWS = (2_048, 1 << 20)  # documents of a block, minimum and maximum
+AHEAD = 1  # blocks sent to a worker before a result is back
 SEGMENT = 1 << 24  # entries of a large segment
-ENTRY_BYTES = 8  # of a document's row: number of a word and its count
-ROW_BYTES = 8  # of its place
-CANDIDATE_BYTES = 32  # of a document in a search, at most
-WORD_BYTES = 4 + 8 + 4  # of a word on every worker: row among the vectors, place, slots of a hash
-FREQUENCY_BYTES = 8  # of a word, where a ranking by words needs its statistics
-HIT_BYTES = 16  # a position and a score
+ENTRY_BYTES = 8  # bytes per entry of a document's row: word ID and count
+ROW_BYTES = 8  # bytes of its position
+CANDIDATE_BYTES = 32  # maximum bytes per document during a search
+# bytes per word on every worker: row among the vectors, position, slots of a hash table
+WORD_BYTES = 4 + 8 + 4
+FREQUENCY_BYTES = 8  # bytes per word for rankings that need its statistics
+HIT_BYTES = 16  # bytes of a position and a score
 K = 10
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is not measured by growth.py.
+    """Parameters of a cluster, which growth.py does not measure.
 
     Attributes
     ----------
     task : float
-        Milliseconds of the scheduler for one block of one query; tasks pass through it in turn.
+        Milliseconds of the scheduler for one block of one query; tasks are processed in sequence.
     latency : float
-        Milliseconds until a block that was handed out has begun, and its answer is back.
+        Milliseconds from sending a block to its start, plus the return of its result.
     network : float
-        Bytes a second of a link.
+        Bytes per second of a link.
     disk : float
-        Bytes a second that a worker reads from storage.
+        Bytes per second that a worker reads from storage.
     query_bytes : float
-        What travels with a block: the query and the limit, wrapped up.
+        Bytes sent with a block: the query and the limit, serialized.
     answer_bytes : float
-        What comes back with it, beside the hits.
+        Bytes returned with it, in addition to the hits.
     memory : float
         Bytes that a worker may use for the tables of a search.
     """
@@ -59,7 +60,7 @@ class Cluster:
 
 
 def query_alone(what: Collection, n: float) -> dict[str, float]:
-    """Return the milliseconds of a query by WMD where one process has all documents, by part."""
+    """Return the milliseconds of a query by WMD in one process, by part."""
     parts = {
         "table": what.table,
         "scan": what.scan(n),
@@ -73,7 +74,7 @@ def query_alone(what: Collection, n: float) -> dict[str, float]:
 
 
 class Cut(NamedTuple):
-    """How an index is cut for its workers: blocks of so many rows, in so many rounds."""
+    """Partition of an index for its workers: rows per block, and rounds."""
 
     rows: float
     rounds: int
@@ -81,7 +82,7 @@ class Cut(NamedTuple):
 
 
 def cut(n: float, workers: int) -> Cut:
-    """Return the blocks of n documents: `BLOCKS` for a worker, unless their size is not allowed."""
+    """Return the blocks of n documents: `BLOCKS` per worker, unless their size is out of range."""
     wanted = max(BLOCKS * workers, np.ceil(n / ROWS[1]))
     rows = min(n, max(ROWS[0], n / wanted))
     blocks = max(1, int(np.ceil(n / rows - 1e-9)))
@@ -89,16 +90,18 @@ def cut(n: float, workers: int) -> Cut:
 
 
 def known_to(block: int, workers: int) -> int:
-    """Return how many blocks have answered when a block is handed out; they do so in order."""
+    """Return the number of finished blocks when a block is sent; blocks finish in order."""
     return max(0, block - AHEAD * workers + 1)
 
 
 def looked_at(law: Power, size: Cut, workers: int) -> list[float]:
-    """Return how many documents a block of each round refines (or solves), on average.
+    """Return the mean number of documents that a block of each round refines (or solves).
 
-    Documents lie in random order. A block that knows nothing looks at as much as a search of it
-    alone. Others have the limit of the x documents of the blocks that have answered; a search of
-    these looks at law(x) of them, so a block of m at m / x times as many.
+    Documents are in random order. A block without a limit processes as many as a search of it
+    alone.
+    Other blocks have the limit of the x documents of the finished blocks; a search of these
+    processes
+    law(x) of them, so a block of m processes m / x times as many.
     """
     blind = law(size.rows)
     found = []
@@ -113,19 +116,19 @@ def looked_at(law: Power, size: Cut, workers: int) -> list[float]:
 def query_on(
     what: Collection, n: float, workers: int, cluster: Cluster, batch: int = 1
 ) -> dict[str, float]:
-    """Return what a query by WMD takes on workers: milliseconds by part, work and traffic.
+    """Return the cost of a query by WMD on workers: milliseconds by part, work, and transfers.
 
-    In a batch the tasks are shared; what one query takes beside them is taken to be the same.
+    In a batch, the tasks are shared; the other parts of a query are assumed to stay the same.
     """
     size = cut(n, workers)
     refined, solved = (looked_at(law, size, workers) for law in (what.refined, what.solved))
     moved = size.blocks * (cluster.query_bytes + cluster.answer_bytes + K * HIT_BYTES)
     in_round = [min(workers, size.blocks - at) for at in range(0, size.blocks, workers)]
     parts = {
-        # every block has a table of its own, for the words that its documents have
+        # Every block has its own table, for the words of its documents.
         "table": size.rounds * what.table,
         "scan": size.rounds * what.scan.start + what.scan.rate * size.rounds * size.rows,
-        # a round ends with the block that has most to look at
+        # A round ends with the block that has the most work.
         "refine": what.slowest * what.refine * sum(refined),
         "solve": what.slowest * what.solve * sum(solved),
         "tasks": (size.blocks * cluster.task + size.rounds * cluster.latency) / batch,
@@ -144,7 +147,7 @@ def query_on(
 
 
 def bm25_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
-    """Return the milliseconds of a query by BM25 on workers, and what travels once for a state.
+    """Return the milliseconds of a BM25 query on workers, and the bytes sent once per state.
 
     Its blocks are whole segments.
     """
@@ -162,9 +165,9 @@ def bm25_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[
 
 
 def memory_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
-    """Return the bytes of a worker: what it makes, and what of the files it must have at hand.
+    """Return the bytes of a worker: its own data, and the files that it needs.
 
-    Besides, the bytes of the index on the disk, and the milliseconds of a worker's first query.
+    Also return the bytes of the index on disk, and the milliseconds of a worker's first query.
     """
     each = n / workers
     parts = {
@@ -185,11 +188,11 @@ def memory_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dic
 def build_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict[str, float]:
     """Return seconds and bytes of building an index: workers read and count, one writer writes.
 
-    Without workers the writer does all of it.
+    Without workers, the writer does everything.
     """
     counting = what.counting * n / max(1, workers)
     writing = what.writing * n
-    moved = n * what.catalogue if workers else 0.0  # the writer keeps texts and counts
+    moved = n * what.catalogue if workers else 0.0  # the writer receives texts and counts
     wire = moved / cluster.network
     return {
         "counting": counting,
@@ -201,13 +204,13 @@ def build_on(what: Collection, n: float, workers: int, cluster: Cluster) -> dict
 
 
 def best_workers(what: Collection, n: float, cluster: Cluster) -> int:
-    """Return the power of two of workers with which a query by WMD is fastest."""
+    """Return the number of workers, a power of two, with the fastest query by WMD."""
     numbers = [1 << power for power in range(15)]
     return min(numbers, key=lambda workers: query_on(what, n, workers, cluster)["total"])
 
 
 def half_efficient(what: Collection, n: float, cluster: Cluster) -> int:
-    """Return the most workers, a power of two, that give half of their number in speed."""
+    """Return the largest number of workers, a power of two, with a speedup of half that number."""
     alone = query_alone(what, n)["total"]
     found = 1
     for power in range(15):
@@ -222,22 +225,22 @@ def half_efficient(what: Collection, n: float, cluster: Cluster) -> int:
 
 @dataclass(frozen=True)
 class Device:
-    """What an accelerator takes for a query, from one measurement.
+    """Cost of a query on a GPU, from one measurement.
 
     Attributes
     ----------
     collection : str
-        Whose documents they were.
+        Collection of the measurement.
     documents : int
-        How many.
+        Number of documents.
     milliseconds : float
-        Of a query in a batch, all of it.
+        Total time per query in a batch.
     bytes : float
-        Of a document on the device.
+        Bytes per document on the GPU.
     memory : float
-        Bytes of the device.
+        Bytes of the GPU.
     link : float
-        Bytes a second from the host to it.
+        Bytes per second from the host to the GPU.
     """
 
     collection: str
@@ -249,9 +252,9 @@ class Device:
 
 
 def query_on_devices(device: Device, n: float, devices: int, batch: int) -> dict[str, float]:
-    """Return milliseconds of a query on devices, which share the documents.
+    """Return milliseconds of a query on GPUs, which share the documents.
 
-    What does not fit into a device streams through it once for every batch of queries.
+    Documents that do not fit into the GPUs are streamed once for every batch of queries.
     """
     each = n / devices
     work = device.milliseconds * each / device.documents

@@ -1,4 +1,4 @@
-"""What the stored results say of the model: its parameters, its checks, and what is missing."""
+"""Input of the model from stored results: its parameters, its checks, and what is missing."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,31 +9,30 @@ from scaling_checks import Check, calibrated, held_out, in_rounds, on_cluster
 from scaling_laws import Collection, collection_of
 from scaling_model import Cluster, Device
 
-BUSY = 2.5  # load average, from which on others use the machine
-LIKE_CLUSTER = "zipf"  # the collection of growth.json that is like that of cluster.json
+BUSY = 2.5  # load average from which a machine counts as busy
+LIKE_CLUSTER = "zipf"  # collection of growth.json that corresponds to cluster.json
 
 
 @dataclass
 class Known:
-    """What the stored results say.
+    """Content of the stored results.
 
     Attributes
     ----------
     collections : list of Collection
-        Those that were measured in two sizes at least.
+        Collections measured in at least two sizes.
     cluster : Cluster
-        What workers cost beside their work.
+        Cost of workers in addition to their work.
     device : Device or None
-        An accelerator, if one was measured.
+        A GPU, if one was measured.
     where : str
-        The machine, versions, commit and command of growth.json.
+        Machine, versions, commit, and command of growth.json.
     measured : list of mapping
-        The entries of growth.json.
+        Entries of growth.json.
     checks, rounds, workers : list of Check
-        Predictions beside measurements: of the largest sizes, of searches in rounds, and of a
-        cluster.
+        Predictions and measurements: of the largest sizes, of searches in rounds, and of a cluster.
     missing : list of str
-        What is not there, and what is taken instead.
+        Missing results and the assumptions that replace them.
     """
 
     collections: list[Collection] = field(default_factory=list)
@@ -48,7 +47,7 @@ class Known:
 
 
 def read(results: Path) -> Known:
-    """Read the results in a folder; whatever is not there is told."""
+    """Read the results in a folder, and list missing ones."""
     known = Known()
     growth = _json(results / "growth.json")
     if growth is None:
@@ -69,13 +68,12 @@ def read(results: Path) -> Known:
         known.checks += checks
         known.rounds += in_rounds(known.collections[-1], known.measured)
         if not checks:
-            known.missing.append(f"{name}: no prediction, for that wants three sizes.")
+            known.missing.append(f"{name}: no prediction, which requires three sizes.")
     loads = [entry["load_average_before"] for entry in known.measured]
     if busy := [load for load in loads if load > BUSY]:
         known.missing.append(
-            f"{len(busy)} of {len(loads)} results are from a machine with other work on it (load "
-            f"averages up to {max(busy):.0f}): times by the clock, those of building among them, "
-            "are too long."
+            f"{len(busy)} of {len(loads)} results are from a machine with other work (load "
+            f"averages up to {max(busy):.0f}): their elapsed times are too long, also of building."
         )
     _read_cluster(known, _json(results / "cluster.json"))
     _read_device(known, _json(results / "device.json"))
@@ -83,23 +81,23 @@ def read(results: Path) -> Known:
 
 
 def _read_cluster(known: Known, found: Any) -> None:
-    """Take the numbers of a cluster from cluster.json, if its documents were measured too."""
+    """Read the cluster parameters from cluster.json, if its documents were measured too."""
     like = [what for what in known.collections if what.name == LIKE_CLUSTER]
     for lacking, how in (
         (found is None, "cluster.json"),
         (not like, f"{LIKE_CLUSTER} of growth.json"),
     ):
         if lacking:
-            known.missing.append(f"{how}: what tasks and rounds cost is assumed.")
+            known.missing.append(f"{how}: the costs of tasks and rounds are assumed.")
             return
     known.workers = on_cluster(like[0], found)
     known.cluster = calibrated(like[0], found)
 
 
 def _read_device(known: Known, found: Any) -> None:
-    """Take what ``"scaling"`` of device.json says of a device; its names are those of `Device`."""
+    """Read ``"scaling"`` of device.json, whose keys are the attributes of `Device`."""
     if found is None or "scaling" not in found:
-        known.missing.append("device.json with those of a device: there is no table of devices.")
+        known.missing.append("device.json with a GPU: there is no table of GPUs.")
         return
     known.device = Device(**found["scaling"])
 

@@ -1,4 +1,4 @@
-"""The tables of the model, as Markdown."""
+"""Tables of the model as Markdown."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,8 +23,8 @@ SIZES = (100_000_000, 1_000_000_000)
 WORKERS = (1, 16, 64, 256, 1024)
 PARTS = ("table", "scan", "refine", "solve", "tasks", "network")
 DEVICES = (1, 8, 64)
-BATCH = 256  # queries that are asked together
-PER_DOCUMENT = 1e6  # nanoseconds of a millisecond
+BATCH = 256  # queries per batch
+PER_DOCUMENT = 1e6  # nanoseconds per millisecond
 
 
 def markdown(heads: list[str], rows: list[list[str]]) -> str:
@@ -33,7 +33,7 @@ def markdown(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def bytes_of(value: float) -> str:
-    """Return bytes with a unit."""
+    """Format bytes with a unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if value < 999.5:
             return f"{number(value)} {unit}"
@@ -42,7 +42,7 @@ def bytes_of(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds with a unit."""
+    """Format seconds with a unit."""
     for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s")):
         if seconds >= 1.5 * size or unit == "s":
             return (
@@ -54,38 +54,38 @@ def duration(seconds: float) -> str:
 
 
 def power(law: Power) -> str:
-    """Return a power law in words."""
+    """Format a power law."""
     return f"{number(law.scale)} n^{law.exponent:z.2f}"
 
 
 def growth_table(known: Known) -> str:
-    """Return what was measured, and its figures."""
+    """Return the measurements with their figures."""
     shown = growth_report.pictures(known.measured, "images")
     return f"{growth_report.table(known.measured)}\n\n{known.where}\n\n{shown}"
 
 
 def parameters(known: Known) -> str:
-    """Return what the model rests on."""
+    """Return the parameters of the model."""
     rows: list[tuple[str, Callable[[Collection], str]]] = [
         ("largest size measured", lambda c: f"{c.largest:,}"),
-        ("table of a query, ms", lambda c: number(c.table)),
-        ("bound and order, ns a document", lambda c: number(PER_DOCUMENT * c.scan.rate)),
-        ("refining, µs a document", lambda c: number(1e3 * c.refine)),
-        ("solving, µs a document", lambda c: number(1e3 * c.solve)),
-        ("refined of n", lambda c: power(c.refined)),
-        ("solved of n", lambda c: power(c.solved)),
+        ("table per query (ms)", lambda c: number(c.table)),
+        ("bound and sorting (ns per document)", lambda c: number(PER_DOCUMENT * c.scan.rate)),
+        ("refining (µs per document)", lambda c: number(1e3 * c.refine)),
+        ("solving (µs per document)", lambda c: number(1e3 * c.solve)),
+        ("refined documents of n", lambda c: power(c.refined)),
+        ("solved documents of n", lambda c: power(c.solved)),
         (
-            "different words of n",
+            "distinct words of n documents",
             lambda c: f"{number(c.words.known)} + {power(c.words.names)}",
         ),
-        ("slowest block of a round, times the mean", lambda c: number(c.slowest)),
-        ("different words a document", lambda c: number(c.entries)),
-        ("text, bytes a document", lambda c: number(c.text)),
-        ("catalogue, bytes a document", lambda c: number(c.catalogue)),
-        ("segments, bytes a document", lambda c: number(c.segments)),
-        ("reading and counting, µs a document", lambda c: number(1e6 * c.counting)),
-        ("writing, µs a document", lambda c: number(1e6 * c.writing)),
-        ("BM25, ns a document", lambda c: number(PER_DOCUMENT * c.bm25.rate)),
+        ("slowest block of a round (ratio to the mean)", lambda c: number(c.slowest)),
+        ("distinct words per document", lambda c: number(c.entries)),
+        ("text (bytes per document)", lambda c: number(c.text)),
+        ("catalog (bytes per document)", lambda c: number(c.catalogue)),
+        ("segments (bytes per document)", lambda c: number(c.segments)),
+        ("reading and counting (µs per document)", lambda c: number(1e6 * c.counting)),
+        ("writing (µs per document)", lambda c: number(1e6 * c.writing)),
+        ("BM25 (ns per document)", lambda c: number(PER_DOCUMENT * c.bm25.rate)),
         ("word vectors", lambda c: bytes_of(c.vectors)),
     ]
     found = known.collections
@@ -94,15 +94,15 @@ def parameters(known: Known) -> str:
     )
     cluster = known.cluster
     return (
-        f"{table}\n\nOf the cluster: the scheduler takes {number(cluster.task)} ms for a task, a "
-        f"round of tasks {number(cluster.latency)} ms to go out and come back; links of "
-        f"{bytes_of(cluster.network)}/s; {bytes_of(cluster.query_bytes)} out and "
-        f"{bytes_of(cluster.answer_bytes)} back with a task, besides 16 bytes a hit."
+        f"{table}\n\nCluster: the scheduler takes {number(cluster.task)} ms per task, the round "
+        f"trip of a round of tasks {number(cluster.latency)} ms; links of "
+        f"{bytes_of(cluster.network)}/s; {bytes_of(cluster.query_bytes)} sent and "
+        f"{bytes_of(cluster.answer_bytes)} received per task, plus 16 bytes per hit."
     )
 
 
 def checks_table(checks: Sequence[Check]) -> str:
-    """Return predictions beside measurements."""
+    """Return predictions and measurements."""
     if not checks:
         return "Not measured yet."
     rows = [
@@ -113,22 +113,22 @@ def checks_table(checks: Sequence[Check]) -> str:
 
 
 def each(known: Known) -> list[tuple[Collection, int]]:
-    """Return collections in all sizes of the tables, but for the one that checks the cluster."""
+    """Return collections in all sizes of the tables, without the one that checks the cluster."""
     shown = [what for what in known.collections if what.name != LIKE_CLUSTER]
     return [(what, n) for what in shown for n in SIZES]
 
 
 def search_table(known: Known) -> str:
-    """Return milliseconds of a query by WMD, and what it looks at and moves."""
+    """Return milliseconds of a query by WMD, its work, and its transfers."""
     heads = [
         "documents, workers",
         *PARTS,
-        "ms a query",
-        "times faster",
+        "ms per query",
+        "speedup",
         "in a batch",
         "refined",
         "solved",
-        "moved",
+        "transferred",
     ]
     rows = []
     for what, n in each(known):
@@ -151,15 +151,15 @@ def search_table(known: Known) -> str:
 
 
 def memory_table(known: Known) -> str:
-    """Return what a worker needs, and what travels once."""
+    """Return the memory of a worker, and the bytes sent once."""
     parts = ("vectors", "search", "candidates", "words", "rows", "total")
     heads = [
         "documents, workers",
         *parts,
-        "index on the disk",
+        "index on disk",
         "first query",
         "BM25, ms",
-        "its state, all workers",
+        "BM25 state, all workers",
     ]
     rows = []
     for what, n in each(known):
@@ -180,13 +180,13 @@ def memory_table(known: Known) -> str:
 
 
 def build_table(known: Known) -> str:
-    """Return how long building takes, and what bounds it."""
+    """Return the time of building, and its bottleneck."""
     heads = [
         "documents",
         "one process",
         "16 workers",
-        "reading and counting alone, 16",
-        "writer alone",
+        "reading and counting only, 16",
+        "writer only",
         "to the writer",
     ]
     rows = []
@@ -206,7 +206,7 @@ def build_table(known: Known) -> str:
 
 
 def device_table(known: Known) -> str:
-    """Return milliseconds of a query on accelerators."""
+    """Return milliseconds of a query on GPUs."""
     device = known.device
     if device is None:
         return "Not measured yet."
@@ -224,21 +224,28 @@ def device_table(known: Known) -> str:
                     number(found["total"]),
                 ]
             )
-    heads = ["documents, devices", "work, ms", "a device", "fits", "streamed, ms", "ms a query"]
+    heads = [
+        "documents, GPUs",
+        "work (ms)",
+        "bytes per GPU",
+        "fits",
+        "streamed (ms)",
+        "ms per query",
+    ]
     return markdown(heads, rows)
 
 
 def limits_table(known: Known) -> str:
-    """Return how many workers are worth having."""
+    """Return useful numbers of workers."""
     heads = [
         "documents",
-        "ms alone",
+        "ms in one process",
         "workers at half efficiency",
-        "ms with them",
-        "workers with the least time",
-        "ms with them",
-        "solves before limits arrive",
-        "of all solves",
+        "ms with these",
+        "fastest number of workers",
+        "ms with these",
+        "solved before limits arrive",
+        "share of all solved",
     ]
     rows = []
     for what, n in each(known):
@@ -260,7 +267,7 @@ def limits_table(known: Known) -> str:
 
 
 def missing_lines(known: Known) -> str:
-    """Return what is not measured yet."""
+    """Return missing measurements."""
     return "\n".join(f"- {line}" for line in known.missing) or "Nothing."
 
 

@@ -1,15 +1,14 @@
-"""What the k nearest documents under the exact Word Mover's Distance cost, beside others.
+"""Time of the k nearest documents under the exact Word Mover's Distance, compared with others.
 
-Every round has queries of its own, which nobody has seen; every contender answers them (the slow
-ones a few), in an order that turns from round to round, and all answers are compared. Ratios are
-taken inside a round, over the same queries. Run it where textkin and its bench extra are
-installed::
+Every round has new queries. Every contender answers them (slow contenders only some), in an order
+that changes between rounds, and all results are compared. Ratios are taken within a round, over the
+same queries. Run it with textkin and its bench extra installed::
 
     python benchmarks/search.py
     python benchmarks/search.py --documents 100000
 
 The result goes to benchmarks/results/search.json (search-100000.json for other numbers of
-documents); ``python benchmarks/table.py`` shows it again.
+documents); ``python benchmarks/table.py`` prints it.
 """
 
 import argparse
@@ -35,13 +34,14 @@ from textkin import _core
 from textkin.run import progress_bar
 
 DOCUMENTS = 10_000
-MOST_FOR_SLOW = 20_000  # documents, above which nobody waits for those that look at each
-REFERENCE = "textkin_batch"  # answers all queries of a round, so all are compared with it
+MOST_FOR_SLOW = 20_000  # number of documents above which contenders without pruning are skipped
+# answers all queries of a round, so all contenders are compared with it
+REFERENCE = "textkin_batch"
 WARMED = ("textkin", "textkin_2")
-BASES = ("textkin_cold", "textkin", "textkin_batch")  # what others are divided by
-MODULES = {"script": "POT", "gensim": "gensim"}  # what a peer needs
+BASES = ("textkin_cold", "textkin", "textkin_batch")  # denominators of the ratios
+MODULES = {"script": "POT", "gensim": "gensim"}  # packages of a contender
 
-# Milliseconds of each query, a row a round; of a batch one column, the mean. NaN: not asked.
+# Milliseconds per query, one row per round. A batch has one column, the mean. NaN: not measured.
 Times = dict[str, NDArray[np.float64]]
 
 
@@ -51,32 +51,32 @@ Times = dict[str, NDArray[np.float64]]
 def largest_difference(
     name: str, answer: Answer, expected: Answer, where: str, of: str = REFERENCE
 ) -> float:
-    """Return how far distances are from the expected ones at most, relative to these.
+    """Return the largest relative difference of distances from the expected ones.
 
     Raises
     ------
     UnequalAnswersError
-        If that is more than the tolerance, or other documents were found. Documents whose
-        distances differ by less than the tolerance may have changed places.
+        If the difference exceeds the tolerance, or other documents were found. Documents whose
+        distances differ by less than the tolerance may swap.
     """
     scale = np.where(expected.distances > 0, expected.distances, 1)
     relative = np.abs(answer.distances - expected.distances) / scale
     worst = float(relative.max())  # NaN, if there is one
     if not worst <= TOLERANCE:
         raise UnequalAnswersError(
-            f"{where}: distances of {name} differ from those of {of} by {worst:.1e} "
-            f"(relative), which is above {TOLERANCE:.0e}; nothing is reported."
+            f"{where}: distances of {name} differ from distances of {of} by "
+            f"{worst:.1e} (relative), more than {TOLERANCE:.0e}; no result is written."
         )
     for query, (found, wanted) in enumerate(zip(answer.indices, expected.indices, strict=True)):
         distances = expected.distances[query]
         known = dict(zip(wanted.tolist(), distances.tolist(), strict=True))
         for rank in np.flatnonzero(found != wanted):
-            # One that is not among the expected ones may tie with the last of them.
+            # An unexpected document may tie with the last expected one.
             its = known.get(int(found[rank]), distances[-1])
             if abs(its - distances[rank]) > TOLERANCE * scale[query, rank]:
                 raise UnequalAnswersError(
                     f"{where}, query {query}: {name} has document {found[rank]} at rank {rank + 1} "
-                    f"and {of} document {wanted[rank]}; nothing is reported."
+                    f"and {of} document {wanted[rank]}; no result is written."
                 )
     return worst
 
@@ -85,7 +85,7 @@ def largest_difference(
 
 
 def timed(contender: Contender, queries: sparse.csr_array) -> tuple[float, Answer]:
-    """Return the milliseconds of one call and its answer."""
+    """Return the milliseconds of one call and its result."""
     contender.search.prepare()
     start = time.perf_counter()
     answer = contender.search(queries)
@@ -95,7 +95,7 @@ def timed(contender: Contender, queries: sparse.csr_array) -> tuple[float, Answe
 def one_round(
     contender: Contender, queries: sparse.csr_array, n_single: int
 ) -> tuple[NDArray[np.float64], list[Answer]]:
-    """Return the milliseconds of each query, and the answers of each call."""
+    """Return the milliseconds of each query, and the results of each call."""
     if contender.batch:
         took, answer = timed(contender, queries)
         return np.array([took / queries.shape[0]]), [answer]
@@ -105,7 +105,7 @@ def one_round(
 
 
 def joined(answers: list[Answer]) -> Answer:
-    """Return answers to several calls as one, its work the mean of a query."""
+    """Merge the results of several calls; the work is the mean per query."""
     indices = np.concatenate([answer.indices for answer in answers])
     names = dict.fromkeys(name for answer in answers for name in answer.work)
     totals = {name: sum(answer.work.get(name, 0.0) for answer in answers) for name in names}
@@ -117,7 +117,7 @@ def measure(
     contenders: Mapping[str, Contender], corpus: Corpus, rounds: int, n_single: int, n_batch: int
 ) -> tuple[Times, dict[str, float], dict[str, list[dict[str, float]]]]:
     """Return times, largest differences, and the work of a mean query in each round."""
-    # Those that live on have then seen many other queries, as in a service.
+    # Persistent searchers have then processed many other queries, as in a service.
     for name in set(WARMED) & set(contenders):
         contenders[name].search(corpus.queries[:n_batch])
     times: Times = {
@@ -127,7 +127,7 @@ def measure(
     differences = dict.fromkeys(contenders, 0.0)
     work: dict[str, list[dict[str, float]]] = {name: [] for name in contenders}
     gc.collect()
-    gc.freeze()  # what was prepared is not searched for garbage while the clock runs
+    gc.freeze()  # no garbage collection of prepared data while the clock runs
     with progress_bar(corpus.name) as progress:
         for number in range(rounds):
             start = (number + 1) * n_batch
@@ -154,7 +154,7 @@ def measure(
 
 
 def ratios(times: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how many times slower than the base in each round, over the queries of both."""
+    """Return the ratio to the base in each round, over the queries of both."""
     if times.shape == base.shape:  # otherwise one of them is a batch: the mean query of each
         base = np.where(np.isfinite(times), base, np.nan)
         times = np.where(np.isfinite(base), times, np.nan)
@@ -172,7 +172,7 @@ def _mean(times: NDArray[np.float64]) -> NDArray[np.float64]:
 def report_workload(
     corpus: Corpus, names: list[str], k: int, rounds: int, n_single: int, n_batch: int
 ) -> dict[str, object]:
-    """Measure one workload and return everything there is to say about it."""
+    """Measure one workload, and return its section of the result."""
     contenders = make(corpus, k, names)
     times, differences, work = measure(contenders, corpus, rounds, n_single, n_batch)
     bases = [base for base in BASES if base in contenders]
@@ -214,7 +214,7 @@ def _mean_work(rounds: list[dict[str, float]]) -> dict[str, float]:
 def report(
     workloads: list[str], n_documents: int, k: int, rounds: int, n_single: int, n_batch: int
 ) -> dict[str, object]:
-    """Measure the workloads; return what goes into the result file."""
+    """Measure the workloads, and return the content of the result file."""
     slow = n_documents > MOST_FOR_SLOW
     names = [name for name in MAKERS if not (slow and name in SLOW)]
     language = Language()
@@ -227,7 +227,7 @@ def report(
     return {
         "command": f"python benchmarks/search.py {sizes} --batch {n_batch} "
         f"--workloads {' '.join(workloads)}",
-        "measure": "milliseconds a query for the k nearest documents, exact",
+        "measure": "milliseconds per query for the k nearest documents, exact",
         **describe("textkin", "numpy", "scipy", "gensim", "POT"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),
@@ -245,18 +245,27 @@ def report(
 
 
 def main() -> None:
-    """Measure, write the numbers and print the table."""
+    """Measure, write the numbers, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few documents and queries: a try")
-    parser.add_argument("--documents", type=positive, help="10000, quick: 200")
-    parser.add_argument("-k", type=positive, default=10, help="how many to find; 10")
-    parser.add_argument("--rounds", type=positive, help="counted rounds; 7, quick: 2")
-    parser.add_argument("--single", type=positive, help="queries of a round, one by one; 10")
-    parser.add_argument("--batch", type=positive, help="queries of a round, in a batch; 300")
+    parser.add_argument("--quick", action="store_true", help="run on few documents and queries")
     parser.add_argument(
-        "--workloads", nargs="+", choices=SYNTHETIC, help="all; of over 20,000 documents: news"
+        "--documents", type=positive, help="documents (default: 10000, --quick: 200)"
+    )
+    parser.add_argument("-k", type=positive, default=10, help="documents to find per query")
+    parser.add_argument("--rounds", type=positive, help="measured rounds (default: 7, --quick: 2)")
+    parser.add_argument(
+        "--single", type=positive, help="queries per round, one by one (default: 10)"
+    )
+    parser.add_argument(
+        "--batch", type=positive, help="queries per round, in a batch (default: 300)"
+    )
+    parser.add_argument(
+        "--workloads",
+        nargs="+",
+        choices=SYNTHETIC,
+        help="workloads (default: all; above 20,000 documents: news)",
     )
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -1,8 +1,9 @@
-"""Ways to find the nearest documents under the exact Word Mover's Distance, ours and others'.
+"""Contenders that find the nearest documents under the exact Word Mover's Distance.
 
-Each contender prepares what a careful user would prepare once (bags, masses, token lists, vectors
-in the right type); what is timed is a call with queries, which gives positions and distances of
-the k nearest documents of each, nearest first. None of them tokenises. Vectors have unit length.
+Each contender makes the one-time preparations of a careful user (bags, word weights, token lists,
+vectors in the right type). The timed part is a call with queries, which returns positions and
+distances of the k nearest documents of each query, nearest first. No contender tokenizes. Vectors
+have unit length.
 """
 
 import heapq
@@ -22,20 +23,20 @@ from textkin import WordMover
 
 
 def searcher_of(vectors: NDArray[np.float32], bags: sparse.csr_array, n_jobs: int = 1) -> WordMover:
-    """Return bags ready to be searched: all scripts that search get theirs here."""
+    """Return bags in the form that all searching scripts use."""
     return WordMover(vectors, n_jobs=n_jobs).fit(bags)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call found, and what it took.
+    """Result of a call, and its work.
 
     Attributes
     ----------
     indices, distances : ndarray of shape (n_queries, k)
         Nearest first.
     work : dict of str to float
-        What was done for all queries together: counts, and milliseconds of stages.
+        Counts, and milliseconds per stage, summed over all queries.
     """
 
     indices: NDArray[np.int64]
@@ -47,7 +48,7 @@ class Answer:
 
 
 def work_of(found: Any) -> dict[str, float]:
-    """Return what a search of textkin took, summed over its queries, under flat names."""
+    """Return the work of a textkin search, summed over its queries, with flat names."""
     stats = found.stats
     work = {
         "solved": float(np.sum(stats.solved)),
@@ -64,15 +65,15 @@ class Textkin:
     Parameters
     ----------
     corpus : Corpus
-        What to search in.
+        Documents to search.
     k : int
-        How many to find.
+        Number of documents to find.
     n_jobs : int
         Threads.
     algorithm : str
-        As `search` names it.
+        Algorithm of `search`.
     fresh : bool
-        Whether every call gets a searcher that has never seen a query, made off the clock.
+        If True, every call gets a new searcher that has not searched, made before timing.
     """
 
     def __init__(
@@ -84,9 +85,9 @@ class Textkin:
         self._searcher = None if fresh else self._make()
 
     def prepare(self) -> None:
-        """Do what a call must find done."""
+        """Prepare a call."""
         if self._fresh:
-            self._searcher = None  # the old one goes first
+            self._searcher = None  # release the old one first
             self._searcher = self._make()
 
     def __call__(self, queries: sparse.csr_array) -> Answer:
@@ -99,18 +100,19 @@ class Textkin:
 
 
 class Script:
-    """What a good engineer writes with NumPy, SciPy and POT; exact, and prunes twice.
+    """Script on NumPy, SciPy, and POT as a good engineer would write it; exact, prunes twice.
 
     1. Squared distances between the words of the query and all words of the documents: one
-       float32 matrix product of vectors that carry their squared lengths along. What rounding
-       may have added is taken off, so that bounds stay bounds.
+       float32 matrix product of vectors that include their squared lengths. The maximum rounding
+       error is subtracted, so that bounds stay bounds.
     2. The document side of the relaxed distance for all documents: the nearest word of the query
-       for each word, then one product of the sparse masses with these.
-    3. The first k documents in that order are solved. Of the rest, in portions and as long as the
-       bound is not beyond the k-th distance, both sides; POT in the order of the larger side,
-       until that is beyond the k-th distance.
+       for each word, then one product of the sparse weights with these.
+    3. The first k documents in that order are solved. For the others, in parts and while the bound
+       does not exceed the k-th distance, both sides; then POT in the order of the larger side,
+       until
+       it exceeds the k-th distance.
 
-    Costs of what is solved are float64.
+    Costs of solved documents are float64.
     """
 
     PORTION = 256  # documents whose query side is computed at once
@@ -118,7 +120,7 @@ class Script:
     def __init__(self, corpus: Corpus, k: int) -> None:
         import ot
 
-        # As quick as it gets: our masses sum to one, and nobody looks at the duals.
+        # The fastest options: the weights sum to one, and the duals are not used.
         self._emd2 = partial(ot.emd2, check_marginals=False, center_dual=False)
         self._k = k
         self._costs = Costs(corpus)
@@ -134,13 +136,13 @@ class Script:
         ones = np.ones_like(squares)
         self._left = np.hstack([vectors, squares, ones])[self._words]
         self._right = np.hstack([-2 * vectors, ones, squares])
-        # A product of n terms is off by n half units at most, each term at most its share of
-        # (|x| + |y|) squared.
+        # A product of n terms has an error of at most n half units of rounding, and each term is
+        # at most its share of (|x| + |y|) squared.
         unit = np.finfo(np.float32).eps / 2
         self._slack = float(self._left.shape[1] * unit * 4 * squares.max())
 
     def prepare(self) -> None:
-        """Nothing is left to be done."""
+        """Do nothing; there is nothing to prepare."""
 
     def __call__(self, queries: sparse.csr_array) -> Answer:
         """Search, query by query."""
@@ -156,7 +158,7 @@ class Script:
         squares = self._left @ self._right[words].T  # word of a document, word of the query
         one_side = self._masses @ self._root(squares.min(axis=1))
         order = np.argsort(one_side, kind="stable")
-        best: list[tuple[float, int]] = []  # negative, so that the farthest comes first
+        best: list[tuple[float, int]] = []  # negative, so that the most distant comes first
 
         def solve(document: int) -> None:
             part = slice(*self._masses.indptr[document : document + 2])
@@ -188,13 +190,13 @@ class Script:
         squares: NDArray[np.float32],
         masses: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return the relaxed distance in which each word of the query goes to its nearest."""
+        """Return the relaxed distance in which each word of the query moves to its nearest word."""
         rows = self._masses[portion]
         nearest = np.minimum.reduceat(squares[rows.indices], rows.indptr[:-1], axis=0)
         return self._root(nearest) @ masses
 
     def _root(self, squares: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return distances that are not above the true ones."""
+        """Return distances that do not exceed the true ones."""
         return np.sqrt(np.maximum(squares - self._slack, 0), dtype=np.float64)
 
 
@@ -202,7 +204,7 @@ class Script:
 
 
 class Gensim:
-    """gensim's `WmdSimilarity`, as its documentation shows it: lists of words in and out."""
+    """gensim's `WmdSimilarity` as in its documentation, with lists of words."""
 
     def __init__(self, corpus: Corpus, k: int) -> None:
         from gensim.models import KeyedVectors
@@ -213,11 +215,11 @@ class Gensim:
         vectors.fill_norms()
         self._tokens = corpus.tokens
         texts = corpus.tokens(corpus.documents)
-        vectors.wmdistance(texts[0], texts[-1])  # loads what it needs
+        vectors.wmdistance(texts[0], texts[-1])  # loads its dependencies
         self._index = WmdSimilarity(texts, vectors, num_best=k)
 
     def prepare(self) -> None:
-        """Nothing is left to be done."""
+        """Do nothing; there is nothing to prepare."""
 
     def __call__(self, queries: sparse.csr_array) -> Answer:
         """Search, query by query; its similarity is 1 / (1 + distance)."""
@@ -234,16 +236,16 @@ class Gensim:
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to search, and how much of it can be borne.
+    """One way to search, and its limits.
 
     Attributes
     ----------
     search : Textkin, Script or Gensim
-        ``prepare()`` off the clock, then a call with queries.
+        ``prepare()`` before timing, then a call with queries.
     batch : bool
-        Whether it takes all queries of a round in one call; otherwise one by one.
+        If True, one call takes all queries of a round; otherwise, one query per call.
     queries, rounds : int or None
-        At most so many queries of a round, in so many rounds. None: all.
+        Maximum number of queries per round, and of rounds. If None, no limit.
     """
 
     search: Textkin | Script | Gensim
@@ -266,11 +268,11 @@ MAKERS: dict[str, Callable[[Corpus, int], Contender]] = {
     "script": lambda corpus, k: Contender(Script(corpus, k)),
     "gensim": lambda corpus, k: Contender(Gensim(corpus, k), queries=1, rounds=3),
 }
-SLOW = ("textkin_brute", "gensim")  # look at every document
+SLOW = ("textkin_brute", "gensim")  # contenders without pruning
 
 
 def make(corpus: Corpus, k: int, names: list[str]) -> dict[str, Contender]:
-    """Return the contenders that are installed, each prepared for the corpus."""
+    """Return the installed contenders, each prepared for the corpus."""
     ready = {}
     for name in names:
         try:

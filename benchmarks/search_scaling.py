@@ -1,9 +1,10 @@
-"""How the exact search grows with a real collection: time, memory and solved documents a query.
+"""Growth of the exact search with a real collection: time, memory, and solved documents.
 
-1,000 to 400,000 texts of five collections (Brown sentences, WordNet glosses, GCIDE definitions,
-Reuters, 20news), GloVe vectors of 100 dimensions; each size in a process of its own, so that its
-peak of memory is its own. Or the whole of 20news: its 11,314 training documents, searched for the
-19 nearest of every test document. Needs the shared data beside the checkout::
+The collection is 1,000 to 400,000 texts from five sources (Brown sentences, WordNet glosses, GCIDE
+definitions, Reuters, 20news), with GloVe vectors of 100 dimensions. Each size runs in its own
+process, so that its peak memory is separate. With --set 20news, the 11,314 training documents of
+20news are searched for the 19 nearest of every test document. Needs the shared data next to the
+checkout::
 
     python benchmarks/search_scaling.py
     python benchmarks/search_scaling.py --set 20news
@@ -35,24 +36,24 @@ from textkin import WordVectors, _core
 from textkin.run import progress_bar
 
 SIZES = (1_000, 10_000, 100_000, 400_000)
-CHECKED = 2  # queries that are compared with brute force
-PORTION = 256  # queries of 20news in one call
+CHECKED = 2  # queries to compare with brute force
+PORTION = 256  # queries of 20news per call
 
 
 def resident_megabytes(which: str) -> float:
-    """Return "VmRSS", the memory of this process now, or "VmHWM", the peak so far."""
-    # not ru_maxrss, which a process inherits from the one that started it
+    """Return "VmRSS", the current memory of this process, or "VmHWM", the peak."""
+    # VmHWM, because a process inherits ru_maxrss from its parent.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return round(int(status.split(f"{which}:", 1)[1].split()[0]) / 1024, 1)
 
 
 def forget_peak() -> None:
-    """Let the peak begin anew."""
+    """Reset the peak memory."""
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
 
 
 def spread_of(values: NDArray[Any]) -> dict[str, float]:
-    """Return mean, median, the 95th percentile and the largest of one number a query."""
+    """Return mean, median, 95th percentile, and maximum of a number per query."""
     middle, high = np.percentile(values, [50, 95])
     return {
         "mean": round(float(np.mean(values)), 3),
@@ -63,7 +64,7 @@ def spread_of(values: NDArray[Any]) -> dict[str, float]:
 
 
 def per_query(found: Any) -> dict[str, object]:
-    """Return what a search took a query: the spread of the counts, the mean of the rest."""
+    """Return the work of a search per query: the spread of the counts, the mean of the rest."""
     asked = len(found.indices)
     work = {name: round(total / asked, 3) for name, total in work_of(found).items()}
     return {
@@ -84,7 +85,7 @@ def per_query(found: Any) -> dict[str, object]:
 
 
 def measure_size(folder: str, size: int, k: int, n_single: int) -> dict[str, object]:
-    """Search one size, in a process of its own; return what it took."""
+    """Search one size in a separate process, and return its cost."""
     documents = sparse.load_npz(Path(folder) / "documents.npz")[:size]
     queries = sparse.load_npz(Path(folder) / "queries.npz")
     vectors = WordVectors.builtin().matrix
@@ -132,7 +133,7 @@ def measure_size(folder: str, size: int, k: int, n_single: int) -> dict[str, obj
 def report_growth(
     corpus: Corpus, sizes: list[int], k: int, n_single: int, n_queries: int
 ) -> dict[str, object]:
-    """Measure all sizes; return what there is to say."""
+    """Measure all sizes, and return the content of the result."""
     measured = []
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder, progress_bar("sizes") as progress:
@@ -153,7 +154,7 @@ def report_growth(
 def growth_table(found: dict[str, Any]) -> str:
     """Return the sizes as a Markdown table."""
     lines = [
-        "| documents | ms a query, single | batch | solved a query | refined | peak MB | of it "
+        "| documents | ms per query, single | batch | solved per query | refined | peak MB | of it "
         "fit, search |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -173,9 +174,9 @@ def growth_table(found: dict[str, Any]) -> str:
 def error_of_vote(
     labels: NDArray[np.str_], indices: NDArray[np.int64], query_labels: NDArray[np.str_]
 ) -> float:
-    """Return the share of queries whose neighbours' vote is wrong.
+    """Return the fraction of queries whose vote is wrong.
 
-    Among classes with equally many votes, the one whose nearest document comes first wins.
+    Ties go to the class of the nearest document.
     """
     wrong = 0
     for found, label in zip(indices, query_labels, strict=True):
@@ -185,7 +186,7 @@ def error_of_vote(
 
 
 def report_set(corpus: Corpus, k: int, n_jobs: int) -> dict[str, object]:
-    """Search for every query of a labelled set; return totals."""
+    """Search for every query of a labeled set, and return totals."""
     start = time.perf_counter()
     searcher = searcher_of(corpus.vectors, corpus.documents, n_jobs)
     fitted = time.perf_counter() - start
@@ -236,12 +237,12 @@ def report_set(corpus: Corpus, k: int, n_jobs: int) -> dict[str, object]:
 
 
 def set_summary(found: dict[str, Any]) -> str:
-    """Return the totals in words."""
+    """Return the totals as text."""
     solved, refined = found["solved"], found["refined"]
     return (
         f"{found['queries']:,} queries, {found['documents']:,} documents, exact top-{found['k']}: "
-        f"{found['total_seconds']:.1f} s in all, {found['milliseconds_a_query']:.1f} ms a query on "
-        f"{found['threads']} thread(s); solved {solved['mean']:.1f} a query (median "
+        f"{found['total_seconds']:.1f} s, {found['milliseconds_a_query']:.1f} ms per query "
+        f"on {found['threads']} thread(s); solved {solved['mean']:.1f} per query (median "
         f"{solved['median']:.0f}, most {solved['most']:.0f}), refined {refined['mean']:.0f}."
     )
 
@@ -250,21 +251,27 @@ def set_summary(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure, write the numbers and print them."""
+    """Measure, write the numbers, and print them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--set", choices=["mixed", "20news"], default="mixed")
-    parser.add_argument("--quick", action="store_true", help="few documents and queries: a try")
+    parser.add_argument("--quick", action="store_true", help="run on few documents and queries")
     parser.add_argument(
-        "--collections", nargs="+", choices=COLLECTIONS, default=list(COLLECTIONS), help="all"
+        "--collections",
+        nargs="+",
+        choices=COLLECTIONS,
+        default=list(COLLECTIONS),
+        help="collections (default: all)",
     )
-    parser.add_argument("--sizes", nargs="+", type=positive, help="of the mixed collection")
-    parser.add_argument("--documents", type=positive, help="of 20news, at random; all")
-    parser.add_argument("--queries", type=positive, help="mixed: 300; 20news: all")
-    parser.add_argument("--single", type=positive, help="queries asked one by one; 50")
-    parser.add_argument("-k", type=positive, help="how many to find; 10, 20news: 19")
-    parser.add_argument("--threads", type=positive, default=1, help="of 20news; 1")
+    parser.add_argument("--sizes", nargs="+", type=positive, help="sizes of the mixed collection")
+    parser.add_argument("--documents", type=positive, help="random sample of 20news (default: all)")
+    parser.add_argument(
+        "--queries", type=positive, help="queries (default: 300 for mixed, all for 20news)"
+    )
+    parser.add_argument("--single", type=positive, help="queries one by one (default: 50)")
+    parser.add_argument("-k", type=positive, help="documents to find (default: 10, 20news: 19)")
+    parser.add_argument("--threads", type=positive, default=1, help="threads for 20news")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     pin_threads()
@@ -282,7 +289,7 @@ def main() -> None:
         n_documents, n_queries = arguments.documents or few[0], arguments.queries or few[1]
         corpus = classified_corpus("20news", n_documents=n_documents, n_queries=n_queries)
     if corpus is None:
-        sys.exit("search_scaling.py: nothing to measure without the shared data.")
+        sys.exit("search_scaling.py: the shared data are required.")
     try:
         if mixed:
             found = report_growth(corpus, sizes, k, n_single, n_queries)
@@ -299,7 +306,7 @@ def main() -> None:
     result = {
         "command": f"python benchmarks/search_scaling.py --set {arguments.set} -k {k} "
         f"--queries {n_queries} {options}",
-        "measure": "milliseconds a query, exact; one thread unless said; resident memory",
+        "measure": "milliseconds per query, exact; one thread by default; resident memory",
         **describe("textkin", "numpy", "scipy"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),

@@ -1,4 +1,4 @@
-"""The result of search.py as Markdown."""
+"""Markdown tables of the results of ``search.py``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,35 +12,35 @@ OURS = {
 }
 PEERS = {
     "gensim": "gensim `WmdSimilarity`",
-    "script": "a good script: NumPy bounds + POT",
+    "script": "script: NumPy bounds + POT",
     "textkin_brute": "textkin, brute force",
 }
-# What a query took, in the order of the search: the name in the result, and a heading.
+# Counts of documents per query, in the order of the search: key in the result, column header.
 WORK = {
-    "removed_document_side": "removed by one side",
+    "removed_document_side": "excluded by the one-sided bound",
     "refined": "refined",
-    "removed_refined": "removed by the refined bound",
+    "removed_refined": "excluded by the refined bound",
     "solved": "solved",
 }
 
 
 def number(value: float) -> str:
-    """Return milliseconds, a ratio or a count: one decimal below ten, none above."""
+    """Format milliseconds, a ratio, or a count, with one decimal below 10."""
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def line(cells: list[str]) -> str:
-    """Return a row of a table."""
+    """Return a table row."""
     return f"| {' | '.join(cells)} |"
 
 
 def our_cell(contenders: Mapping[str, Any], name: str) -> str:
-    """Return the time of one of textkin's ways."""
+    """Return the time of a textkin contender."""
     return number(contenders[name]["milliseconds"]["median"])
 
 
 def peer_cell(result: Mapping[str, Any], contenders: Mapping[str, Any], name: str) -> str:
-    """Return the time of a peer, and how many times textkin's that is."""
+    """Return the time of a peer and its ratio to textkin's times."""
     if name not in contenders:
         return "not tried" if name in result["left_out_as_too_slow"] else "not installed"
     slower = contenders[name]["times_slower_than"]
@@ -49,7 +49,7 @@ def peer_cell(result: Mapping[str, Any], contenders: Mapping[str, Any], name: st
 
 
 def time_row(result: Mapping[str, Any], workload: Mapping[str, Any]) -> str:
-    """Return the times of one workload."""
+    """Return the row of times of a workload."""
     contenders = workload["contenders"]
     kind = f"{workload['documents']:,} of {workload['unique_words']['mean']:.0f} words"
     return line(
@@ -62,14 +62,14 @@ def time_row(result: Mapping[str, Any], workload: Mapping[str, Any]) -> str:
 
 
 def stages(workload: Mapping[str, Any], name: str) -> str:
-    """Return the milliseconds of each stage of a query, where they were measured."""
+    """Return the milliseconds of each stage of a query, or "-" if not measured."""
     work = workload["contenders"][name]["work_a_query"]
     parts = [f"{key[3:]} {value:.1f}" for key, value in work.items() if key.startswith("ms_")]
     return ", ".join(parts) or "-"
 
 
 def work_row(workload: Mapping[str, Any]) -> str:
-    """Return what a query of one workload took."""
+    """Return the row of counts and stages of a workload."""
     contenders = workload["contenders"]
     work = contenders["textkin"]["work_a_query"]
     scripts = contenders.get("script", {}).get("work_a_query", {}).get("solved")
@@ -85,7 +85,7 @@ def work_row(workload: Mapping[str, Any]) -> str:
 
 
 def caption(result: Mapping[str, Any]) -> str:
-    """Return what the numbers are, and where and with what they were measured."""
+    """Return the caption: measure, method, machine, versions, commit, and date."""
     everything = [one for work in result["workloads"] for one in work["contenders"].values()]
     worst = max(one["largest_relative_difference"] for one in everything)
     versions = ", ".join(
@@ -101,23 +101,29 @@ def caption(result: Mapping[str, Any]) -> str:
                        if name in w["contenders"]})
     )  # fmt: skip
     return (
-        f"Milliseconds a query for the {result['k']} nearest documents, exact: median of "
+        f"Milliseconds per query for the {result['k']} nearest documents, exact: median of "
         f"{result['rounds']} interleaved rounds of {asked['single']} new queries one by one and "
-        f"{asked['batch']} in a batch, queries about as long as the mean document, one thread "
-        "unless said. First query: nothing was searched before; one query: others were. In "
-        "brackets: how many times slower than textkin, one query and batch, in the same rounds "
-        f"over the same queries{f' (queries in all: {few})' if few else ''}. Second table: "
-        "documents of a mean query, and milliseconds by stage. All found the same documents; "
-        f"largest relative difference of a distance: {worst:.0e}. {result['machine']}; "
+        f"{asked['batch']} in a batch. Queries are about as long as the mean document. One thread "
+        "unless the column says otherwise. First query: the mover has not searched before. In "
+        "parentheses: the ratio to textkin, one query, then the ratio to textkin's batch, within "
+        f"the same rounds and queries{f' (total queries: {few})' if few else ''}. Second table: "
+        "documents of a mean query, and milliseconds per stage. All contenders found the same "
+        f"documents; largest relative difference of a distance: {worst:.0e}. {result['machine']}; "
         f"{versions}; instruction set of the core: {result['instruction_set']}; commit "
-        f"{result['commit']}; `{result['command']}`."
+        f"{result['commit'][:12]}, {result['date'][:10]}; `{result['command']}`."
     )
 
 
 def render(result: Mapping[str, Any]) -> str:
     """Return the tables with their caption as Markdown."""
     times = ["documents", *OURS.values(), *PEERS.values()]
-    work = ["a query", *WORK.values(), "solved by the script", "ms, one query", "ms, batch"]
+    work = [
+        "documents per query",
+        *WORK.values(),
+        "solved by the script",
+        "stages of one query (ms)",
+        "stages of a batch (ms)",
+    ]
     return "\n".join(
         [
             line(times),

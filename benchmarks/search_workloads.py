@@ -1,7 +1,7 @@
-"""Collections to search in: synthetic ones of any size, labelled real ones, and a large real one.
+"""Collections to search: synthetic ones of any size, labeled real ones, and a large real one.
 
-The synthetic ones are those of workloads.py; their queries are held out and about as long as the
-mean document, so that the mean query is not made by a few long ones.
+The synthetic ones are made by workloads.py. Their queries are not in the collection, and have about
+the mean length, so that a few long queries do not dominate the mean.
 """
 
 import gzip
@@ -18,26 +18,26 @@ from workloads import N_WORDS, SEED, SYNTHETIC, Language, documents
 
 from textkin import BagOfWords, WordVectors
 
-NEAR_THE_MEAN = 0.1  # lengths of queries: the mean, give or take this part of it
+NEAR_THE_MEAN = 0.1  # relative deviation of the lengths of queries from the mean
 COLLECTIONS = ("brown", "wordnet_glosses", "gcide_definitions", "reuters21578", "20news")
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents to search in, and queries.
+    """Documents to search, and queries.
 
     Attributes
     ----------
     name : str
-        The workload.
+        Workload.
     words : sequence of str
-        The word of each column.
+        Word of each column.
     vectors : ndarray of shape (n_words, d), float32
-        One a column.
+        One vector per column.
     documents, queries : csr_array of shape (n, n_words), float64
-        Counts of words; none is empty.
+        Counts of words; no row is empty.
     labels, query_labels : ndarray of str, optional
-        Classes, where there are any.
+        Classes, if there are any.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Corpus:
     query_labels: NDArray[np.str_] | None = None
 
     def tokens(self, bags: sparse.csr_array) -> list[list[str]]:
-        """Return documents as lists of words, each as often as it counts."""
+        """Return documents as lists of words, repeated by their counts."""
         return [
             np.repeat([self.words[i] for i in columns], counts.astype(int)).tolist()
             for columns, counts in documents(bags)
@@ -57,7 +57,7 @@ class Corpus:
 
 
 def unique_words(bags: sparse.csr_array) -> dict[str, float]:
-    """Return how many different words documents have."""
+    """Return the number of distinct words of each document."""
     lengths = np.diff(bags.indptr)
     return {
         "mean": round(float(lengths.mean()), 1),
@@ -77,18 +77,18 @@ def synthetic_corpus(
     seed: int = SEED,
     language: Language | None = None,
 ) -> Corpus:
-    """Return a synthetic collection; it depends on nothing but the arguments.
+    """Return a synthetic collection, which depends only on the arguments.
 
     Parameters
     ----------
     name : {"news", "reut", "twit"}
-        How long documents are.
+        Length of the documents.
     n_documents, n_queries : int
-        How many.
+        Numbers of documents and queries.
     seed : int, default=7
-        Where the random numbers start.
+        Random seed.
     language : Language, optional
-        The words, if they were already made (of the same seed).
+        Words made earlier with the same seed.
     """
     language = language or Language(seed)
     lengths = SYNTHETIC[name]
@@ -107,28 +107,28 @@ def synthetic_corpus(
 def classified_corpus(
     name: str, *, n_documents: int | None = None, n_queries: int | None = None, seed: int = SEED
 ) -> Corpus | None:
-    """Return the training documents of a labelled set, and its test documents as queries.
+    """Return the training documents of a labeled set, and its test documents as queries.
 
-    SMART stop words are removed, vectors are the built-in ones (GloVe, 100 dimensions, as they
-    are), documents without a word that has a vector are left out.
+    SMART stop words are removed, the vectors are the built-in ones (GloVe, 100 dimensions, not
+    normalized), and documents without a word that has a vector are excluded.
 
     Parameters
     ----------
     name : str
-        A file of ``classification/`` in the shared data.
+        File of ``classification/`` in the shared data.
     n_documents, n_queries : int, optional
-        Take so many, drawn at random; all by default.
+        Sizes of random samples. If None, all documents.
     seed : int, default=7
-        Where the random numbers start.
+        Random seed.
 
     Returns
     -------
     Corpus or None
-        None, with a line on stderr that says why, where the data set is not beside the checkout.
+        None, with a reason on standard error, if the data set is not next to the checkout.
     """
     path = DATA / "classification" / f"{name}.jsonl.gz"
     if not path.is_file():
-        print(f"{name} is left out: the shared data sets are not here.", file=sys.stderr)
+        print(f"{name} is skipped: the shared data sets are missing.", file=sys.stderr)
         return None
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
@@ -152,29 +152,30 @@ def mixed_corpus(
     collections: Sequence[str] = COLLECTIONS,
     seed: int = SEED,
 ) -> Corpus | None:
-    """Return texts of several collections in one random order, the queries held out.
+    """Return texts of several collections in one random order, without the queries.
 
-    Sentences of the Brown corpus, glosses of WordNet, definitions of GCIDE, Reuters news and
-    messages of 20news, without SMART stop words; built-in vectors. The first n documents are a
-    random sample for every n. None where the data are not beside the checkout.
+    The texts are sentences of the Brown corpus, glosses of WordNet, definitions of GCIDE, Reuters
+    news,
+    and messages of 20news, without SMART stop words; built-in vectors. The first n documents are a
+    random sample for every n. Return None if the data are not next to the checkout.
 
     Parameters
     ----------
     n_queries : int
-        How many texts to hold out.
+        Number of texts to use as queries.
     most : int, optional
-        Take so many documents, which is quicker than all.
+        Maximum number of documents, which is faster than all.
     collections : sequence of str
-        Which ones; all five by default.
+        Names of collections; all five by default.
     seed : int, default=7
-        Where the random numbers start.
+        Random seed.
     """
     if not (DATA / "text").is_dir():
-        print("The shared data sets are not here.", file=sys.stderr)
+        print("The shared data sets are missing.", file=sys.stderr)
         return None
     texts = [text for name in collections for text in read_collection(name)]
     order = np.random.default_rng([seed, 31]).permutation(len(texts))
-    if most is not None:  # some have no word with a vector
+    if most is not None:  # some texts have no word with a vector
         order = order[: most + n_queries + (most + n_queries) // 10 + 100]
     vectors = WordVectors.builtin()
     bags = _bags([texts[i] for i in order], vectors)
@@ -184,7 +185,7 @@ def mixed_corpus(
 
 
 def read_collection(name: str) -> Iterator[str]:
-    """Give the texts of one of `COLLECTIONS`."""
+    """Yield the texts of one of `COLLECTIONS`."""
     if name == "20news":
         with gzip.open(DATA / "classification" / "20news.jsonl.gz", "rt", encoding="utf-8") as file:
             yield from (json.loads(line)["text"] for line in file)

@@ -1,4 +1,4 @@
-"""Sentence pairs with gold scores, as several benchmarks read and compare them."""
+"""Sentence pairs with gold scores, for several benchmarks."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ __all__ = ["Pairs", "cosines", "read_pairs"]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of sentences, the set of each, and how similar people find them."""
+    """Pairs of sentences, the set of each pair, and their human scores."""
 
     sets: list[str]
     gold: np.ndarray
@@ -31,7 +31,7 @@ def read_pairs(data: Path, name: str) -> Pairs:
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the cosine of each row with its partner; 0 where one is empty."""
+    """Return the cosine of each row with its partner; 0 if one is empty."""
     one, other = (np.asarray(side, dtype=np.float64) for side in (first, second))
     sizes = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     products = np.einsum("ij,ij->i", one, other)

@@ -1,17 +1,17 @@
-"""A bounded load on a server of textkin: many clients search while documents are added.
+"""Bounded load on a textkin server: many clients search while documents are added.
 
-The server is ``textkin serve`` in a process of its own, on this machine alone, over docstrings of
-the standard library (every machine has them) or real texts::
+The server is ``textkin serve`` in its own process, on the loopback interface, over docstrings of
+the standard library (available everywhere) or real texts::
 
     python benchmarks/serve.py
     python benchmarks/serve.py --documents 20000 --clients 32 --seconds 30
 
-32 clients ask one request after another for 30 seconds: searches by words, by transport and by a
-hybrid, documents like one, explanations, comparisons, feedback, lists. Another one adds ten
-documents at a time, again and again. Any answer but 200 is an error, and so is a page that shows
-one of two documents that were added together. Told are errors, requests a second, p50 and p99 of
-each kind, and the memory of the server after warming up and at the end. The results go to
-benchmarks/results/serve.json.
+32 clients send one request after another for 30 seconds: searches by words, by transport, and by a
+hybrid, similar documents, explanations, comparisons, feedback, lists. Another client adds ten
+documents at a time, repeatedly. Any response other than 200 is an error, and so is a page that
+shows only one of two documents that were added together. The report has errors, requests per
+second, p50 and p99 of each kind, and the memory of the server after warm-up and at the end. The
+results go to benchmarks/results/serve.json.
 """
 
 import argparse
@@ -33,16 +33,16 @@ import httpx
 from environment import RESULTS, describe
 
 from textkin import Index
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
 SEED = 15
 TOKEN = "benchmark-token-of-this-run"
-TOGETHER = 10  # documents of a request that adds
+TOGETHER = 10  # documents per adding request
 PAUSE = 0.25  # seconds between such requests
 WARM_UP = 5.0
-FEWEST = 6  # words of a document
+FEWEST = 6  # words per document
 
-MIX: dict[str, int] = {  # of a hundred requests
+MIX: dict[str, int] = {  # out of a hundred requests
     "bm25": 30,
     "tfidf": 10,
     "wmd": 10,
@@ -57,8 +57,8 @@ MIX: dict[str, int] = {  # of a hundred requests
 
 
 def collection(number: int) -> list[dict[str, Any]]:
-    """Return so many documents: docstrings, again and again with other words between them."""
-    # Of some words, so that each has one with a vector.
+    """Return the given number of documents: docstrings, repeated with other words inserted."""
+    # Several words, so that at least one has a vector.
     found = {
         one.name: one.text
         for one in standard_library_docstrings()
@@ -78,29 +78,29 @@ def collection(number: int) -> list[dict[str, Any]]:
 
 
 class Mixed:
-    """Requests of one client, the same for the same seed."""
+    """Requests of one client, reproducible with the seed."""
 
     def __init__(self, documents: list[dict[str, Any]], seed: int) -> None:
         self._documents = documents
         self._random = random.Random(seed)
 
     def next(self) -> tuple[str, str, str, dict[str, Any] | None]:
-        """Return kind, method, address and body of a request."""
+        """Return kind, method, address, and body of a request."""
         kind = self._random.choices([*MIX], [*MIX.values()])[0]
         body: dict[str, Any]
         if kind in ("bm25", "tfidf", "wmd", "hybrid"):
-            body = {"query": self._query(), "by": kind, "k": 10}
+            body = {"query": self._query(), "ranking": kind, "k": 10}
             if kind == "bm25" and self._random.random() < 0.3:
                 body["where"] = f"label = {self._one()['label']}"
             return kind, "POST", "/api/search", body
         if kind == "similar":
-            return kind, "POST", "/api/similar", {"id": self._one()["id"], "by": "bm25"}
+            return kind, "POST", "/api/similar", {"id": self._one()["id"], "ranking": "bm25"}
         if kind == "feedback":
             rounds = [{"relevant": [self._one()["id"]]}]
             return kind, "POST", "/api/feedback", {"query": self._query(), "rounds": rounds}
         if kind == "explain":
-            by = self._random.choice(["bm25", "wmd"])
-            body = {"query": self._query(), "document": self._one()["id"], "by": by}
+            ranking = self._random.choice(["bm25", "wmd"])
+            body = {"query": self._query(), "document": self._one()["id"], "ranking": ranking}
             return kind, "POST", "/api/explain", body
         if kind == "compare":
             return kind, "POST", "/api/compare", {"a": self._query(), "b": self._one()["text"]}
@@ -113,7 +113,7 @@ class Mixed:
         return self._random.choice(self._documents)
 
     def _query(self) -> str:
-        # A word that all vectors have, so that no comparison is of nothing.
+        # A word in all vectors, so that no comparison is empty.
         words = self._one()["text"].split()
         start = self._random.randrange(max(1, len(words) - 6))
         return " ".join(["file", *words[start : start + 6]])
@@ -128,7 +128,7 @@ class Told:
         self.errors: list[str] = []
 
     def add(self, kind: str, seconds: float, error: str | None) -> None:
-        """Note a request."""
+        """Record a request."""
         with self._mutex:
             self.times[kind].append(seconds)
             if error is not None:
@@ -136,7 +136,7 @@ class Told:
 
 
 def asking(address: str, mixed: Mixed, told: Told, until: Callable[[], bool]) -> None:
-    """Ask one request after another."""
+    """Send one request after another."""
     with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
         while not until():
             kind, method, path, body = mixed.next()
@@ -144,7 +144,7 @@ def asking(address: str, mixed: Mixed, told: Told, until: Callable[[], bool]) ->
 
 
 def adding(address: str, name: str, told: Told, until: Callable[[], bool]) -> int:
-    """Add documents, once at least, and see that they are found together; returns how many."""
+    """Add documents at least once, and check that they are found together; return their number."""
     added = 0
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
@@ -191,13 +191,13 @@ def resident(pid: int) -> float:
 
 
 def quantile(times: list[float], share: float) -> float:
-    """Return the time that this share of requests stays below, in milliseconds."""
+    """Return a percentile of the request times, in milliseconds."""
     ordered = sorted(times)
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 class Server:
-    """``textkin serve`` in a process of its own."""
+    """``textkin serve`` in a separate process."""
 
     def __init__(self, index: Path) -> None:
         command = [sys.executable, "-m", "textkin", "serve", str(index), "--port", "0", "--quiet"]
@@ -213,7 +213,7 @@ class Server:
         self.address = found[0]
 
     def end(self) -> int:
-        """Let it end, and return its exit code."""
+        """Stop it, and return its exit code."""
         self.process.terminate()
         with self.process:  # waits, and closes its output
             pass
@@ -223,7 +223,7 @@ class Server:
 def load(
     server: Server, documents: list[dict[str, Any]], clients: int, seconds: float, name: str
 ) -> dict[str, Any]:
-    """Let clients ask for so long, under a name for what they add; return what was seen."""
+    """Run clients for the given time, with a name for their added documents; return the records."""
     told = Told()
     end = time.monotonic() + seconds
 
@@ -265,11 +265,11 @@ def load(
 
 
 def run(documents: int, clients: int, seconds: float) -> dict[str, Any]:
-    """Serve a collection, load it, and say what was seen."""
+    """Serve a collection under load, and return the measurements."""
     corpus = collection(documents)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "load.kin"
-        with Index.create(path) as index:
+        with Index.create(path, language=None) as index:
             index.add(corpus)
         server = Server(path)
         try:
@@ -290,7 +290,7 @@ def run(documents: int, clients: int, seconds: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, write the result and say it; fail where a request failed."""
+    """Measure, write the result, and print it; fail if a request failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--clients", type=int, default=32)
@@ -300,8 +300,8 @@ def main() -> None:
     found = run(options.documents, options.clients, options.seconds)
     result = {**describe("textkin", "fastapi", "uvicorn"), "load": found}
     options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(f"{found['requests']:,} requests, {found['requests_per_second']:.0f} a second")
-    print(f"{found['errors']} errors, {found['documents_added']:,} documents added meanwhile")
+    print(f"{found['requests']:,} requests, {found['requests_per_second']:.0f} per second")
+    print(f"{found['errors']} errors, {found['documents_added']:,} documents added concurrently")
     for kind, times in found["milliseconds"].items():
         told = f"p50 {times['p50']:8.1f} ms  p99 {times['p99']:8.1f} ms"
         print(f"  {kind:10} {times['requests']:6,}  {told}")

@@ -1,17 +1,17 @@
-"""Queries a second over 100,000 documents of an index, beside bm25s (numba) and tantivy.
+"""Queries per second over 100,000 documents of an index, compared with bm25s and tantivy.
 
 The documents are real texts (Brown sentences, WordNet glosses, GCIDE definitions, Reuters, 20news;
-they need the shared data beside the checkout), the queries 5 or 20 different words of a document.
-Each contender runs in a process of its own, in every round, in an order that changes::
+they need the shared data next to the checkout), the queries 5 or 20 distinct words of a document.
+Each contender runs in its own process, in every round, in a changing order::
 
     python benchmarks/store_search.py
 
-Timed is all that a user waits for: the text of a query is tokenised, and ids and scores of the ten
-best are read. bm25s has the same formula (its scores must agree within 1e-4, or the script stops);
-tantivy has its own k1 and b and its own tokeniser, so of its answers only the overlap is told. The
-first query, for which textkin makes its bounds, is told by itself. A second table says what the
-inverted index saves: postings touched against documents in the collection. The results go to
-benchmarks/results/store_search.json.
+The timed part is everything that a user waits for: tokenizing the query, and reading IDs and scores
+of the ten best. bm25s (numba) has the same formula (its scores must agree within 1e-4, or the
+script stops); tantivy has its own k1, b, and tokenizer, so only the overlap of its results is
+reported. The first query, in which textkin builds its bounds, is reported separately. A second
+table shows the savings of the inverted index: touched postings compared with documents in the
+collection. The results go to benchmarks/results/store_search.json.
 """
 
 import argparse
@@ -43,7 +43,7 @@ CLASSIFICATION = ("r8", "20news", "ohsumed23")
 
 
 def queries_of(texts: list[str], words: int, number: int) -> list[str]:
-    """Return queries of so many different words, each from one document."""
+    """Return queries with the given number of distinct words, each from one document."""
     rng = np.random.default_rng([SEED, words])
     found: list[str] = []
     for at in rng.integers(0, len(texts), 400 * number):
@@ -56,7 +56,7 @@ def queries_of(texts: list[str], words: int, number: int) -> list[str]:
 
 
 def in_process(what: str, *arguments: object) -> Any:
-    """Let `store_search_contenders` do something in a fresh process; return what it prints."""
+    """Run a job of `store_search_contenders` in a fresh process; return its output."""
     done = subprocess.run(
         [sys.executable, str(CONTENDERS), what, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -67,7 +67,7 @@ def in_process(what: str, *arguments: object) -> Any:
 
 
 def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[str, Any]]]:
-    """Run all contenders in every round, in an order that changes."""
+    """Run all contenders in every round, in a changing order."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     with progress_bar("searching") as progress:
         for number in range(rounds):
@@ -79,7 +79,7 @@ def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[
 
 
 def agreement(ours: list[Any], theirs: list[Any], same_formula: bool) -> dict[str, float]:
-    """Compare answers: the share of common documents, and how far scores are apart."""
+    """Compare results: the share of common documents, and the differences of scores."""
     common, apart = [], 0.0
     for mine, other in zip(ours, theirs, strict=True):
         common.append(len({*mine["ids"]} & {*other["ids"]}) / max(1, len(mine["ids"])))
@@ -93,7 +93,7 @@ def agreement(ours: list[Any], theirs: list[Any], same_formula: bool) -> dict[st
 
 
 def summary(runs: dict[str, list[dict[str, Any]]], words: int) -> dict[str, Any]:
-    """Return medians over rounds, ratios within them and how the answers agree."""
+    """Return medians over rounds, ratios within them, and the agreement of results."""
     found: dict[str, Any] = {}
     ours = [run["queries"][str(words)] for run in runs["textkin"]]
     for name, all_runs in runs.items():
@@ -124,7 +124,7 @@ def check_equal(found: dict[str, Any]) -> None:
     """Stop unless bm25s finds the same scores."""
     apart = found.get("bm25s", {}).get("agreement", {}).get("largest_difference", 0.0)
     if not apart <= TOLERANCE:
-        sys.exit(f"store_search.py: scores of bm25s are {apart:.2g} apart, relative to ours.")
+        sys.exit(f"store_search.py: scores of bm25s differ by {apart:.2g} (relative).")
 
 
 def table(found: dict[str, dict[str, Any]], first: dict[str, float]) -> str:
@@ -147,9 +147,9 @@ def table(found: dict[str, dict[str, Any]], first: dict[str, float]) -> str:
 
 
 def claim_table(claim: list[dict[str, Any]]) -> str:
-    """Return what the inverted index saves as a Markdown table."""
+    """Return the savings of the inverted index as a Markdown table."""
     lines = [
-        "| collection | documents | words a query | postings of its words | touched | documents "
+        "| collection | documents | words per query | postings of its words | touched | documents "
         "scored | touched / (documents x words) |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -162,7 +162,7 @@ def claim_table(claim: list[dict[str, Any]]) -> str:
 
 
 def claims(folder: Path, texts: list[str], number: int) -> list[dict[str, Any]]:
-    """Measure what queries touch, on the collection and, cut to its size, on real sets."""
+    """Measure the touched postings on the collection, also cut to the size of real sets."""
     found = [{"collection": "all texts", **one} for one in in_process("claim", folder, K)]
     for name in CLASSIFICATION if texts else ():
         path = DATA / "classification" / f"{name}.jsonl.gz"
@@ -180,7 +180,7 @@ def claims(folder: Path, texts: list[str], number: int) -> list[dict[str, Any]]:
 
 
 def prepare(folder: Path, texts: list[str], number: int) -> None:
-    """Write documents and queries, in the form of Unicode that textkin brings words to."""
+    """Write documents and queries, in textkin's Unicode normalization."""
     plain = [unicodedata.normalize("NFKC", text) for text in texts]
     write_collection(folder / "documents.jsonl", plain)
     queries = {str(words): queries_of(plain, words, number) for words in WORDS}
@@ -188,17 +188,17 @@ def prepare(folder: Path, texts: list[str], number: int) -> None:
 
 
 def main() -> None:
-    """Measure, write the numbers and print them."""
+    """Measure, write the numbers, and print them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few documents, one round: a try")
+    parser.add_argument("--quick", action="store_true", help="run on few documents, one round")
     parser.add_argument("--collection", choices=["real", "synthetic"], default="real")
     parser.add_argument("--contenders", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--documents", type=int, help="100,000")
-    parser.add_argument("--queries", type=int, help="1,000 of each length")
-    parser.add_argument("--rounds", type=int, help="3")
-    parser.add_argument("--folder", type=Path, help="where to put a few hundred MB for a while")
+    parser.add_argument("--documents", type=int, help="documents (default: 100,000)")
+    parser.add_argument("--queries", type=int, help="queries per length (default: 1,000)")
+    parser.add_argument("--rounds", type=int, help="rounds (default: 3)")
+    parser.add_argument("--folder", type=Path, help="temporary folder for some hundred MB")
     parser.add_argument("--out", type=Path, default=RESULTS / "store_search.json")
     arguments = parser.parse_args()
     documents = arguments.documents or (300 if arguments.quick else 100_000)
@@ -208,14 +208,14 @@ def main() -> None:
     for name in arguments.contenders:
         needed = (name, "numba") if name == "bm25s" else (name,)
         if any(importlib.util.find_spec(package) is None for package in needed):
-            print(f"{name} is left out: {' or '.join(needed)} is not installed.", file=sys.stderr)
+            print(f"{name} is skipped: {' or '.join(needed)} is not installed.", file=sys.stderr)
         else:
             names.append(name)
     if "textkin" not in names:
         sys.exit("store_search.py: the ratios need textkin among the contenders.")
     real = arguments.collection == "real" and (DATA / "text").is_dir()
     if not real and arguments.collection == "real":
-        print("synthetic texts: the shared data sets are not here.", file=sys.stderr)
+        print("synthetic texts: the shared data sets are missing.", file=sys.stderr)
     texts = real_texts(documents) if real else [*synthetic_texts(documents)]
     where = describe("textkin", "bm25s", "numba", "tantivy", "numpy", "scipy")
     load = round(os.getloadavg()[0], 2)

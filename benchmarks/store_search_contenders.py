@@ -1,7 +1,7 @@
-"""What searches in `store_search`, each in a process of its own; prints JSON.
+"""Jobs of `store_search`, each in its own process; the output is JSON.
 
-Run by that script as ``store_search_contenders.py WHAT FOLDER K``. The indexes are made in the
-folder the first time, and loaded after that.
+`store_search` runs ``store_search_contenders.py WHAT FOLDER K``. The first job makes the indexes in
+the folder, and later ones load them.
 """
 
 import json
@@ -26,7 +26,7 @@ def textkin_search(folder: Path, k: int) -> Search:
 
     path = folder / "index.kin"
     if not path.exists():
-        with Index.create(path) as made:
+        with Index.create(path, language=None) as made:
             made.add(records_of(folder / "documents.jsonl"))
     index = Index.open(path)
 
@@ -38,9 +38,9 @@ def textkin_search(folder: Path, k: int) -> Search:
 
 
 def bm25s_search(folder: Path, k: int) -> Search:
-    """Load the index of bm25s, which compiles with numba; its formula with k1, b and idf as ours.
+    """Load the index of bm25s, compiled with numba; its formula has textkin's k1, b, and idf.
 
-    "lucene" is without the factor k1 + 1, which is put back, because it changes no ranking.
+    "lucene" lacks the factor k1 + 1, which is restored here, because it changes no ranking.
     """
     import bm25s
     import numpy as np
@@ -68,7 +68,7 @@ def bm25s_search(folder: Path, k: int) -> Search:
 
 
 def tantivy_search(folder: Path, k: int) -> Search:
-    """Open the index of tantivy; words are joined by OR."""
+    """Open the index of tantivy; words are combined with OR."""
     import tantivy
 
     schema = tantivy.SchemaBuilder()
@@ -88,7 +88,7 @@ def tantivy_search(folder: Path, k: int) -> Search:
     searcher = index.searcher()
 
     def search(query: str) -> Answer:
-        # An apostrophe is part of the language of queries.
+        # An apostrophe is part of tantivy's query language.
         parsed = index.parse_query(query.replace("'", " "), ["text"])
         hits = searcher.search(parsed, k).hits
         return [searcher.doc(place)["id"][0] for _, place in hits], [score for score, _ in hits]
@@ -104,7 +104,7 @@ OPEN: dict[str, Callable[[Path, int], Search]] = {
 
 
 def measured(search: Search, queries: dict[str, list[str]]) -> dict[str, Any]:
-    """Time each query by itself, then all of them on two threads."""
+    """Time each query separately, then all of them on two threads."""
     start = time.perf_counter()
     search(next(iter(queries.values()))[0])
     first = time.perf_counter() - start
@@ -130,7 +130,7 @@ def measured(search: Search, queries: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def on_two_threads(search: Search, queries: list[str]) -> float:
-    """Return queries a second where two threads search at the same time."""
+    """Return queries per second with two concurrent threads."""
 
     def half(which: int) -> None:
         for query in queries[which::2]:
@@ -146,7 +146,7 @@ def on_two_threads(search: Search, queries: list[str]) -> float:
 
 
 def claim(folder: Path, k: int) -> list[dict[str, Any]]:
-    """Return how many postings queries touch, beside documents times words."""
+    """Return the postings that queries touch, and documents times words."""
     from textkin import Index
 
     textkin_search(folder, k)
@@ -164,7 +164,7 @@ def claim(folder: Path, k: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the job named by the arguments."""
     what, folder, k = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     if what == "claim":
         print(json.dumps(claim(folder, k)))

@@ -1,10 +1,10 @@
-"""What a search by transport in an index costs, beside the same search in memory.
+"""Time of a search by transport in an index, compared with the same search in memory.
 
 The training documents of r8 and 20news are put into an index and fitted to a `WordMover`. Every
-round has queries of its own (test documents), which both answer one by one, in an order that
-turns; the answers must be the same to the last bit. Timed is the whole call: a text goes in, hits
-come out. Then what comes before the second query: opening the index and the first one, and the
-first one after a document was added. Needs the shared data beside the checkout::
+round has new queries (test documents), which both answer one by one, in a changing order; results
+must be bit-identical. The timed part is the whole call, from the text to the hits. Then the script
+measures the time before the second query: opening the index with the first query, and the first
+query after a document was added. Needs the shared data next to the checkout::
 
     python benchmarks/store_transport.py
 
@@ -31,17 +31,17 @@ from textkin import Index, WordMover, WordVectors, _core
 from textkin.run import progress_bar
 
 SETS = ("r8", "20news")
-METHODS = {"wmd": "auto", "rwmd": "rwmd", "wcd": "wcd"}  # what a WordMover calls them
-ALLOWED = 1.2  # times the search in memory, by wmd
+METHODS = ("wmd", "rwmd", "wcd")
+ALLOWED = 1.2  # maximum ratio to the search in memory, by wmd
 
 Answer = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def read_set(name: str) -> tuple[list[str], list[str]] | None:
-    """Return training and test texts; None, with a line on stderr, where they are not here."""
+    """Return training and test texts, or None with a reason on standard error."""
     path = DATA / "classification" / f"{name}.jsonl.gz"
     if not path.is_file():
-        print(f"{name} is left out: the shared data sets are not here.", file=sys.stderr)
+        print(f"{name} is skipped: the shared data sets are missing.", file=sys.stderr)
         return None
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
@@ -55,18 +55,18 @@ def read_set(name: str) -> tuple[list[str], list[str]] | None:
 def chosen(
     texts: tuple[list[str], list[str]], n_documents: int | None, n_queries: int
 ) -> tuple[list[str], list[str]]:
-    """Return the first documents (None: all), and queries drawn at random that have words."""
+    """Return the first documents (None: all), and random queries that have words."""
     documents, others = texts[0][:n_documents], texts[1]
     coverage = WordMover().coverage(others)
     known = [text for text, found in zip(others, coverage, strict=True) if found.known]
     order = np.random.default_rng(7).permutation(len(known))
     if n_queries > len(known):
-        raise ValueError(f"there are {len(known)} queries; {n_queries} are asked for")
+        raise ValueError(f"{n_queries} queries requested; got {len(known)}")
     return documents, [known[at] for at in order[:n_queries]]
 
 
 def must_be_equal(ours: Answer, theirs: Answer, where: str) -> None:
-    """Raise unless two answers are the same to the last bit."""
+    """Raise unless two results are bit-identical."""
     for one, other, what in zip(ours, theirs, ("documents", "distances"), strict=True):
         if not np.array_equal(one, other):
             raise UnequalAnswersError(
@@ -78,16 +78,16 @@ def must_be_equal(ours: Answer, theirs: Answer, where: str) -> None:
 def measure(
     index: Index, mover: WordMover, by: str, queries: Sequence[str], rounds: int, k: int, label: str
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the milliseconds of each query, a row a round, of both; the first round warms up."""
-    rows = {id: row for row, id in enumerate(index.ids())}
+    """Return the milliseconds of each query, one row per round; the first round warms up."""
+    rows = {id: row for row, id in enumerate(index.ids)}
 
     def in_store(query: str) -> Callable[[], Answer]:
-        hits = index.search(query, k, by=by)
+        hits = index.search(query, k, ranking=by)
         return lambda: (np.array([rows[id] for id in hits.ids], np.int64), hits.scores)
 
     def in_memory(query: str) -> Callable[[], Answer]:
-        found = mover.search(query, k, algorithm=METHODS[by])
-        return lambda: found[0]
+        found = mover.search(query, k, metric=by)
+        return lambda: (found[0].indices, found[0].distances)
 
     contenders = {"index": in_store, "mover": in_memory}
     size = len(queries) // (rounds + 1)
@@ -114,7 +114,7 @@ def measure(
 
 
 def first_queries(path: Path, query: str, k: int, times: int) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of opening and of first queries, the vectors loaded before."""
+    """Return the milliseconds of opening and of first queries, with loaded vectors."""
     taken: dict[str, list[float]] = {"open": [], "first": [], "second": [], "after_adding": []}
     for number in range(times):
         steps: list[tuple[str, Callable[[], object]]] = []
@@ -123,7 +123,7 @@ def first_queries(path: Path, query: str, k: int, times: int) -> dict[str, dict[
             taken["open"].append(time.perf_counter() - start)
 
             def search(index: Index = index) -> object:
-                return index.search(query, k, by="wmd")
+                return index.search(query, k, ranking="wmd")
 
             steps = [("first", search), ("second", search), ("after_adding", search)]
             for name, step in steps:
@@ -145,11 +145,11 @@ def report_set(
     n_queries: int,
     k: int,
 ) -> dict[str, object]:
-    """Measure one data set; return all that there is to say."""
+    """Measure one data set, and return its section of the result."""
     documents, queries = chosen(texts, n_documents, (rounds + 1) * n_queries)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.kin"
-        with Index.create(path) as index:
+        with Index.create(path, language=None) as index:
             index.add(documents)
             start = time.perf_counter()
             mover = WordMover().fit(documents)
@@ -169,7 +169,7 @@ def report_set(
             entries = int(index.bags().nnz)
         return {
             "documents": len(documents),
-            "entries": {"index": entries, "mover": len(mover._fitted_rows.words)},
+            "entries": {"index": entries, "mover": len(mover.engine().rows.indices)},
             "fit_milliseconds": round(1e3 * fitted, 1),
             "methods": methods,
             "milliseconds_before": first_queries(path, queries[0], k, min(rounds, 5)),
@@ -179,7 +179,7 @@ def report_set(
 def report(
     sets: Sequence[str], n_documents: int | None, rounds: int, n_queries: int, k: int
 ) -> dict[str, object]:
-    """Measure the data sets that are here; return what goes into the result file."""
+    """Measure the available data sets, and return the content of the result file."""
     load = round(os.getloadavg()[0], 2)
     WordVectors.builtin()
     found = {}
@@ -196,7 +196,7 @@ def report(
     ]
     return {
         "command": " ".join(command),
-        "measure": "milliseconds of a query, one thread; ratios of the mean query of a round",
+        "measure": "milliseconds per query, one thread; ratios of the mean query of a round",
         **describe("textkin", "numpy"),
         "load_average_before": load,
         "instruction_set": _core.instruction_set(),
@@ -228,16 +228,20 @@ def render(found: dict[str, object]) -> str:
 
 
 def main() -> None:
-    """Measure, write the numbers and print the table."""
+    """Measure, write the numbers, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few documents and queries: a try")
+    parser.add_argument("--quick", action="store_true", help="run on few documents and queries")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--documents", type=positive, help="of a set; all, quick: 200")
-    parser.add_argument("--rounds", type=positive, help="counted rounds; 7, quick: 2")
-    parser.add_argument("--queries", type=positive, help="of a round; 20, quick: 3")
-    parser.add_argument("-k", type=positive, default=10, help="how many to find; 10")
+    parser.add_argument(
+        "--documents", type=positive, help="documents per set (default: all, --quick: 200)"
+    )
+    parser.add_argument("--rounds", type=positive, help="measured rounds (default: 7, --quick: 2)")
+    parser.add_argument(
+        "--queries", type=positive, help="queries per round (default: 20, --quick: 3)"
+    )
+    parser.add_argument("-k", type=positive, default=10, help="documents to find per query")
     parser.add_argument("--out", type=Path, default=RESULTS / "store_transport.json")
     arguments = parser.parse_args()
     pin_threads()
@@ -252,7 +256,7 @@ def main() -> None:
     except (UnequalAnswersError, ValueError) as error:
         sys.exit(f"store_transport.py: {error}")
     if not found["sets"]:
-        sys.exit("store_transport.py: there is nothing to measure.")
+        sys.exit("store_transport.py: none of the data sets is available.")
     arguments.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     print(render(found))
 

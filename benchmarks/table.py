@@ -1,9 +1,10 @@
-"""Show stored results as Markdown tables, or put them into a page between their markers.
+"""Print stored results as Markdown tables, or write them between the markers of a page.
 
 In the repository root::
 
     python benchmarks/table.py
     python benchmarks/table.py --write README.md
+    python benchmarks/table.py --write docs/performance.md
     python benchmarks/table.py --write docs/fisher-vectors.md
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import fisher_tables
 import search_table
+import speed_table
 from environment import RESULTS
 
 OURS = {
@@ -27,29 +29,29 @@ PEERS = {
     "pyemd": "pyemd + NumPy costs",
 }
 PARTS = [
-    "parts",
-    "solver alone",
+    "documents",
+    "solver only (µs)",
     "pivots",
-    "ns a pivot",
-    "POT `emd2` alone, checks off",
-    "AVX2 forced",
-    "baseline forced",
-    "two threads",
+    "ns per pivot",
+    "POT `emd2` only, no checks (µs)",
+    "speed with AVX2",
+    "speed without SIMD",
+    "speed with 2 threads",
 ]
 
 
 def number(value: float) -> str:
-    """Return microseconds or a ratio: one decimal below ten, none above."""
+    """Format microseconds or a ratio, with one decimal below 10."""
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def our_cell(contender) -> str:
-    """Return the time of one of textkin's ways."""
+    """Return the time of a textkin contender."""
     return number(contender["microseconds"]["median"])
 
 
 def peer_cell(contender) -> str:
-    """Return the time of a peer, and how many times textkin's that is."""
+    """Return the time of a peer and its ratio to textkin's times."""
     if contender is None:
         return "not installed"
     slower = contender["times_slower_than"]
@@ -58,7 +60,7 @@ def peer_cell(contender) -> str:
 
 
 def row(workload) -> str:
-    """Return the line of one workload."""
+    """Return the table row of a workload."""
     contenders = workload["contenders"]
     kind = f"{workload['documents']}, {workload['unique_words']['mean']:.0f} words"
     cells = [
@@ -70,7 +72,7 @@ def row(workload) -> str:
 
 
 def share(contenders, name: str) -> str:
-    """Return how much of the batch's speed it has with a plainer instruction set, in percent."""
+    """Return the speed of a contender in percent of the batch's speed."""
     if name not in contenders:
         return "-"
     slower = contenders[name]["times_slower_than"]["textkin_batch"]["median"]
@@ -78,7 +80,7 @@ def share(contenders, name: str) -> str:
 
 
 def part_row(workload) -> str:
-    """Return the line of one workload in the second table."""
+    """Return the row of a workload in the second table."""
     contenders, alone = workload["contenders"], workload["solver_alone"]
     peer = contenders.get("POT_solver")
     slower = "not installed"
@@ -100,7 +102,7 @@ def part_row(workload) -> str:
 
 
 def parts_table(result) -> list[str]:
-    """Return the lines of the second table; none for a result from before there was one."""
+    """Return the lines of the second table; an empty list for results in an older format."""
     if not all("solver_alone" in workload for workload in result["workloads"]):
         return []
     return [
@@ -112,7 +114,7 @@ def parts_table(result) -> list[str]:
 
 
 def caption(result) -> str:
-    """Return what the numbers are, and where and with what they were measured."""
+    """Return the caption: measure, method, machine, versions, commit, and date."""
     versions = ", ".join(
         f"{name} {result[name]}"
         for name in ("textkin", *PEERS, "numpy", "python")
@@ -130,21 +132,22 @@ def caption(result) -> str:
     )
     counts = sorted({workload["pairs"] for workload in result["workloads"]})
     return (
-        f"Microseconds for one exact distance (median of {result['rounds']} interleaved rounds of "
-        f"{' to '.join(map(str, counts))} pairs, one thread unless said; mean number of different "
-        "words a document). In brackets: how many times slower than textkin's `distance`, and "
-        "than textkin's batch, in the same rounds. Second table: the solver on costs that are "
-        "ready, all its time divided by its pivots, and POT's on the same (how many times slower); "
-        "how much of the batch's speed is left with plainer instruction sets; two threads over "
-        "one. The quartiles of a time lie at most "
-        f"{100 * spread:.0f} % of it apart. Largest relative difference of an answer from "
-        f"textkin's: {worst:.0e}. {result['machine']}; {versions}; instruction set of the core: "
-        f"{result['instruction_set']}; commit {result['commit']}; `{result['command']}`."
+        f"Microseconds per exact distance: median of {result['rounds']} interleaved rounds of "
+        f"{' to '.join(map(str, counts))} pairs, on one thread unless the column says otherwise. "
+        '"Words" is the mean number of distinct words per document. In parentheses: the '
+        "ratio to textkin's `distance`, then the ratio to textkin's batch, both within the same "
+        "rounds. Second table: the solver on precomputed costs; its time divided by its pivots; "
+        "POT's solver on the same costs with its ratio; the speed of the batch with other "
+        "instruction sets; the speed of two threads relative to one. The interquartile range of "
+        f"a time is at most {100 * spread:.0f} % of its median. Largest relative difference from "
+        f"textkin's answers: {worst:.0e}. {result['machine']}; {versions}; instruction set of the "
+        f"core: {result['instruction_set']}; commit {result['commit'][:12]}, "
+        f"{result['date'][:10]}; `{result['command']}`."
     )
 
 
 def render(result) -> str:
-    """Return the table with its caption as Markdown."""
+    """Return the tables with their caption as Markdown."""
     heads = ["documents", *OURS.values(), *PEERS.values()]
     lines = [
         f"| {' | '.join(heads)} |",
@@ -157,16 +160,17 @@ def render(result) -> str:
     return "\n".join(lines)
 
 
-# The script that made a result: the name of its markers, and what makes its table.
+# For each script that makes results: the name of its markers and the function that renders them.
 TABLES = {
     "pairs": ("benchmark", render),
     "search": ("search", search_table.render),
     "fisher_speed": ("fisher", fisher_tables.render),
 }
+SPEED = "speed"  # markers of the table that several results share
 
 
 def kind_of(result) -> str:
-    """Return which script made a result."""
+    """Return the name of the script that made a result."""
     for kind in TABLES:
         if f"benchmarks/{kind}.py" in result["command"]:
             return kind
@@ -174,12 +178,12 @@ def kind_of(result) -> str:
 
 
 def markers(name: str) -> tuple[str, str]:
-    """Return the lines between which a table stands."""
+    """Return the marker lines before and after a table."""
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
 def put_between_markers(text: str, table: str, name: str) -> str:
-    """Return the text with the table in place of what stood between the markers."""
+    """Replace the text between the markers of a page with a table."""
     begin, end = markers(name)
     lines = text.splitlines()
     places = [
@@ -192,16 +196,16 @@ def put_between_markers(text: str, table: str, name: str) -> str:
 
 
 def write(text: str, results: list[Path], *, all_of_them: bool) -> str:
-    """Return a page with the tables of results in it.
+    """Return a page with the tables of results written between its markers.
 
     Parameters
     ----------
     text : str
-        The page.
+        Text of the page.
     results : list of Path
         Result files.
     all_of_them : bool
-        Whether each must have its markers in the page; otherwise one is enough.
+        If True, the page must have the markers of every table. Otherwise, one table is enough.
     """
     tables = {}
     for path in results:
@@ -209,6 +213,8 @@ def write(text: str, results: list[Path], *, all_of_them: bool) -> str:
         name, make = TABLES[kind_of(result)]
         if all_of_them or markers(name)[0] in text:
             tables[name] = make(result)
+    if markers(SPEED)[0] in text:
+        tables[SPEED] = speed_table.render(RESULTS)
     if not tables:
         raise ValueError(f"the file must have the markers of a table, such as {markers('search')}")
     for name, table in tables.items():
@@ -217,12 +223,17 @@ def write(text: str, results: list[Path], *, all_of_them: bool) -> str:
 
 
 def main() -> None:
-    """Print the tables or write them."""
+    """Print the tables, or write them into a page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--result", type=Path, help="one file; all that are stored")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="replace between its markers")
+    parser.add_argument("--result", type=Path, help="result file (default: all stored results)")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="FILE",
+        help="page to write the tables into, between their markers",
+    )
     arguments = parser.parse_args()
     stored = [path for kind in TABLES if (path := RESULTS / f"{kind}.json").is_file()]
     results = stored if arguments.result is None else [arguments.result]

@@ -1,7 +1,6 @@
-"""Time of a step of PLSA beside SciPy and scikit-learn, and of Gibbs sampling beside tomotopy.
+"""Time of a PLSA step and of Gibbs sampling, compared with SciPy, scikit-learn, and tomotopy.
 
-The bags are 20news without SMART stop words. Run in the repository root, where textkin is
-installed::
+The bags are 20news without SMART stop words. Run in the repository root, with textkin installed::
 
     python benchmarks/topic_models.py
 """
@@ -25,13 +24,14 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from textkin import BagOfWords, _core
-from textkin.models._em import EmSettings, Mixture
+from textkin.models.topics._em import EMProblem, EMSettings, draw_start
+from textkin.models.topics._em_core import CoreEM
 
 RESULT = RESULTS / "topic_models.json"
 N_TOPICS = 64
 ALPHA, BETA = 0.1, 0.01
-SWEEPS = 5  # in a round
-CHUNK = 2**14  # entries that the reference in SciPy gathers at a time, so that they stay in cache
+SWEEPS = 5  # per round
+CHUNK = 2**14  # entries that the SciPy reference gathers at a time, so that they stay in the cache
 
 
 def read_bags(data: Path, limit: int | None):
@@ -42,10 +42,11 @@ def read_bags(data: Path, limit: int | None):
 
 
 def scipy_step(bags, topics, words, chunk=CHUNK):
-    """One step of EM over nonzeros; `words` is (n_words, n_topics).
+    """Compute one EM step over nonzeros; `words` is (n_words, n_topics).
 
-    With `chunk` it gathers rows for so many entries at a time, which few scripts take the trouble
-    to do; without, for all of them at once.
+    With `chunk`, it gathers rows for that many entries at a time, which few scripts do; otherwise,
+    for
+    all of them at once.
     """
     rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
     products = np.empty(bags.nnz, topics.dtype)
@@ -61,19 +62,20 @@ def scipy_step(bags, topics, words, chunk=CHUNK):
     return new_topics, new_words / new_words.sum(axis=0), likelihood
 
 
-def stepping(mixture: Mixture) -> Callable[[], float]:
-    """Return what takes a step and gives the log-likelihood of the bags as they are."""
-    return lambda: mixture.step() * mixture.unit
+def stepping(backend: CoreEM) -> Callable[[], float]:
+    """Return a function that takes a step and returns the log-likelihood of the bags."""
+    return lambda: backend.step() * backend.problem.unit
 
 
-def mixture_of(bags, jobs: int) -> Mixture:
-    """Return a model that has its start."""
-    settings = EmSettings(N_TOPICS, 0.0, 0.0, 1, 0.0, jobs)
-    return Mixture(bags, settings, np.random.RandomState(0))
+def backend_of(bags, jobs: int) -> CoreEM:
+    """Return the back end of the core after initialization."""
+    settings = EMSettings(N_TOPICS, 0.0, 0.0, 1, 0.0, jobs)
+    problem = EMProblem.of_bags(settings, bags)
+    return CoreEM(bags, problem, draw_start(bags, problem, np.random.RandomState(0)))
 
 
 def em_contenders(bags) -> dict[str, Callable[[], object]]:
-    """Return what takes one step of each; all begin at the same start."""
+    """Return functions that take one step of each contender, from the same initialization."""
     double = bags.astype(np.float64)
     found: dict[str, Callable[[], object]] = {}
     for name, own, jobs in (
@@ -81,17 +83,17 @@ def em_contenders(bags) -> dict[str, Callable[[], object]]:
         ("textkin_2_threads", bags, 2),
         ("textkin_float64", double, 1),
     ):
-        found[name] = stepping(mixture_of(own, jobs))
+        found[name] = stepping(backend_of(own, jobs))
     for name, own, chunk in (
         ("scipy", bags, CHUNK),
         ("scipy_float64", double, CHUNK),
         ("scipy_plain", bags, None),
         ("scipy_plain_float64", double, None),
     ):
-        start = mixture_of(own, 1)
+        start = backend_of(own, 1)
         state = [
-            start.topics[:, :N_TOPICS].astype(own.dtype),
-            (start.words[:, :N_TOPICS] * start.scale).astype(own.dtype),
+            start.document_topics().astype(own.dtype),
+            np.ascontiguousarray(start.word_topics().T.astype(own.dtype)),
         ]
 
         def step(own=own, state=state, chunk=chunk):
@@ -99,10 +101,10 @@ def em_contenders(bags) -> dict[str, Callable[[], object]]:
             return likelihood
 
         found[name] = step
-    start = mixture_of(bags, 1)
+    start = backend_of(bags, 1)
     factors = [
-        start.topics[:, :N_TOPICS].astype(np.float32),
-        start.word_probabilities().astype(np.float32),
+        start.document_topics().astype(np.float32),
+        start.word_topics().astype(np.float32),
     ]
 
     def nmf_step():
@@ -135,7 +137,7 @@ def check_equal(contenders: dict[str, Callable[[], object]], steps: int = 3) -> 
 
 
 def gibbs_contenders(bags) -> tuple[dict[str, Callable[[], object]], dict[str, Callable]]:
-    """Return what does SWEEPS sweeps of each, and what gives the topics of each."""
+    """Return functions that run SWEEPS sweeps of each contender, and access to the topics."""
     counts = bags.data.astype(np.int32)
     found: dict[str, Callable[[], object]] = {}
     topics: dict[str, Callable] = {}
@@ -201,7 +203,7 @@ def likelihood_a_word(bags, topics, words) -> float:
 
 
 def measure(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, dict]:
-    """Time every contender in every round, in an order that changes: wall and processor."""
+    """Time every contender in every round, in a changing order: elapsed and CPU time."""
     names = list(contenders)
     wall: dict[str, list[float]] = {name: [] for name in names}
     busy: dict[str, list[float]] = {name: [] for name in names}
@@ -215,7 +217,7 @@ def measure(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[st
 
 
 def summary(times: dict[str, dict], ours: str = "textkin") -> dict[str, dict]:
-    """Return medians, and how many times as long as ours each takes, within rounds."""
+    """Return medians, and the ratio of each to textkin's time, within rounds."""
     found = {}
     for clock, seconds in times.items():
         found[clock] = {
@@ -229,19 +231,19 @@ def summary(times: dict[str, dict], ours: str = "textkin") -> dict[str, dict]:
 
 
 def main() -> None:
-    """Print the medians; write the numbers, the machine and the versions."""
+    """Print the medians, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--quick", action="store_true", help="few texts, two rounds: to try it")
+    parser.add_argument("--quick", action="store_true", help="run on few texts, two rounds")
     arguments = parser.parse_args()
     rounds = 2 if arguments.quick else arguments.rounds
     load = os.getloadavg()[0]
     bags = read_bags(arguments.data, 300 if arguments.quick else None)
     tokens = int(bags.data.sum(dtype=np.float64))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    mixture_of(bags, 1).step()
+    backend_of(bags, 1).step()
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     with threadpool_limits(1):
         steps = em_contenders(bags)

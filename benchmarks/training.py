@@ -1,10 +1,10 @@
-"""Training of word and paragraph vectors beside gensim's: words a second, and what is learnt.
+"""Training of word and paragraph vectors, compared with gensim: words per second and quality.
 
-The corpus is Brown, Reuters and 20 Newsgroups, split into words by textkin for both; settings are
-the same, and so are the vocabularies. Speed is that of one pass by a model that knows its words.
-Quality is Spearman's correlation with what people said of word pairs, and how often the answer of
-an analogy is among ten words; for paragraph vectors, how often the inferred vector of a document
-is nearest to its trained one (r8). Run in the repository root, on a quiet machine::
+The corpus is Brown, Reuters, and 20 Newsgroups, tokenized by textkin for both; settings and
+vocabularies are the same. Speed is measured over one pass, with a known vocabulary. Quality is
+the Spearman correlation with human judgments of word pairs, and the share of analogies whose answer
+is among ten words; for paragraph vectors, the share of documents whose inferred vector is nearest
+to their trained one (r8). Run in the repository root, on an idle machine::
 
     python benchmarks/training.py
 """
@@ -23,20 +23,20 @@ from topic_models import measure, summary
 
 import textkin as tk
 from textkin import _core
-from textkin.models import ParagraphVector
+from textkin.evaluate import read_word_pairs, word_pairs
+from textkin.models import ParagraphVector, read_corpus, train_on_corpus, word_training
+from textkin.models.embedding._training_corpus import Corpus
 from textkin.text import tokenize
-from textkin.vectors import WordVectors, read_word_pairs
-from textkin.vectors._corpus import Corpus, read_corpus
-from textkin.vectors._train import word_training
+from textkin.vectors import WordVectors
 
 RESULT = RESULTS / "training.json"
 DIMENSION, WINDOW, NEGATIVE, SUBSAMPLE, MIN_COUNT = 100, 5, 5, 1e-3, 5
 RATES = {"skipgram": 0.025, "cbow": 0.05}
 MIN_RATE = 1e-4
 PARTS = ("speed", "quality", "themselves")
-PARAGRAPHS = 2000  # documents that look for themselves
+PARAGRAPHS = 2000  # documents for the test of inferred vectors
 MODELS = ("skipgram-negative", "cbow-negative", "skipgram-hierarchical")
-# a is to b as c is to d; words that newswire and newsgroups have.
+# a is to b as c is to d; words of newswire and newsgroups.
 ANALOGIES = """
     man woman he she; man woman his her; king queen man woman; brother sister father mother;
     japan japanese germany german; france french italy italian; japan tokyo france paris;
@@ -81,10 +81,10 @@ def _rows(path: Path) -> Iterator[dict]:
 
 
 def settings_of(model: str, epochs: int):
-    """Return the settings of a training of ours, by a name such as "cbow-negative"."""
+    """Return the settings of a textkin training, by a name such as "cbow-negative"."""
     mode, loss = model.split("-")
     return word_training(
-        model=mode,
+        architecture=mode,
         loss=loss,
         n_negative=NEGATIVE,
         window=WINDOW,
@@ -97,8 +97,8 @@ def settings_of(model: str, epochs: int):
 
 
 def ours(corpus: Corpus, model: str, epochs: int, seed: int, jobs: int) -> WordVectors:
-    """Train on a corpus that was read."""
-    return WordVectors._of_corpus(corpus, DIMENSION, settings_of(model, epochs), seed, jobs, None)
+    """Train on a corpus that was read before."""
+    return train_on_corpus(corpus, DIMENSION, settings_of(model, epochs), seed, jobs, None)
 
 
 class Gensim:
@@ -131,11 +131,11 @@ class Gensim:
 
 
 def has_gensim() -> bool:
-    """Tell whether the peer is here."""
+    """Return True if gensim is installed."""
     try:
         import gensim  # noqa: F401
     except ImportError:
-        print("gensim is not installed: its rows are left out")
+        print("gensim is not installed: its rows are skipped")
         return False
     return True
 
@@ -143,7 +143,7 @@ def has_gensim() -> bool:
 def contenders_for(
     corpus: Corpus, documents: list[list[str]], model: str, *, peer: bool
 ) -> dict[str, Callable[[], object]]:
-    """Return what makes one pass of each, on one thread and on two."""
+    """Return functions that make one pass of each contender, on one thread and on two."""
     found: dict[str, Callable[[], object]] = {
         "textkin": lambda: ours(corpus, model, 1, 0, 1),
         "textkin_2_threads": lambda: ours(corpus, model, 1, 0, 2),
@@ -159,10 +159,10 @@ def contenders_for(
 
 
 def scores_of(vectors: WordVectors, data: Path) -> dict[str, float]:
-    """Return Spearman's correlation of each set, their mean, and the share of analogies."""
+    """Return the Spearman correlation of each set, their mean, and the share of analogies."""
     found = {}
     for name, pairs in read_word_pairs(data / "wordsim" / "wordsim.tsv.gz").items():
-        scores = vectors.evaluate_pairs(pairs)
+        scores = word_pairs(vectors, pairs)
         if scores.covered > 2:
             found[name] = scores.spearman
     found["mean"] = float(np.mean(list(found.values())))
@@ -179,7 +179,7 @@ def analogies_found(vectors: WordVectors) -> float:
 
 
 def quality(corpus: Corpus, documents, model: str, options, *, peer: bool) -> dict[str, object]:
-    """Return the scores of each seed, ours and gensim's."""
+    """Return the scores of each seed, textkin's and gensim's."""
     rows: dict[str, list[dict[str, float]]] = {"textkin": []}
     if peer:
         rows["gensim"] = []
@@ -199,18 +199,18 @@ def quality(corpus: Corpus, documents, model: str, options, *, peer: bool) -> di
 
 def found_themselves(inferred: np.ndarray, trained: np.ndarray) -> float:
     """Return the share of rows whose nearest trained vector is their own."""
-    nearest = tk.similarities(inferred, trained).argmax(axis=1)
+    nearest = tk.pairwise_similarities(inferred, trained).argmax(axis=1)
     return float(np.mean(nearest == np.arange(len(trained))))
 
 
 def paragraphs(options, *, peer: bool) -> dict[str, dict[str, float]]:
-    """Return how many documents of r8 find themselves, by both models, ours and gensim's."""
+    """Return the share of r8 documents that find themselves, for textkin and gensim."""
     rows = _rows(options.data / "classification" / "r8.jsonl.gz")
     words = list(dict.fromkeys(tuple(tokenize(row["text"])) for row in rows))
     words = words[: options.documents or PARAGRAPHS]
     shares: dict[str, dict[str, float]] = {}
     for model in ("dbow", "dm"):
-        own = ParagraphVector(DIMENSION, model=model, random_state=0)
+        own = ParagraphVector(DIMENSION, architecture=model, random_state=0)
         trained = own.fit_transform(words)
         shares[model] = {"textkin": found_themselves(own.transform(words), trained)}
         if peer:
@@ -240,16 +240,16 @@ def _gensim_themselves(words: list[tuple[str, ...]], model: str, own: ParagraphV
 
 
 def main() -> None:
-    """Measure all and write the result."""
+    """Measure everything, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seeds", type=int, default=3, help="trainings of each, for the quality")
-    parser.add_argument("--epochs", type=int, default=5, help="of the trainings for the quality")
+    parser.add_argument("--seeds", type=int, default=3, help="trainings per model, for the quality")
+    parser.add_argument("--epochs", type=int, default=5, help="epochs, for the quality")
     parser.add_argument("--jobs", type=int, default=1, help="threads, for the quality")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--documents", type=int, help="of each collection; all")
+    parser.add_argument("--documents", type=int, help="documents per collection (default: all)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
     load = os.getloadavg()[0]
@@ -291,7 +291,7 @@ def main() -> None:
     run = {
         "command": " ".join(["python benchmarks/training.py", *sys.argv[1:]]),
         "measure": "words of the corpus, in the vocabulary and before subsampling, a second of one "
-        "pass; ratios taken within rounds. Spearman's correlation of cosines with human judgements",
+        "pass; ratios taken within rounds. Spearman's correlation of cosines with human judgments",
         **describe("textkin", "gensim", "numpy", "scipy"),
         "instruction_set": _core.instruction_set(),
         "load_average_before": load,
@@ -310,7 +310,7 @@ def main() -> None:
             "jobs_for_quality": options.jobs,
         },
     }
-    # Parts that were not asked for stay as they are, each with the run that it is of.
+    # Parts that are not measured stay unchanged, each with the description of its run.
     report = json.loads(options.out.read_text()) if options.out.exists() else {}
     write(options.out, {**report, **{part: {"run": run, **row} for part, row in found.items()}})
     print(json.dumps({name: row["means"] for name, row in learnt.items()}, indent=1))

@@ -1,9 +1,9 @@
-"""What it takes to load word vectors: time and peak memory, beside gensim.
+"""Time and peak memory of loading word vectors, compared with gensim.
 
 A GloVe text file and the same vectors as word2vec binary are made from a seed in a temporary
-folder. In each round every contender loads its file in a process of its own, in an order that
-turns; ratios are taken inside a round. All answers are compared. Run it where textkin and its
-bench extra are installed::
+folder. In each round, every contender loads its file in its own process, in a changing order;
+ratios are taken within a round. All results are compared. Run it with textkin and its bench extra
+installed::
 
     python benchmarks/vector_loading.py
 
@@ -25,9 +25,9 @@ import numpy as np
 from environment import RESULTS, describe
 
 SEED = 7
-POOL = 4000  # different rows; written again and again under other words
+POOL = 4000  # distinct rows, which are repeated under other words
 
-# name: (file, what it is called in the table)
+# name: (file, label in the table)
 CONTENDERS = {
     "textkin_text": ("glove.txt", "textkin, GloVe text, one thread"),
     "textkin_text_2_threads": ("glove.txt", "textkin, GloVe text, two threads"),
@@ -38,7 +38,7 @@ CONTENDERS = {
     "textkin_binary": ("word2vec.bin", "textkin, word2vec binary"),
     "gensim_binary": ("word2vec.bin", "gensim, word2vec binary"),
 }
-PEERS = {"textkin_binary": "gensim_binary"}  # everything else is divided by gensim_text
+PEERS = {"textkin_binary": "gensim_binary"}  # denominator: gensim_text for the text file
 
 
 # ---------------------------------------------------------------------- files
@@ -63,7 +63,7 @@ def make_files(folder: Path, count: int, dimension: int) -> None:
 
 
 def load(name: str, path: Path) -> tuple[list[str], np.ndarray]:
-    """Do what is timed."""
+    """Run the timed part."""
     if name.startswith("gensim"):
         from gensim.models import KeyedVectors
 
@@ -85,15 +85,15 @@ def load(name: str, path: Path) -> tuple[list[str], np.ndarray]:
 
 
 def report(seconds: float) -> None:
-    """Print the time and the peak of memory, before the answer is looked at."""
-    # not ru_maxrss, which a process inherits from the one that started it
+    """Print time and peak memory, before the result is used."""
+    # VmHWM, because a process inherits ru_maxrss from its parent.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(status.split("VmHWM:", 1)[1].split()[0]) * 1024
     print(json.dumps({"seconds": seconds, "peak_bytes": peak}))
 
 
 def child(name: str, path: Path) -> None:
-    """Load, and print a summary of the answer too."""
+    """Load, and print a summary of the result too."""
     if name == "textkin_first_time":
         path.with_name(path.name + ".textkin").unlink(missing_ok=True)
     words, matrix = load(name, path)
@@ -103,7 +103,7 @@ def child(name: str, path: Path) -> None:
 
 
 def run(name: str, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
-    """Run one contender in a process of its own."""
+    """Run one contender in its own process."""
     path = folder / CONTENDERS[name][0]
     done = subprocess.run(
         [sys.executable, __file__, "--child", name, str(path)],
@@ -121,12 +121,12 @@ def run(name: str, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
 
 
 def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[str, float]]]:
-    """Return time and memory of each contender in each round; stop if answers differ."""
-    from pairs import turn  # here, because a child must not pay for what it imports
+    """Return time and memory of each contender in each round; stop if results differ."""
+    from pairs import turn  # imported here, so that children do not pay for it
 
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for number in range(rounds):
-        # the second time needs a first
+        # A second load needs a first one.
         order = turn([name for name in names if "time" not in name], number)
         place = number % (len(order) + 1)
         order[place:place] = [name for name in CONTENDERS if "time" in name]
@@ -140,13 +140,13 @@ def measure(names: list[str], folder: Path, rounds: int) -> dict[str, list[dict[
                 answer["sums"], expected["sums"], rtol=1e-7, atol=1e-4
             )
             if not equal:
-                sys.exit(f"vector_loading.py: {name} loads something else; nothing is reported.")
+                sys.exit(f"vector_loading.py: {name} loads other vectors; no result is written.")
             print(f"round {number + 1}: {name} {measured['seconds']:.3f} s", file=sys.stderr)
     return found
 
 
 def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, object]:
-    """Return medians, quartiles, ratios and every round."""
+    """Return medians, quartiles, ratios, and every round."""
     from pairs import spread
 
     seconds = {name: np.array([one["seconds"] for one in rows]) for name, rows in found.items()}
@@ -156,7 +156,7 @@ def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, object]:
             "what": CONTENDERS[name][1],
             "seconds": spread(seconds[name]),
             "peak_megabytes": round(float(np.median([one["peak_bytes"] for one in rows])) / 1e6),
-            "rounds": [round(one["seconds"], 4) for one in rows],
+            "rounds": [round(one["seconds"], 6) for one in rows],
         }
         peer = PEERS.get(name, "gensim_text")
         if peer in seconds and name.startswith("textkin"):
@@ -180,7 +180,7 @@ def table(result: dict) -> str:
 
 
 def main() -> None:
-    """Measure, write the numbers and print the table."""
+    """Measure, write the numbers, and print the table."""
     if sys.argv[1:2] == ["--child"]:
         child(sys.argv[2], Path(sys.argv[3]))
         return
@@ -189,10 +189,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="a small file, one round: a try")
-    parser.add_argument("--words", type=positive, help="400,000; quick: 5,000")
+    parser.add_argument("--quick", action="store_true", help="run on a small file, one round")
+    parser.add_argument("--words", type=positive, help="words (default: 400,000, --quick: 5,000)")
     parser.add_argument("--dimension", type=positive, default=300)
-    parser.add_argument("--rounds", type=positive, help="5; quick: 1")
+    parser.add_argument("--rounds", type=positive, help="rounds (default: 5, --quick: 1)")
     parser.add_argument("--out", type=Path, default=RESULTS / "vector_loading.json")
     arguments = parser.parse_args()
     words = arguments.words or (5_000 if arguments.quick else 400_000)

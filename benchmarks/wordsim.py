@@ -1,8 +1,8 @@
-"""How well the built-in vectors rank word pairs, and what one byte a number cost.
+"""Quality of the built-in vectors on word pairs, and the loss by one byte per number.
 
-Spearman's rank correlation between the cosine of two words and how alike people found them,
-over the pairs whose words are all among the built-in ones. Run in the repository root, where
-textkin is installed::
+The measure is the Spearman correlation between the cosine of two words and human judgments of their
+similarity, over the pairs whose words are both in the built-in vectors. Run in the repository root,
+with textkin installed::
 
     python benchmarks/wordsim.py
 """
@@ -14,19 +14,20 @@ from pathlib import Path
 import numpy as np
 from environment import DATA, RESULTS, describe
 
-from textkin.vectors import WordVectors, read_word_pairs
+from textkin.evaluate import read_word_pairs, word_pairs
+from textkin.vectors import WordVectors
 
 RESULT = RESULTS / "wordsim.json"
 COLUMNS = {
-    "float": "source, unquantised",
+    "float": "source, not quantized",
     "int8": "built-in, int8",
     "int8_without_3": "int8, without_components(3)",
     "int8_unit_without_3": "int8, unit(), without_components(3)",
 }
 
 
-def read_unquantised(data: Path, n_words: int) -> WordVectors:
-    """Return the source of the built-in vectors as float32, the same words."""
+def read_unquantized(data: Path, n_words: int) -> WordVectors:
+    """Return the source of the built-in vectors as float32, with the same words."""
     with np.load(data / "vectors" / "glove6b-100d.npz", allow_pickle=False) as arrays:
         words = arrays["words"].tobytes().decode("utf-8").split("\n")[:n_words]
         return WordVectors(words, arrays["vectors"][:n_words])
@@ -36,14 +37,14 @@ def measure(data: Path) -> list[dict[str, object]]:
     """Return one row of numbers for each set of pairs."""
     builtin = WordVectors.builtin()
     versions = {
-        "float": read_unquantised(data, len(builtin)),
+        "float": read_unquantized(data, len(builtin)),
         "int8": builtin,
         "int8_without_3": builtin.without_components(3),
         "int8_unit_without_3": builtin.unit().without_components(3),
     }
     rows: list[dict[str, object]] = []
     for name, pairs in read_word_pairs(data / "wordsim" / "wordsim.tsv.gz").items():
-        scores = {key: vectors.evaluate_pairs(pairs) for key, vectors in versions.items()}
+        scores = {key: word_pairs(vectors, pairs) for key, vectors in versions.items()}
         covered = scores["int8"].covered
         found = {key: score.spearman for key, score in scores.items()}
         rows.append({"set": name, "pairs": len(pairs), "covered": covered, **found})
@@ -63,7 +64,7 @@ def table(rows) -> str:
 
 
 def main() -> None:
-    """Print the table; write the numbers, the machine and the versions."""
+    """Print the table, and write numbers, machine, and versions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--result", type=Path, default=RESULT)
@@ -72,7 +73,7 @@ def main() -> None:
     print(table(rows))
     report = {
         "command": "python benchmarks/wordsim.py",
-        "measure": "Spearman correlation of cosines with human judgements",
+        "measure": "Spearman correlation of cosines with human judgments",
         **describe("numpy", "scipy"),
         "rows": rows,
     }

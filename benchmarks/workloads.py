@@ -1,9 +1,9 @@
-"""Pairs of documents to measure on: three synthetic corpora and three real ones.
+"""Pairs of documents: three synthetic corpora and three real ones.
 
 The synthetic corpora share 30,000 words with unit vectors of 300 dimensions. The vectors have a
-decaying spectrum and topics, as trained ones do; words are drawn by Zipf's law, in part from the
-document's topics; the number of different words in a document is lognormal. Everything follows
-from a seed. Run it to see the sizes::
+decaying spectrum and topics, like trained ones. Words are sampled by Zipf's law, in part from the
+document's topics; the number of distinct words in a document is lognormal. Everything follows from
+a seed. To print the sizes::
 
     python benchmarks/workloads.py
 """
@@ -23,17 +23,17 @@ from textkin import BagOfWords, WordVectors
 
 SEED = 7
 N_WORDS, DIMENSION = 30_000, 300
-N_TOPICS, N_SECTIONS = 500, 20  # topics lie in sections, equally many in each
+N_TOPICS, N_SECTIONS = 500, 20  # topics are divided into sections of equal size
 TOPICS_PER_SECTION = N_TOPICS // N_SECTIONS
 TOPICS_PER_DOCUMENT = 3
-SHARES = (0.4, 0.3, 0.3)  # of tokens: from all words, from the section, from a topic
+SHARES = (0.4, 0.3, 0.3)  # fractions of tokens: from all words, from the section, from a topic
 
 Generator = np.random.Generator
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many different words documents have: lognormal, cut to `shortest` ... `longest`."""
+    """Lognormal distribution of distinct words, clipped to `shortest` ... `longest`."""
 
     mean: float
     sigma: float
@@ -41,7 +41,7 @@ class Lengths:
     shortest: int = 2
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.int64]:
-        """Return the number of different words of `count` documents."""
+        """Sample the numbers of distinct words of `count` documents."""
         drawn = rng.lognormal(np.log(self.mean) - self.sigma**2 / 2, self.sigma, count)
         return np.clip(np.rint(drawn), self.shortest, self.longest).astype(np.int64)
 
@@ -51,7 +51,7 @@ SYNTHETIC = {
     "reut": Lengths(mean=37, sigma=0.75, longest=500),
     "twit": Lengths(mean=10, sigma=0.45, longest=60),
 }
-# The data set, and the file of its vectors; None: the built-in ones, GloVe of 100 dimensions.
+# Data set, and file of its vectors; None: the built-in ones, GloVe with 100 dimensions.
 REAL = {
     "r8": ("r8", None),
     "20news": ("20news", None),
@@ -70,11 +70,11 @@ class Pairs:
     Attributes
     ----------
     name : str
-        The workload.
+        Workload.
     words : tuple of str
-        The word of each column.
+        Word of each column.
     vectors : ndarray of shape (n_words, d), float32
-        Unit vectors, one a column.
+        Unit vectors, one per column.
     first, second : csr_array of shape (n_pairs, n_words), float64
         Counts of words; no document is empty.
     """
@@ -89,11 +89,11 @@ class Pairs:
         return self.first.shape[0]
 
     def unique_words(self) -> NDArray[np.int64]:
-        """Return the number of different words of each document, both sides."""
+        """Return the number of distinct words of each document, both sides."""
         return np.concatenate([np.diff(self.first.indptr), np.diff(self.second.indptr)])
 
     def tokens(self, side: sparse.csr_array) -> list[list[str]]:
-        """Return the documents of one side as lists of words, each as often as it counts."""
+        """Return the documents of one side as lists of words, repeated by their counts."""
         return [
             np.repeat([self.words[i] for i in columns], counts.astype(int)).tolist()
             for columns, counts in documents(side)
@@ -101,7 +101,7 @@ class Pairs:
 
 
 def documents(bags: sparse.csr_array) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-    """Give the columns and the counts of each row."""
+    """Yield the columns and the counts of each row."""
     for start, stop in zip(bags.indptr[:-1], bags.indptr[1:], strict=True):
         yield bags.indices[start:stop], bags.data[start:stop]
 
@@ -110,14 +110,14 @@ def documents(bags: sparse.csr_array) -> Iterator[tuple[NDArray[np.int32], NDArr
 
 
 class Draw:
-    """Draws some words with given weights.
+    """Sampler of words with given weights.
 
     Attributes
     ----------
     words : ndarray of int64
-        Those that it draws from.
+        Words to sample from.
     cumulated : ndarray of float64
-        The share of each word and of all before it; the last one is 1.
+        Cumulative share of each word; the last one is 1.
     """
 
     def __init__(self, words: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
@@ -125,17 +125,17 @@ class Draw:
         self.cumulated = np.cumsum(weights) / weights.sum()
 
     def __call__(self, rng: Generator, count: int) -> NDArray[np.int64]:
-        """Return `count` words."""
+        """Sample `count` words."""
         found = np.searchsorted(self.cumulated, rng.random(count))
         return self.words[np.minimum(found, len(self.words) - 1)]
 
 
 class Language:
-    """The words of the synthetic corpora: where they lie and how they are drawn."""
+    """Words of the synthetic corpora: their vectors and their sampling."""
 
     def __init__(self, seed: int = SEED) -> None:
         rng = np.random.default_rng([seed, 0])
-        topic = rng.integers(N_TOPICS, size=N_WORDS)  # of each word
+        topic = rng.integers(N_TOPICS, size=N_WORDS)  # topic of each word
         self.vectors = _vectors(rng, topic)
         frequency = 1 / (rng.permutation(N_WORDS) + 2.7)
         self.anything = Draw(np.arange(N_WORDS), frequency)
@@ -143,7 +143,7 @@ class Language:
         self.topics = _draws(topic, N_TOPICS, frequency**0.8)
 
     def bags(self, rng: Generator, lengths: NDArray[np.int64]) -> sparse.csr_array:
-        """Return documents with so many different words each."""
+        """Return documents with the given numbers of distinct words."""
         drawn = [self._document(rng, length) for length in lengths]
         columns, counts = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
         indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -152,7 +152,7 @@ class Language:
         )
 
     def _document(self, rng: Generator, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Draw tokens until one more would be a word too many; return words and counts."""
+        """Sample tokens until the number of words is reached; return words and counts."""
         section = rng.integers(N_SECTIONS)
         topics = section * TOPICS_PER_SECTION + rng.integers(
             TOPICS_PER_SECTION, size=TOPICS_PER_DOCUMENT
@@ -196,7 +196,7 @@ def _vectors(rng: Generator, topic: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def _draws(group: NDArray[np.int64], count: int, weights: NDArray[np.float64]) -> list[Draw]:
-    """Return for each group of words how to draw from it."""
+    """Return a sampler for each group of words."""
     members = [np.flatnonzero(group == number) for number in range(count)]
     return [Draw(words, weights[words]) for words in members]
 
@@ -204,18 +204,18 @@ def _draws(group: NDArray[np.int64], count: int, weights: NDArray[np.float64]) -
 def synthetic_pairs(
     name: str, n_pairs: int, *, seed: int = SEED, language: Language | None = None
 ) -> Pairs:
-    """Return pairs of a synthetic corpus; they depend on nothing but the arguments.
+    """Return pairs of a synthetic corpus, which depend only on the arguments.
 
     Parameters
     ----------
     name : {"news", "reut", "twit"}
-        The corpus.
+        Corpus.
     n_pairs : int
-        How many; twice as many documents are made.
+        Number of pairs; twice as many documents are made.
     seed : int, default=7
-        Where the random numbers start.
+        Random seed.
     language : Language, optional
-        The words, if they were already made (of the same seed).
+        Words made earlier with the same seed.
     """
     language = language or Language(seed)
     rng = np.random.default_rng([seed, 1 + list(SYNTHETIC).index(name)])
@@ -228,31 +228,31 @@ def synthetic_pairs(
 
 
 def real_pairs(name: str, n_pairs: int, *, seed: int = SEED) -> Pairs | None:
-    """Return random pairs of real documents, SMART stop words removed.
+    """Return random pairs of real documents, without SMART stop words.
 
     Parameters
     ----------
     name : str
-        The data set and its vectors: a key of `REAL`.
+        Data set and its vectors: a key of `REAL`.
     n_pairs : int
-        How many; no document is in two of them, so there may be fewer.
+        Number of pairs; no document is in two of them, so there may be fewer.
     seed : int, default=7
-        Where the random numbers start.
+        Random seed.
 
     Returns
     -------
     Pairs or None
-        None, with a line on stderr that says why, where the data set is not beside the checkout.
+        None, with a reason on standard error, if the data set is not next to the checkout.
     """
     corpus, words = REAL[name]
     path = DATA / "classification" / f"{corpus}.jsonl.gz"
     if not path.is_file():
-        print(f"{name} is left out: the shared data sets are not here.", file=sys.stderr)
+        print(f"{name} is skipped: the shared data sets are missing.", file=sys.stderr)
         return None
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     order = np.random.default_rng([seed, 0]).permutation(len(texts))
-    vectors = (WordVectors.builtin() if words is None else _stored_vectors(words)).unit()
+    vectors = (WordVectors.builtin() if words is None else _vector_store(words)).unit()
     counter = BagOfWords(vocabulary=vectors, lowercase=False)
     spare = 2 * n_pairs + 100  # some documents have no word with a vector
     bags = counter.transform([texts[i] for i in order[:spare]]).astype(np.float64)
@@ -261,21 +261,21 @@ def real_pairs(name: str, n_pairs: int, *, seed: int = SEED) -> Pairs | None:
     return Pairs(name, vectors.words, vectors.matrix, bags[:n_pairs], bags[n_pairs : 2 * n_pairs])
 
 
-def _stored_vectors(name: str) -> WordVectors:
+def _vector_store(name: str) -> WordVectors:
     with np.load(DATA / "vectors" / f"{name}.npz") as stored:
         words = stored["words"].tobytes().decode().split("\n")
         return WordVectors(words, stored["vectors"].astype(np.float32))
 
 
 def load_pairs(name: str, n_pairs: int, language: Language | None = None) -> Pairs | None:
-    """Return the pairs of any workload; None where its data are not here."""
+    """Return the pairs of any workload, or None if its data are missing."""
     if name in SYNTHETIC:
         return synthetic_pairs(name, n_pairs, language=language)
     return real_pairs(name, n_pairs)
 
 
 def main() -> None:
-    """Print how many different words the documents have."""
+    """Print the numbers of distinct words of the documents."""
     language = Language()
     for name in NAMES:
         pairs = load_pairs(name, 2000, language)

@@ -1,4 +1,4 @@
-"""Count words in texts of any script: n-grams, phrases, a tokeniser of one's own, order kept."""
+"""Count words in texts of any script: n-grams, phrases, a custom tokenizer, word order."""
 
 import re
 
@@ -24,5 +24,5 @@ own = tk.BagOfWords(None, tokenizer=re.compile(r"[^\s.,;]+"), lowercase=False)
 print("split at spaces and commas:", own.words("state-of-the-art C++, e.g. templates"))
 
 tokens = counting.tokens(TEXTS)
-print("in their order, as numbers:", tokens[0].tolist())
+print("in order, as word IDs:", tokens[0].tolist())
 print("and back:", tokens.words(0))

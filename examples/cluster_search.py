@@ -1,6 +1,6 @@
-"""One index on many workers: built from files, searched exactly, joined to Parquet.
+"""Build an index on many workers, search it exactly, and join it to Parquet.
 
-    python examples/cluster_search.py                                # two processes of this machine
+    python examples/cluster_search.py                                # two local processes
     python examples/cluster_search.py --scheduler tcp://10.0.0.1:8786 --folder /shared/demo
 
 The folder must be reachable under the same path on every worker.
@@ -23,7 +23,7 @@ THINGS = (
 
 
 def write_files(folder: Path) -> None:
-    """Write some files, as they might come from anywhere."""
+    """Write example files."""
     rng = random.Random(0)
     folder.mkdir(parents=True)
     for number in range(60):
@@ -33,38 +33,39 @@ def write_files(folder: Path) -> None:
 
 
 def main(folder: Path, client: "distributed.Client") -> None:
-    """Build, search and join; all but the calls with `on` is as without a cluster."""
+    """Build, search, and join; only calls with `executor` differ from an ordinary index."""
     write_files(folder / "files")
     workers = client.nthreads()
     print(f"{len(workers)} workers, {sum(workers.values())} threads")
 
-    # Workers read and count files; this process writes what they send.
+    # Workers read and count files; this process writes the results.
     with tk.Index.create(folder / "demo.kin") as index:
-        print("add:", index.add(tk.read(folder / "files"), on=client))
-        index.compact()  # makes a segment of them, which thousands of documents do by themselves
+        print("add:", index.add(tk.read(folder / "files"), executor=client))
+        index.compact()  # builds a segment, as thousands of documents would
 
-        # Workers open the segments by their paths. Any filter, page or feedback works as always.
+        # Workers open the segments by their paths. Filters, pages, and feedback work as usual.
         spread = ClusterRanking("wmd", client, memory="256MB")
-        hits = index.search("a kitten in bed", k=3, by=spread)
+        hits = index.search("a kitten in bed", k=3, ranking=spread)
         for hit in hits:
             print(f"  {hit.score:.3f}  {hit.id}  {hit.snippet(40)}")
-        alone = index.search("a kitten in bed", k=3, by="wmd")
+        alone = index.search("a kitten in bed", k=3, ranking="wmd")
         print("the same as in one process:", hits.ids == alone.ids)
-        print("to the last bit:", hits.scores.tobytes() == alone.scores.tobytes())
+        print("bit-identical scores:", hits.scores.tobytes() == alone.scores.tobytes())
 
-        # Many queries, or all near pairs: to Parquet, in parts. Run again, it goes on behind them.
+        # Many queries, or all near pairs, go to Parquet in parts. A second run resumes after
+        # them.
         queries = ["shares and profits", "loud guitars", "dogs that bark"]
-        found = index.join(queries, folder / "neighbours", k=2, on=client)
-        near = index.near_pairs(1.0, folder / "pairs", on=client)
-        print(f"{found.rows} neighbours of {len(queries)} queries, {near.rows} near pairs")
-        again = index.join(queries, folder / "neighbours", k=2, on=client)
-        print("made when it is run again:", again.made)
+        found = index.join(queries, folder / "neighbors", k=2, executor=client)
+        near = index.near_pairs(1.0, folder / "pairs", executor=client)
+        print(f"{found.rows} neighbors of {len(queries)} queries, {near.rows} near pairs")
+        again = index.join(queries, folder / "neighbors", k=2, executor=client)
+        print("parts written by a second run:", again.made)
 
 
-if __name__ == "__main__":  # processes of a local cluster begin by importing this file
+if __name__ == "__main__":  # processes of a local cluster import this file first
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scheduler", help="the address of a Dask scheduler")
-    parser.add_argument("--folder", type=Path, help="an empty folder that all workers see")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler")
+    parser.add_argument("--folder", type=Path, help="empty folder that all workers see")
     arguments = parser.parse_args()
     try:
         import distributed

@@ -1,4 +1,4 @@
-"""Groups of words: directions in a space of word vectors that many words share.
+"""Group words by the directions of their vectors.
 
 python examples/cluster_words.py
 """
@@ -8,7 +8,7 @@ import numpy as np
 import textkin as tk
 from textkin.text import smart_words
 
-# Frequent words of letters, whose nearness is the cosine of their vectors.
+# Frequent alphabetic words; the cosine of their vectors measures similarity.
 vectors = tk.WordVectors.builtin()
 ignored = smart_words()
 rows = [
@@ -19,16 +19,16 @@ rows = [
 words = np.array([vectors.words[row] for row in rows])
 matrix = vectors.matrix[rows]
 
-mixture = tk.VonMisesFisherMixture(15, tol=1e-3, random_state=0).fit(matrix)
+mixture = tk.models.VonMisesFisherMixture(15, tol=1e-3, random_state=0).fit(matrix)
 print(f"{len(words)} words, mean log-likelihood {mixture.score(matrix):.1f}\n")
 print("share  kappa  words nearest to the mean of the component")
-nearness = tk.similarities(mixture.means_, matrix)
+nearness = tk.pairwise_similarities(mixture.means_, matrix)
 for component in np.argsort(-mixture.weights_):
     best = words[np.argsort(-nearness[component])[:8]]
     share, kappa = mixture.weights_[component], mixture.kappas_[component]
     print(f"{share:5.1%} {kappa:6.1f}  {', '.join(best)}")
 
-# A word belongs to several groups in parts.
+# A word can belong to several groups.
 row = vectors.words.index("bank")
 parts = mixture.predict_proba(vectors.matrix[[row]])[0]
 print("\n'bank' belongs to")

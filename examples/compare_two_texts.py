@@ -1,4 +1,4 @@
-"""How near are two texts, and why? The distance, its flow, its bounds and its proof."""
+"""Compare two texts: the distance, its flow, its bounds, and its proof."""
 
 import textkin as tk
 
@@ -16,9 +16,9 @@ for move in found.moves:
 bounds = found.bounds
 print(f"bounds: centroid {bounds.centroid:.4f}, relaxed {bounds.relaxed:.4f}")
 
-verification = found.verify()  # checked in float64 without the solver; raises if it does not hold
+verification = found.verify()  # checked in float64 without the solver; raises if it fails
 print(f"proven to within {verification.gap:.1e}")
 
-# Words without a vector are left out; coverage says which.
+# Words without a vector are ignored; coverage lists them.
 [coverage] = mover.coverage(["The President greets Zaphod Beeblebrox"])
 print(f"coverage {coverage.share:.0%}, unknown: {sorted(coverage.unknown)}")

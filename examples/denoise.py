@@ -1,4 +1,4 @@
-"""What the words of a short text predict: a denoising autoencoder (mSDA).
+"""Predict the missing words of a short text with a denoising autoencoder (mSDA).
 
 python examples/denoise.py
 """
@@ -17,7 +17,7 @@ DOCUMENTS = [
 ]
 
 counter = tk.BagOfWords()
-weigh = tk.TfIdf(idf="one")  # counts of unit length: tanh is not saturated
+weigh = tk.TfIdf(idf="one")  # counts of unit length, so that tanh is not saturated
 bags = weigh.fit_transform(counter.fit_transform(DOCUMENTS))
 
 msda = tk.MSDA(noise=0.5, n_layers=1, include_input=False).fit(bags)
@@ -30,5 +30,5 @@ for text in ("nurse", "runway"):
 texts = ["nurse", "surgery", "runway"]
 query = weigh.transform(counter.transform(texts))
 print("\nCosine of 'nurse' with 'surgery' and 'runway', which share no word with it:")
-print("  words:", tk.similarities(query)[0, 1:].round(2))
-print("  MSDA: ", tk.similarities(msda.transform(query))[0, 1:].round(2))
+print("  words:", tk.pairwise_similarities(query)[0, 1:].round(2))
+print("  MSDA: ", tk.pairwise_similarities(msda.transform(query))[0, 1:].round(2))

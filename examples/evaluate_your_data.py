@@ -1,7 +1,7 @@
-"""How good is it on my data: labelled texts, judged queries and scored pairs, read and measured.
+"""Compare methods on your data: labeled texts, judged queries, and scored pairs.
 
-The data are made here, tiny, in the formats that the readers take; put your own files in their
-place. See docs/evaluation.md.
+The script writes tiny files in the formats that the readers take. Put your own files in their
+place. See docs/evaluation.md; `textkin evaluate` does the same on the command line.
 
 python examples/evaluate_your_data.py
 """
@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-import numpy as np
+from sklearn.metrics import f1_score, zero_one_loss
 
 import textkin as tk
 from textkin import evaluate as ev
@@ -71,66 +71,51 @@ def write_data(folder: Path) -> None:
     (folder / "pairs.tsv").write_text("\n".join(rows) + "\n")
 
 
-def nearest_labels(distances: np.ndarray, labels: list[str]) -> list[str]:
-    """Return the label of the nearest document of each row."""
-    return [labels[column] for column in distances.argmin(axis=1)]
-
-
 def classify(folder: Path) -> None:
-    """Measure two distances by the label of the nearest neighbour, fold by fold."""
-    data = ev.read_labelled(folder / "labelled.jsonl")
-    print(data)
+    """Compare classifiers on labeled texts, fold by fold."""
+    data = ev.read_labeled(folder / "labelled.jsonl")
     print(ev.duplicate_counts(data))
-    right: dict[str, list[bool]] = {"words": [], "transport": []}
-    for train, test in data.splits:
-        known, asked = ([data.texts[row] for row in rows] for rows in (train, test))
-        labels, true = ([data.labels[row] for row in rows] for rows in (train, test))
-        counter = tk.BagOfWords().fit(known)
-        bags = (counter.transform(side) for side in (asked, known))
-        said = {
-            "words": nearest_labels(tk.distances(*bags, "euclidean"), labels),
-            "transport": nearest_labels(tk.WordMover().pairwise(asked, known), labels),
-        }
-        for name, found in said.items():
-            right[name] += [one == other for one, other in zip(found, true, strict=True)]
-    for name, found in right.items():
-        print(f"  {name:<10} accuracy {np.mean(found):.3f}")
-    print(f"  {ev.paired_randomisation(right['transport'], right['words'])}")
+    found = ev.evaluate_labels(data)
+    print(f"{found}\n")
+    for row, said in zip(data.splits[0][1], found.predictions["knn-wmd"][0], strict=True):
+        if said != data.labels[row]:
+            print(f"  knn-wmd says {said} of {data.texts[row]!r}")
 
 
 def retrieve(folder: Path) -> None:
-    """Measure two rankings of the documents of each query."""
-    data = ev.read_retrieval(folder / "news")
-    print(data)
-    names, texts = list(data.queries), list(data.queries.values())
-    counter = tk.BagOfWords().fit(data.documents)
-    bm25 = tk.BM25().fit(counter.transform(data.documents))
-    by_words = tk.similarities(
-        bm25.transform_queries(counter.transform(texts)),
-        bm25.transform(counter.transform(data.documents)),
-        "inner",
-    )
-    by_transport = -tk.WordMover().pairwise(texts, data.documents)
-    found = {}
-    for name, scores in {"BM25": by_words, "transport": by_transport}.items():
-        run = ev.as_run(names, data.ids, scores)
+    """Compare rankings on judged queries, and write their runs for other tools."""
+    found = ev.evaluate_search(folder / "news", rankings=["bm25", "tfidf", "wmd"])
+    print(f"{found}\n")
+    for name, run in found.runs.items():
         ev.write_run(folder / f"{name}.run", run, tag=name)
-        found[name] = ev.average_precision(data.qrels, run)
-        print(f"  {name:<10} {found[name]}")
-        print(f"  {'':<10} {ev.ndcg_at_k(data.qrels, run, 10)}")
-    print(f"  {ev.paired_t_test(found['transport'], found['BM25'])}")
+    print(f"  AP of each query by wmd: {found.queries['wmd']['map'].values}")
 
 
 def score_pairs(folder: Path) -> None:
-    """Measure how well a similarity of sentences follows people."""
-    data = ev.read_pairs(folder / "pairs.tsv")
-    mover = tk.WordMover()
-    scores = [
-        -mover.distance(one, other) for one, other in zip(data.first, data.second, strict=True)
-    ]
-    print(data)
-    print(f"  Pearson {ev.pearson(data.gold, scores):.3f}")
-    print(f"  Spearman {ev.spearman(data.gold, scores):.3f}")
+    """Compare similarities with human scores; one method is a function."""
+
+    def shared_words(first: list[str], second: list[str]) -> list[float]:
+        sides = [[set(tk.text.tokenize(text)) for text in texts] for texts in (first, second)]
+        return [len(one & other) / len(one | other) for one, other in zip(*sides, strict=True)]
+
+    methods = {"wmd": "wmd", "pooling": "pooling", "shared words": shared_words}
+    print(ev.evaluate_pairs(folder / "pairs.tsv", methods=methods))
+
+
+def measure_your_own(folder: Path) -> None:
+    """Measure any other classifier by its predictions, and test the difference."""
+    data = ev.read_labeled(folder / "labelled.jsonl").with_random_splits(1, test=0.5)
+    train, test = data.splits[0]
+    true = [data.labels[row] for row in test]
+    right = {}
+    for vote in ("majority", "distance"):
+        classifier = tk.NearestNeighborClassifier(n_neighbors=3, vote=vote)
+        classifier.fit([data.texts[row] for row in train], [data.labels[row] for row in train])
+        said = classifier.predict([data.texts[row] for row in test]).tolist()
+        right[vote] = [one == other for one, other in zip(said, true, strict=True)]
+        error, f1 = zero_one_loss(true, said), f1_score(true, said, average="macro")
+        print(f"  {vote:<9} error {error:.3f}, macro-F1 {f1:.3f}")
+    print(f"  {ev.paired_randomization(right['distance'], right['majority'])}")
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -138,3 +123,4 @@ with tempfile.TemporaryDirectory() as name:
     classify(Path(name))
     retrieve(Path(name))
     score_pairs(Path(name))
+    measure_your_own(Path(name))

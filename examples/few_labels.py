@@ -1,7 +1,7 @@
-"""Factors from all texts, a classifier from a few labels: PLSA and its Fisher kernel.
+"""Train factors on all texts and a classifier on a few labels: PLSA and its Fisher kernel.
 
-The texts are the docstrings of the standard library; what is asked is whether one is about
-numbers and dates, or about networks and mail.
+The texts are the docstrings of the standard library. The classes are numbers and dates, and
+networks and mail.
 
 python examples/few_labels.py
 """
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 import textkin as tk
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
 KINDS = {
     "decimal": 0, "fractions": 0, "statistics": 0, "datetime": 0, "random": 0, "calendar": 0,
@@ -27,7 +27,7 @@ plsa = tk.PLSA(8, random_state=0).fit(bags)
 print(f"{bags.shape[0]} texts; the words of four of eight factors:\n")
 print(plsa.topics(counter.vocabulary_, n_words=6)[:4])
 
-# The model sees every text and no label; the classifier sees a few labels.
+# The model sees all texts and no label; the classifier sees a few labels.
 kernel = tk.FisherKernel([1, 8], normalize=True, random_state=0).fit(bags)
 rows = {"words": tk.TfIdf("sklearn").fit_transform(bags), "kernel": kernel.transform(bags)}
 random = np.random.default_rng(0)
@@ -40,7 +40,7 @@ for _ in range(20):
     for name, features in rows.items():
         classifier = LinearSVC(random_state=0).fit(features[known], labels[known])
         right[name].append(classifier.score(features[others], labels[others]))
-# On so few and so short texts the two are about as good; docs/topic-models.md has a large set.
-print(f"\nRight with {LABELS_OF_EACH} labels of each kind, mean of 20 draws:")
+# With few and short texts, both are about equal; docs/topic-models.md has a large set.
+print(f"\nAccuracy with {LABELS_OF_EACH} labels per class, mean of 20 samples:")
 for name, scores in right.items():
     print(f"  {name}: {100 * np.mean(scores):.0f} %")

@@ -1,4 +1,4 @@
-"""Documents as Fisher vectors: which way their words pull the components of a mixture.
+"""Represent documents as Fisher vectors: gradients of a mixture over word vectors.
 
 python examples/fisher_vectors.py
 """
@@ -17,16 +17,16 @@ TEXTS = [
 ]
 NEW = ["Journalists question the chancellor", "A quartet plays jazz", "A storm with heavy rain"]
 
-for model in ("vmf", "gmm"):
-    fisher = tk.FisherVector(n_components=3, model=model, random_state=0).fit(TEXTS)
-    cosines = tk.similarities(fisher.transform(NEW), fisher.transform(TEXTS))
+for mixture in ("vmf", "gmm"):
+    fisher = tk.FisherVector(n_components=3, mixture=mixture, random_state=0).fit(TEXTS)
+    cosines = tk.pairwise_similarities(fisher.transform(NEW), fisher.transform(TEXTS))
     print(f"{type(fisher.mixture_).__name__}: {len(fisher.get_feature_names_out())} numbers a text")
     for text, row in zip(NEW, cosines, strict=True):
         print(f"  {text} -> {TEXTS[row.argmax()]} ({row.max():.2f})")
 
-# On word vectors of LSI, learnt from the texts themselves.
+# Word vectors of LSI, trained on the texts themselves.
 counter = tk.BagOfWords("smart")
 lsi = tk.LSI(4, random_state=0).fit(tk.TfIdf().fit_transform(counter.fit_transform(TEXTS)))
 words = lsi.word_vectors(counter.vocabulary_)
-vectors = tk.FisherVector(words, 2, random_state=0).fit_transform(TEXTS)
+vectors = tk.FisherVector(2, vectors=words, random_state=0).fit_transform(TEXTS)
 print(f"on LSI: {vectors.shape[1]} numbers a text")

@@ -1,13 +1,13 @@
-"""The exact search with its bounds on a device: the same answers, whatever it runs on.
+"""Run an exact search with its bounds on a GPU: the results are the same as on the CPU.
 
-Takes a CUDA GPU if torch sees one, and tensors of the processor otherwise (slower than the core;
-it shows that the answers are the same). Needs ``pip install 'textkin[torch]'``.
+The example uses a CUDA GPU if torch finds one, otherwise torch tensors on the CPU (slower than the
+core, but enough to compare results). Needs ``pip install 'textkin[torch]'``.
 """
 
 import time
 
 from textkin import WordMover
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
 
 def main() -> None:
@@ -23,15 +23,15 @@ def main() -> None:
     answers = {}
     for where in (None, device):
         mover = WordMover(device=where, n_jobs=-1, empty="inf").fit(texts)
-        mover.search(queries[:1], k=3)  # the first call prepares
+        mover.search(queries[:1], k=3)  # warm-up
         began = time.perf_counter()
         found = mover.search(queries, k=3)
         print(f"device={where!r}: {1e3 * (time.perf_counter() - began):.1f} ms")
         answers[where] = found
     assert (answers[None].indices == answers[device].indices).all()
     assert (answers[None].distances == answers[device].distances).all()
-    print("Same documents, same distances, to the last bit:")
-    for query, (rows, distances) in zip(queries, answers[device], strict=True):
+    print("Same documents, bit-identical distances:")
+    for query, (distances, rows) in zip(queries, answers[device], strict=True):
         print(f"\n{query}")
         for row, distance in zip(rows, distances, strict=True):
             print(f"  {distance:.3f}  {texts[row].split(chr(10))[0][:70]}")

@@ -1,7 +1,7 @@
-"""Contextual tokens: MaxSim and exact transport, which tokens meet, and what it all proves.
+"""Compare contextual tokens by MaxSim and exact transport, with alignments and proofs.
 
-Needs a sentence encoder; see minilm.py, beside this file, for what to install. Without it the
-example says so and ends.
+Needs a sentence encoder: minilm.py in this folder lists the packages to install. Without it, the
+example prints a message and ends.
 """
 
 from minilm import open_or_leave
@@ -13,7 +13,7 @@ model = open_or_leave()
 
 
 def documents(texts: list[str]) -> list[tk.TokenVectors]:
-    """Encode texts: the vector of each token in its context, with the token to show."""
+    """Encode texts: the vector of each token in its context, with the token as text."""
     kept = (encoded.words() for encoded in model.encode(texts))
     return [tk.TokenVectors(each.vectors, tokens=each.tokens) for each in kept]
 
@@ -33,35 +33,35 @@ texts = [
 queries = ["Borrowing money becomes more expensive", "A cat naps on a settee"]
 corpus, asked = documents(texts), documents(queries)
 
-# Each token of a query meets its nearest token of a document: ColBERT's late interaction.
+# Each token of a query matches its nearest token of a document: ColBERT's late interaction.
 mover = tk.TokenMover(n_jobs=-1).fit(corpus)
-indices, scores = mover.search_max_sim(asked, k=3)
-for query, row, values in zip(queries, indices, scores, strict=True):
+similar = mover.search_max_sim(asked, k=3)
+for query, (scores, row) in zip(queries, similar, strict=True):
     print(f"{query}, by MaxSim:")
-    for i, score in zip(row, values, strict=True):
+    for score, i in zip(scores, row, strict=True):
         print(f"  {score:.3f}  {texts[i]}")
 
-# Exact transport: the tokens of the document must be met, too. With the proof.
+# Exact transport: the tokens of the document must be matched too. With the proof.
 found = mover.search(asked, k=3)
-for query, (row, distances) in zip(queries, found, strict=True):
+for query, (distances, row) in zip(queries, found, strict=True):
     print(f"{query}, by exact transport:")
     for i, distance in zip(row, distances, strict=True):
         print(f"  {distance:.3f}  {texts[i]}")
 print(found.certificate(0).verify())
 
-# Why: which token goes where, and at what cost.
+# The alignment of the tokens, with costs.
 best = int(found.indices[1, 0])
 why = mover.explain(asked[1], corpus[best])
 print(why)
 print(why.verify())
 
-# Rare tokens may weigh more: the idf of the corpus, for transport, MaxSim and BERTScore alike.
-idf = tk.TokenIdf().fit(corpus)
+# The idf of the corpus gives rare tokens more weight, in transport, MaxSim, and BERTScore.
+idf = tk.weighting.TokenIdf().fit(corpus)
 weighed, question = idf.transform(corpus), idf.transform(asked)
 print("MaxSim by idf:", max_sim(question, weighed).argmax(axis=1))
 score = bert_score(question[1:], [weighed[best]])
 print(f"BERTScore: P {score.precision[0]:.3f}, R {score.recall[0]:.3f}, F {score.f1[0]:.3f}")
 
-# As MoverScore: pairs of neighbouring tokens, by Euclidean distance.
+# As in MoverScore: pairs of adjacent tokens, by Euclidean distance.
 pairs = tk.TokenMover("euclidean", unit=True)
 print(f"bigrams: {pairs.distance(question[1].ngrams(2), weighed[best].ngrams(2)):.3f}")

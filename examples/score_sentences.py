@@ -1,13 +1,13 @@
-"""How similar are two sentences? WTMF, learnt from definitions, with the paper's recipe.
+"""Score the similarity of sentences with WTMF, trained on definitions.
 
-Without arguments it learns from the docstrings of the standard library, in some seconds::
+Without arguments, it trains on the docstrings of the standard library, in some seconds::
 
     python examples/score_sentences.py
     python examples/score_sentences.py "Remove a folder." "Delete a directory tree."
 
-With the shared data sets it learns from WordNet, GCIDE, the Brown corpus and the training pairs of
-STS 2012 (some minutes), can keep the model in a folder, and score a file of pairs, two sentences a
-line with a tab between them (the scores go before them)::
+With the shared data sets, it trains on WordNet, GCIDE, the Brown corpus, and the training pairs of
+STS 2012 (some minutes). It can save the model in a folder, and score a file of pairs, two sentences
+per line with a tab between them (each score is printed before its pair)::
 
     python examples/score_sentences.py --data ../shared/data --save sentences.model
     python examples/score_sentences.py --load sentences.model --pairs pairs.tsv
@@ -26,7 +26,7 @@ import numpy as np
 
 import textkin as tk
 from textkin.exceptions import VocabularyWarning
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
 PAIRS = [
     ("Delete a file.", "Remove the file."),
@@ -35,13 +35,13 @@ PAIRS = [
     ("Open a connection to the server.", "Connect the socket to the host."),
     ("Open a connection to the server.", "Compute the median of the data."),
 ]
-REGULARIZATION = 20  # the paper's, for weights of about 5 to 10 and many texts
+REGULARIZATION = 20  # the value of Guo and Diab, for weights of about 5 to 10 and many texts
 WORD_CLASSES = {"n", "v", "a", "adj", "adv"}
 
 
 @dataclass
 class SentenceModel:
-    """Text to lemmas to tf-idf weights to vectors of WTMF."""
+    """Pipeline from text to lemmas, tf-idf weights, and WTMF vectors."""
 
     counter: tk.BagOfWords
     weighting: tk.TfIdf
@@ -49,15 +49,13 @@ class SentenceModel:
 
     @classmethod
     def learn(cls, texts: Sequence[str], n_components: int) -> "SentenceModel":
-        """Learn from texts, with the recipe of the paper; docs/sentences.md has the reasons."""
-        # No stop words are left out, words that occur once are; weights keep their lengths.
-        counter = tk.BagOfWords(None, normalize="wordnet", min_count=2)
+        """Train on texts, with the recipe of Guo and Diab; docs/sentences.md explains it."""
+        # Stop words are kept, words that occur once are dropped; weights are not normalized.
+        counter = tk.BagOfWords(None, normalizer="wordnet", min_count=2)
         weighting = tk.TfIdf("wtmf", norm=None, keep_zeros=True)
         weights = weighting.fit_transform(counter.fit_transform(texts))
         wtmf = tk.WTMF(n_components, regularization=REGULARIZATION, max_iter=10, random_state=0)
-        print(
-            f"Learning from {len(texts):,} texts, {weights.shape[1]:,} words ", end="", flush=True
-        )
+        print(f"Training on {len(texts):,} texts, {weights.shape[1]:,} words ", end="", flush=True)
         wtmf.fit(weights, progress=lambda done, total: print(".", end="", flush=True))
         print()
         return cls(counter, weighting, wtmf)
@@ -70,7 +68,7 @@ class SentenceModel:
         return self.wtmf.paired(one, other)
 
     def save(self, folder: Path) -> None:
-        """Write the words, the weighting and the model into a new folder."""
+        """Write the words, the weighting, and the model into a new folder."""
         folder.mkdir(parents=True)
         words = "\n".join(self.counter.vocabulary_)
         (folder / "words.txt").write_text(words + "\n", encoding="utf-8")
@@ -79,18 +77,18 @@ class SentenceModel:
 
     @classmethod
     def load(cls, folder: Path) -> "SentenceModel":
-        """Read what `save` wrote."""
+        """Load a model that `save` wrote."""
         words = (folder / "words.txt").read_text(encoding="utf-8").splitlines()
         with warnings.catch_warnings():
-            # a lemma can have another lemma of its own; as a word of texts it is then rare
+            # A lemma can have another lemma; as a word of texts, it is then rare.
             warnings.simplefilter("ignore", VocabularyWarning)
-            counter = tk.BagOfWords(None, normalize="wordnet", vocabulary=words)
+            counter = tk.BagOfWords(None, normalizer="wordnet", vocabulary=words)
         weighting, wtmf = tk.TfIdf.load(folder / "weighting"), tk.WTMF.load(folder / "wtmf")
         return cls(counter, weighting, wtmf)
 
 
 def shared_texts(data: Path) -> Iterator[str]:
-    """Yield definitions with the words that they define and examples of use, and sentences."""
+    """Yield definitions with their words and examples, and sentences."""
     for _, lemmas, definition, examples in rows(data / "text" / "wordnet_glosses.tsv.gz"):
         yield f"{lemmas.replace('|', ' ')} {definition} {examples}"
     for word, word_class, definition in rows(data / "text" / "gcide_definitions.tsv.gz"):
@@ -111,7 +109,7 @@ def rows(path: Path) -> Iterator[list[str]]:
 
 
 def pairs_of(asked: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the pairs to score; where none are given, some of ours, or none to save a model."""
+    """Return the pairs to score: the given ones, otherwise examples (none if a model is saved)."""
     if asked.pairs:
         return read_pairs(asked.pairs)
     if asked.sentences:
@@ -121,7 +119,7 @@ def pairs_of(asked: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """Read pairs from a file; a line that is not one is told by its number."""
+    """Read pairs from a file; errors name the line."""
     pairs = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match line.split("\t"):
@@ -136,26 +134,30 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Learn or load, save if asked to, and print the scores."""
+    """Train or load, save if requested, and print the scores."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="two sentences")
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="two sentences a line")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="learn from the data sets here")
-    parser.add_argument("--save", type=Path, metavar="MODEL", help="keep the model here")
-    parser.add_argument("--load", type=Path, metavar="MODEL", help="use a model that was kept")
+    parser.add_argument(
+        "--pairs", type=Path, metavar="FILE", help="file with two sentences per line"
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="folder of data sets to train on"
+    )
+    parser.add_argument("--save", type=Path, metavar="MODEL", help="folder to save the model in")
+    parser.add_argument("--load", type=Path, metavar="MODEL", help="folder of a saved model")
     asked = parser.parse_args()
     if len(asked.sentences) not in (0, 2):
-        parser.error(f"two sentences are needed; got {len(asked.sentences)}. Put each in quotes.")
+        parser.error(f"two sentences required; got {len(asked.sentences)}. Put each in quotes.")
     if asked.sentences and asked.pairs:
-        parser.error("give two sentences or --pairs, not both.")
+        parser.error("pass two sentences or --pairs, not both.")
     if asked.load and (asked.data or asked.save):
-        parser.error("--load uses a model as it is; leave --data and --save out.")
+        parser.error("--load cannot be combined with --data or --save.")
     if asked.save and asked.save.exists():
-        parser.error(f"{asked.save} exists already; choose another folder for --save.")
+        parser.error(f"{asked.save} already exists; choose another folder for --save.")
     try:
-        # what is asked is read before minutes are spent on learning
+        # Read the pairs before spending minutes on training.
         pairs = pairs_of(asked)
         if asked.load:
             model = SentenceModel.load(asked.load)

@@ -1,34 +1,34 @@
-"""Exact nearest neighbours: many queries, what they took, the proof, near duplicates, a graph."""
+"""Find exact nearest neighbors: many queries, statistics, proof, near duplicates, a graph."""
 
 import numpy as np
 
 import textkin as tk
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
-# A corpus that every machine has: what functions of Python's standard library say of themselves.
+# Docstrings of Python's standard library, a corpus on every machine.
 documents = list(standard_library_docstrings())[::3]
-mover = tk.WordMover(masses="sif", unit=True, empty="inf", n_jobs=-1).fit(documents)
+mover = tk.WordMover(word_weights="sif", unit=True, empty="inf", n_jobs=-1).fit(documents)
 
-# Several queries at once. Fewer are found where fewer exist, and `counts` says how many.
+# Several queries at once. `counts` has the number of hits, which can be less than k.
 queries = ["send a message over the network", "split a path into its parts"]
 found = mover.search(queries, k=3)
-for query, (indices, distances) in zip(queries, found, strict=True):
+for query, (distances, indices) in zip(queries, found, strict=True):
     print(query)
     for i, distance in zip(indices, distances, strict=True):
         print(f"  {distance:.3f}  {documents[i].name}: {documents[i].text[:60]!r}")
 
-# How they were found, and that nothing nearer exists.
+# Statistics, and the proof that nothing nearer exists.
 print(found.stats)
 proof = found.certificate(0)
 print(proof)
 print(proof.verify())
 
-# Only some documents, and only within a distance.
+# Only some documents, within a distance.
 of_pathlib = np.array([document.name.startswith("pathlib") for document in documents])
 near = mover.search(queries, k=None, radius=1.1, mask=of_pathlib)
 print("within 1.1 in pathlib:", near.counts.tolist(), "documents")
 
-# All pairs that are nearly the same, block by block: never a matrix of all pairs.
+# All near duplicates, block by block, without a matrix of all pairs.
 pairs = [
     (documents[i].name, documents[j].name, distance)
     for block in mover.pairwise_below(documents, 0.3)

@@ -1,7 +1,7 @@
-"""Sort a folder of mails from a few that are sorted already, with the reasons.
+"""Sort a folder of mails by a few sorted ones, with reasons.
 
-Mails that belong together lie in a folder of that name; new ones are in the inbox. Each new mail
-goes where the nearest sorted ones are, and says which they are; where these disagree, it stays.
+Sorted mails are in folders; new ones are in the inbox. Each new mail goes to the folder of its
+nearest sorted mails, and lists them. If these disagree, it stays.
 
 python examples/sort_notes.py
 """
@@ -42,7 +42,7 @@ INBOX = {
 
 
 def write_mails(home: Path) -> None:
-    """Write what a person would have on the disk."""
+    """Write the example mails."""
     for name, texts in SORTED.items():
         (home / "sorted" / name).mkdir(parents=True)
         for number, text in enumerate(texts, start=1):
@@ -60,8 +60,8 @@ with tempfile.TemporaryDirectory() as name:
     labels = [document.id.split("/")[0] for document in known]
     new = list(tk.read(home / "inbox"))
 
-    # SIF masses let the rare words of a mail decide, not the polite ones.
-    classifier = tk.NearestNeighborClassifier(tk.WordMover(masses="sif"), n_neighbors=3)
+    # SIF weights let the rare words of a mail decide, not the polite phrases.
+    classifier = tk.NearestNeighborClassifier(tk.WordMover(word_weights="sif"), n_neighbors=3)
     classifier.fit(known, labels)
 
     for mail, evidence in zip(new, classifier.evidence(new), strict=True):
@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory() as name:
         if not evidence.empty:
             moves = sorted(evidence.explain().moves, key=lambda move: move.cost)[:3]
             alike = ", ".join(f"{move.source} ~ {move.target}" for move in moves)
-            print(f"  most alike in the nearest: {alike}")
+            print(f"  most similar words: {alike}")
         if evidence.empty or evidence.score < 0.6:
             print("  It stays in the inbox.\n")
             continue

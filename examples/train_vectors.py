@@ -1,4 +1,4 @@
-"""Word vectors and paragraph vectors of one's own text: the docstrings of the standard library.
+"""Train word vectors and paragraph vectors on your own text: the standard library's docstrings.
 
 python examples/train_vectors.py
 """
@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 
 import textkin as tk
-from textkin.text import standard_library_docstrings
+from textkin.reading import standard_library_docstrings
 
 documents = {found.name: found.text for found in standard_library_docstrings()}
 names, texts = list(documents), list(documents.values())
 
-# A small corpus: rare words are learnt too, nothing is thinned out, and every text is read many
-# times; a tree is good for words that occur seldom.
-vectors = tk.WordVectors.train(
+# For a small corpus: keep rare words, no subsampling, many epochs, and hierarchical softmax,
+# which suits rare words.
+vectors = tk.models.train_word_vectors(
     texts, 50, loss="hierarchical", min_count=3, subsample=0, epochs=50, random_state=0
 )
 print(vectors)
 for word in ("file", "thread", "remove"):
-    print(f"  near {word!r}:", ", ".join(near for near, _ in vectors.nearest(word, 5)))
+    print(f"  nearest to {word!r}:", ", ".join(near for near, _ in vectors.nearest(word, 5)))
 
-# Trained vectors are like any others: saved, loaded, used for distances.
+# Save, load, and use trained vectors like any others.
 with tempfile.TemporaryDirectory() as temporary:
     vectors.save(Path(temporary) / "docstrings")
     again = tk.WordVectors.load(Path(temporary) / "docstrings")
@@ -31,10 +31,10 @@ with tempfile.TemporaryDirectory() as temporary:
     far = tk.compare("remove a file", "the next random number", vectors=again).distance
 print(f"remove a file: {near:.2f} from deleting a directory, {far:.2f} from a random number")
 
-# Vectors of documents; a new text gets one too, always the same.
+# Document vectors; inference on a new text is reproducible.
 model = tk.ParagraphVector(50, epochs=30, random_state=0).fit(texts)
 query = model.transform(["Remove a directory with all its files."])
-scores = tk.similarities(query, model.transform(texts))[0]
+scores = tk.pairwise_similarities(query, model.transform(texts))[0]
 print("Nearest documents:")
 for position in np.argsort(-scores)[:3]:
     print(f"  {scores[position]:.2f}  {names[position]}: {texts[position]}")

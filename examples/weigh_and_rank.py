@@ -1,4 +1,4 @@
-"""Weigh words, rank documents for a query, and compare the ways of doing it.
+"""Weight words, rank documents for a query, and compare rankings.
 
 python examples/weigh_and_rank.py
 """
@@ -21,13 +21,13 @@ query = counter.transform([QUERY])
 tfidf = tk.TfIdf().fit(bags)
 bm25 = tk.BM25().fit(bags)
 rankings = {
-    "counts, cosine": tk.similarities(query, bags),
-    "tf-idf, cosine": tk.similarities(tfidf.transform(query), tfidf.transform(bags)),
-    "BM25": tk.similarities(bm25.transform_queries(query), bm25.transform(bags), "inner"),
-    "weighted Jaccard": tk.similarities(query, bags, "weighted-jaccard"),
+    "counts, cosine": tk.pairwise_similarities(query, bags),
+    "tf-idf, cosine": tk.pairwise_similarities(tfidf.transform(query), tfidf.transform(bags)),
+    "BM25": tk.pairwise_similarities(bm25.transform_queries(query), bm25.transform(bags), "inner"),
+    "weighted Jaccard": tk.pairwise_similarities(query, bags, "weighted-jaccard"),
 }
 
-print(f"{QUERY!r} asks for:")
+print(f"Query: {QUERY!r}")
 for name, [scores] in rankings.items():
     best = scores.argsort()[::-1][:2]
     print(f"\n{name}")
@@ -35,5 +35,5 @@ for name, [scores] in rankings.items():
         print(f"  {scores[position]:.3f}  {DOCUMENTS[position]}")
 
 words = [text.lower().split() for text in ("the cat sat on the mat", "the dog sat on a mat")]
-[[edits]] = tk.distances(words[:1], words[1:], "edit")
+[[edits]] = tk.pairwise_distances(words[:1], words[1:], "edit")
 print(f"\n{edits:.0f} words differ between {' '.join(words[0])!r} and {' '.join(words[1])!r}")

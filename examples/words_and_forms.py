@@ -1,4 +1,4 @@
-"""Which words are left out, and which forms are counted together? Stop lists and lemmas."""
+"""Choose stop lists, stems, and lemmas."""
 
 from textkin.text import (
     Lemmatizer,
@@ -18,12 +18,12 @@ words = tokenize(TEXT)
 for name in ("lucene", "glasgow", "smart"):
     print(f"{name:8}", *remove_stop_words(words, stop_word_set(name)))
 
-# A list of one's own begins with another one; "smart:1" will always be these words.
+# Derive your own list from another one; "smart:1" never changes.
 own = [word for word in stop_list("smart:1") if "n't" not in word]
 left = remove_stop_words(words, stop_word_set(own))
 print("own     ", *left)
 
-# The stemmer and the lemmatiser need their extras: pip install 'textkin[stem,lemma]'
+# The stemmer and the lemmatizer need extras: pip install 'textkin[stem,lemma]'
 for make in (WordNetLemmas, Stemmer, Lemmatizer):
     try:
         normalise = make()
@@ -32,6 +32,6 @@ for make in (WordNetLemmas, Stemmer, Lemmatizer):
     else:
         print(f"{normalise}:", *(normalise(word) for word in left))
 
-# Why `thinkings` is `think`: the most frequent lemma of the lemma, by WordNet's counts.
+# Why `thinkings` becomes `think`: the most frequent lemma of the lemma, by WordNet's counts.
 lemma = WordNetLemmas()
 print("thinkings ->", lemma.candidates("thinkings"), "->", lemma.candidates("thinking"))

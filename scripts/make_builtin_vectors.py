@@ -1,7 +1,7 @@
-"""Make the built-in vectors: the most frequent words of GloVe 6B, 100-d, in one byte a number.
+"""Make the built-in vectors: the most frequent words of GloVe 6B, 100-d, in one byte per number.
 
-Run ``python scripts/make_builtin_vectors.py`` where textkin is installed, in the repository
-root. The same source gives the same bytes each time.
+Run ``python scripts/make_builtin_vectors.py`` in the repository root, with textkin installed. The
+same source gives the same bytes each time.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textkin.vectors._quantise import dequantise, quantise
+from textkin.vectors._builtin import dequantize, quantize
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT.parent / "shared" / "data" / "vectors" / "glove6b-100d.npz"
@@ -29,17 +29,17 @@ def read_source(path: Path, n_words: int = N_WORDS) -> tuple[list[str], np.ndarr
 
 
 def write_packed(path: Path, words: list[str], matrix: np.ndarray) -> np.ndarray:
-    """Write words, codes and scales without compression; return the matrix that they stand for."""
+    """Write words, codes, and scales without compression; return the decoded matrix."""
     if any("\n" in word for word in words):
         raise ValueError("words must hold no newline, which parts them in the file.")
-    codes, scales = quantise(matrix)
+    codes, scales = quantize(matrix)
     text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
     np.savez(path, words=text, codes=codes, scales=scales)
-    return dequantise(codes, scales)
+    return dequantize(codes, scales)
 
 
 def main() -> None:
-    """Write the file; print its size, its hash and what was lost."""
+    """Write the file; print its size, its hash, and the quantization error."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("source", type=Path, nargs="?", default=SOURCE)
     parser.add_argument("--output", type=Path, default=OUTPUT)

@@ -1,11 +1,12 @@
-"""Make ``src/core/data/characters.inc``, the frozen character table of the tokeniser.
+"""Make ``src/core/text/characters.inc``, the frozen character table of the tokenizer.
 
 Run with Python 3.13, whose character data are Unicode 15.1:
 
-    python3.13 scripts/make_character_table.py src/core/data/characters.inc
+    python3.13 scripts/make_character_table.py src/core/text/characters.inc
 
-The core includes the file and the oracle in ``tests/text/`` parses it, so that a text has the same
-words on every Python. A newer Unicode is a deliberate change: it can change the words of a text.
+The core includes the file, and the reference implementation in ``tests/text/`` parses it, so that a
+text has the same words on every Python. A newer Unicode is a deliberate change: it can change the
+words of a text.
 """
 
 import argparse
@@ -18,8 +19,8 @@ UNICODE = "15.1.0"
 
 _HANGUL = range(0xAC00, 0xD7A4)  # composed by a rule, not by the table
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))  # vowels and tails that compose
-# Invisible characters that stand for a gap or wrap a note: they separate words, as do the signs
-# written before Arabic, Syriac and Kaithi numbers. All other format characters vanish.
+# Invisible characters that separate words: gaps, annotation marks, and the signs before Arabic,
+# Syriac, and Kaithi numbers. All other format characters are removed.
 _SEPARATING_FORMATS = {
     0x200B,
     *range(0x0600, 0x0606),
@@ -32,7 +33,7 @@ _SEPARATING_FORMATS = {
     0x110BD,
     0x110CD,
 }
-# Marks that nobody sees: the combining grapheme joiner and the variation selectors.
+# Invisible marks: the combining grapheme joiner and the variation selectors.
 _INVISIBLE_MARKS = {
     0x034F,
     *range(0x180B, 0x180E),
@@ -45,7 +46,7 @@ _SOUTHEAST = ("THAI ", "LAO ", "KHMER ", "MYANMAR ")
 
 
 def kind(code: int) -> str:
-    """Say what a character is to the tokeniser."""
+    """Return the tokenizer's class of a character."""
     character = chr(code)
     category = unicodedata.category(character)
     if character in "'\u2019":
@@ -66,7 +67,7 @@ def kind(code: int) -> str:
 
 
 def case(code: int) -> str:
-    """Say what a character is to the rule of the final sigma, by asking `str.lower`."""
+    """Return the class of a character for the rule of the final sigma, from `str.lower`."""
     character = chr(code)
     if (character + "\u03a3").lower().endswith("\u03c2"):
         return "cased"
@@ -74,7 +75,7 @@ def case(code: int) -> str:
 
 
 def decomposition(code: int) -> tuple[int, ...]:
-    """Return the full compatibility decomposition; empty if the character stands for itself."""
+    """Return the full compatibility decomposition; empty if the character is its own."""
     if code in _HANGUL:
         return ()
     whole = unicodedata.normalize("NFKD", chr(code))
@@ -82,7 +83,7 @@ def decomposition(code: int) -> tuple[int, ...]:
 
 
 def compositions() -> Iterator[tuple[int, int, int]]:
-    """Give first, second and composed character of every primary composite but Hangul."""
+    """Yield first, second, and composed character of every primary composite except Hangul."""
     for code in range(sys.maxunicode + 1):
         parts = unicodedata.decomposition(chr(code)).split()
         tagged = parts and parts[0].startswith("<")  # a compatibility decomposition
@@ -91,7 +92,7 @@ def compositions() -> Iterator[tuple[int, int, int]]:
 
 
 def table() -> Iterator[str]:
-    """Give the lines of the file."""
+    """Yield the lines of the file."""
     composed = sorted(compositions())
     seconds = {second for _, second, _ in composed} | set(_JAMO)
     yield f"// Unicode {UNICODE}. Made by scripts/make_character_table.py: do not edit."
@@ -114,7 +115,7 @@ def table() -> Iterator[str]:
 
 
 def ranges(seconds: set[int]) -> Iterator[tuple[str, ...]]:
-    """Give the runs of characters that are alike, leaving out plain separators."""
+    """Yield the runs of characters with one class, excluding plain separators."""
     start, before = 0, None
     for code in range(sys.maxunicode + 2):
         row = None
@@ -140,7 +141,7 @@ def packed(items: Iterable[str], width: int = 100) -> Iterator[str]:
 
 
 def hexadecimal(code: int) -> str:
-    """Write a code point as C++ and Python both read it."""
+    """Format a code point so that C++ and Python can read it."""
     return f"0x{code:X}"
 
 

@@ -1,14 +1,14 @@
-"""Make the stop lists that textkin ships, from files of the packages that they come from.
+"""Make the stop lists of textkin from files of their source packages.
 
 Run ``python scripts/make_stop_lists.py --help``. The same sources give the same bytes each time.
 
 - ``--lucene``: the jar ``lucene-analyzers-common`` of Apache Lucene 8.7 (Debian's package
-  ``liblucene8-java``). It holds Lucene's own English list, as strings of a class, and the lists
-  of the Snowball project, each with its licence in its first lines.
+  ``liblucene8-java``). It contains Lucene's own English list, as strings of a class, and the lists
+  of the Snowball project, each with its license in its first lines.
 - ``--scikit-learn``: ``sklearn/feature_extraction/_stop_words.py`` of scikit-learn.
 
-The SMART list (``smart.1.txt``) came as it is and is not made here. A version that was released
-never changes: another source gets another number (``--version``).
+The SMART list (``smart.1.txt``) is unchanged from its source and is not made here. A released
+version never changes: another source gets another number (``--version``).
 """
 
 import argparse
@@ -27,7 +27,7 @@ LUCENE_CLASS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"
 
 
 def glasgow_words(source: str) -> list[str]:
-    """Return the words of ``ENGLISH_STOP_WORDS``, read without running the source."""
+    """Return the words of ``ENGLISH_STOP_WORDS``, parsed without running the source."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             (target,) = node.targets
@@ -39,14 +39,14 @@ def glasgow_words(source: str) -> list[str]:
 def snowball_words(text: str) -> list[str]:
     """Return the words of a Snowball list, once each, in order; ``|`` begins a comment."""
     if "This file is distributed under the BSD License." not in text:
-        raise ValueError("a Snowball list must name its licence; this one does not.")
+        raise ValueError("a Snowball list must name its license; this one does not.")
     lines = (line.partition("|")[0] for line in text.splitlines())
     return list(dict.fromkeys(word for line in lines for word in line.split()))
 
 
 def class_strings(data: bytes) -> Iterator[str]:
-    """Give the string constants of a Java class, in the order of its constant pool."""
-    # JVM specification, 4.4: the size of what follows each tag; long and double take two places.
+    """Yield the string constants of a Java class, in the order of its constant pool."""
+    # JVM specification, 4.4: the size of the data after each tag; long and double take two slots.
     sizes = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4}
     sizes |= {18: 4, 19: 2, 20: 2}
     texts: dict[int, str] = {}
@@ -68,13 +68,13 @@ def class_strings(data: bytes) -> Iterator[str]:
 
 
 def write_list(
-    name: str, version: int, words: Iterable[str], language: str, origin: str, licence: str
+    name: str, version: int, words: Iterable[str], language: str, origin: str, license: str
 ) -> None:
-    """Write one list, its facts first; refuse to change a version that is there."""
+    """Write one list with its facts first; raise if a released version would change."""
     words = list(words)
     if any(re.search(r"[\s#|]", word) for word in words):
         raise ValueError(f"{name}: words must hold no white space, '#' or '|'.")
-    head = f"# language: {language}\n# origin: {origin}\n# licence: {licence}\n"
+    head = f"# language: {language}\n# origin: {origin}\n# license: {license}\n"
     data = (head + "".join(f"{word}\n" for word in words)).encode("utf-8")
     path = OUTPUT / f"{name}.{version}.txt"
     if path.exists() and path.read_bytes() != data:

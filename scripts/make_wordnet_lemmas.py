@@ -1,20 +1,21 @@
-"""Make the table behind `textkin.text.WordNetLemmas` from the files of WordNet 3.0.
+"""Make the table of `textkin.text.WordNetLemmas` from the files of WordNet 3.0.
 
-Run ``python scripts/make_wordnet_lemmas.py FOLDER``, where FOLDER holds ``index.noun``,
-``data.noun``, ``noun.exc``, ``cntlist.rev`` and their like: ``/usr/share/wordnet`` once Debian's
-package ``wordnet-base`` is installed. The same files give the same bytes each time.
+Run ``python scripts/make_wordnet_lemmas.py FOLDER``, where FOLDER contains ``index.noun``,
+``data.noun``, ``noun.exc``, ``cntlist.rev``, and the corresponding files of other parts of speech:
+``/usr/share/wordnet`` with Debian's package ``wordnet-base``. The same files give the same bytes
+each time.
 
-The table is UTF-8 text under gzip. After a line that says what it is, each line has a key, a tab
-and words parted by spaces:
+The table is gzipped UTF-8 text. After a line that describes it, each line has a key, a tab, and
+words separated by spaces:
 
 - ``words nv``: the words that are both noun and verb, and so on for n, v, a (adjective) and
   r (adverb);
 - ``counts``: word, number, word, number, ...: how often WordNet's authors tagged the word,
-  over those of its senses that the files have;
-- ``exceptions n``: form, lemma, form, lemma, ...: the first lemma that the exception list of the
-  nouns gives for the form and that is a noun, or ``-`` where none is.
+  over its senses that are in the files;
+- ``exceptions n``: form, lemma, form, lemma, ...: the first lemma in the exception list of the
+  nouns that is a noun, or ``-`` if there is none.
 
-Words with an underscore, which stand for phrases, are left out, but for lemmas of exceptions.
+Words with an underscore, which are phrases, are excluded, except as lemmas of exceptions.
 """
 
 import argparse
@@ -32,13 +33,13 @@ NAMES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 
 def read_index(path: Path) -> set[str]:
-    """Return the words of an index file; its licence stands in lines that begin with spaces."""
+    """Return the words of an index file; its license is in lines that begin with spaces."""
     lines = path.read_text("ascii").splitlines()
     return {line.split(" ", 1)[0] for line in lines if not line.startswith(" ")}
 
 
 def read_exceptions(path: Path) -> dict[str, list[str]]:
-    """Return the lemmas of each form of an exception list; of lines with one form the last."""
+    """Return the lemmas of each form of an exception list; the last one if a line repeats."""
     lines = map(str.split, path.read_text("ascii").splitlines())
     return {form: lemmas for form, *lemmas in lines}
 
@@ -59,7 +60,7 @@ def read_sense_keys(path: Path) -> set[str]:
     keys = set()
     for kind, file, words, targets in synsets.values():
         head = ":"
-        if kind == "s":  # a satellite is told by the first word of the adjective that it is like
+        if kind == "s":  # the key of a satellite has the first word of its head adjective
             word, number = synsets[targets["&"]][2][0]
             head = f"{word}:{number:02d}"
         for word, number in words:
@@ -69,7 +70,7 @@ def read_sense_keys(path: Path) -> set[str]:
 
 
 def read_counts(path: Path, known: set[str]) -> Counter[str]:
-    """Return how often each word was tagged, over all its senses and parts of speech.
+    """Count the tags of each word, over all its senses and parts of speech.
 
     A twentieth of the lines are about senses of older versions, which the files of 3.0 lack.
     """
@@ -112,9 +113,9 @@ def table_of(folder: Path) -> str:
 
 
 def compressed(text: str) -> bytes:
-    """Return `text` under gzip, without the name and the time that a file would add."""
+    """Gzip `text` without the name and the time that a file would add."""
     target = io.BytesIO()
-    # Not gzip.compress: the byte for the operating system depends on the version of Python there.
+    # Not gzip.compress: its byte for the operating system depends on the version of Python.
     with gzip.GzipFile("", "wb", 9, target, mtime=0) as file:
         file.write(text.encode("utf-8"))
     return target.getvalue()

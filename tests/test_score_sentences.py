@@ -1,4 +1,4 @@
-"""The example that scores pairs of sentences: what is kept, what it reads, what it says."""
+"""Tests of the example that scores sentence pairs: saved models, input files, and messages."""
 
 import gzip
 import sys
@@ -18,30 +18,30 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def model():
     with pytest.MonkeyPatch.context() as patch:
-        # 20, the paper's, is for a hundred thousand texts
+        # the paper's rank of 20 needs about 100,000 texts
         patch.setattr(example, "REGULARIZATION", 0.1)
         return example.SentenceModel.learn(TEXTS, 2)
 
 
-def test_sentences_on_one_thing_score_higher(model):
+def test_sentences_on_one_topic_score_higher(model):
     first = ["a sleeping cat", "a sleeping cat"]
     near, far = model.score(first, ["the dogs barked", "banks lend money"])
     assert near > 0.9
     assert abs(far) < 0.1
 
 
-def test_a_sentence_without_known_words_scores_zero(model):
+def test_sentence_without_known_words_scores_zero(model):
     assert model.score(["xyzzy", ""], ["a cat", ""]).tolist() == [0, 0]
 
 
-def test_a_model_that_was_kept_gives_the_same_scores(model, tmp_path):
+def test_saved_model_gives_the_same_scores(model, tmp_path):
     model.save(tmp_path / "kept")
     again = example.SentenceModel.load(tmp_path / "kept")
     sides = TEXTS[:4], TEXTS[4:]
     assert again.score(*sides).tolist() == model.score(*sides).tolist()
 
 
-def test_the_texts_of_the_data_sets(tmp_path):
+def test_texts_of_data_sets_are_read(tmp_path):
     tables = {
         "text/wordnet_glosses": ["synset\tlemmas\tdefinition\texamples", 'n1\ta|b\tc "d\t"e"'],
         "text/gcide_definitions": ["headword\tpos\tdefinition", "f\tv. t.\tg", "h\tprep.\ti"],
@@ -55,7 +55,7 @@ def test_the_texts_of_the_data_sets(tmp_path):
     assert list(example.shared_texts(tmp_path)) == ['a b c "d "e"', "f g", "j", "k", "l"]
 
 
-def test_pairs_of_a_file(tmp_path):
+def test_pairs_of_a_file_are_read(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("one\ttwo\nthree\tfour\n", encoding="utf-8")
     assert example.read_pairs(path) == [("one", "two"), ("three", "four")]
@@ -67,16 +67,16 @@ def test_pairs_of_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["alone"], "two sentences are needed; got 1"),
-        (["a", "b", "--pairs", "x"], "give two sentences or --pairs"),
-        (["--load", "x", "--data", "y"], "leave --data and --save out"),
-        (["--save", "."], "exists already"),
+        (["alone"], "two sentences required; got 1"),
+        (["a", "b", "--pairs", "x"], "pass two sentences or --pairs"),
+        (["--load", "x", "--data", "y"], "cannot be combined with --data or --save"),
+        (["--save", "."], "already exists"),
         (["--load", "nowhere"], "nowhere"),
         (["--pairs", "nowhere.tsv"], "nowhere.tsv"),
         (["--data", "nowhere"], "nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_line(arguments, message, tmp_path, monkeypatch, capsys):
+def test_invalid_arguments_exit_with_a_message(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["score_sentences.py", *arguments])
     with pytest.raises(SystemExit) as told:

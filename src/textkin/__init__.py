@@ -1,68 +1,101 @@
-"""textkin: how near are two texts, which documents are nearest to this one, and why.
+"""textkin: compare texts, find similar documents, and explain the results.
 
-The public names below load on first use, so that ``import textkin`` costs nothing.
+The public names below load on first use, so that ``import textkin`` is fast.
 """
 
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "AddError": "textkin.exceptions",
-    "BM25": "textkin.weighting",
-    "BagOfWords": "textkin.text",
-    "CertificateError": "textkin.exceptions",
-    "CountingGrid": "textkin.models",
-    "DamagedIndexError": "textkin.exceptions",
-    "DocumentClusters": "textkin.learn",
-    "EmptyDocumentError": "textkin.exceptions",
-    "Index": "textkin.index",
-    "IndexLockedError": "textkin.exceptions",
-    "IndexWarning": "textkin.exceptions",
-    "FisherKernel": "textkin.models",
-    "FisherKernelClassifier": "textkin.learn",
-    "FisherVector": "textkin.models",
-    "GaussianMixture": "textkin.models",
-    "LDA": "textkin.models",
-    "LSI": "textkin.models",
-    "MSDA": "textkin.models",
-    "NearestNeighborClassifier": "textkin.learn",
-    "PLSA": "textkin.models",
-    "Pooling": "textkin.models",
-    "ParagraphVector": "textkin.models",
-    "RocchioClassifier": "textkin.learn",
-    "SIF": "textkin.weighting",
-    "TfIdf": "textkin.weighting",
-    "TokenIdf": "textkin.transport",
-    "TokenMover": "textkin.transport",
-    "TokenVectors": "textkin.transport",
-    "VectorFileWarning": "textkin.exceptions",
-    "Vocabulary": "textkin.text",
-    "VocabularyWarning": "textkin.exceptions",
-    "VonMisesFisherMixture": "textkin.models",
-    "WTMF": "textkin.models",
-    "WordMover": "textkin.transport",
-    "WordVectors": "textkin.vectors",
-    "compare": "textkin.transport",
-    "distances": "textkin.distance",
-    "find_duplicates": "textkin.learn",
-    "read": "textkin.text",
-    "similarities": "textkin.distance",
-}
+from textkin._base import lazy_names
 
-_ROOMS = (
-    "distance",
-    "evaluate",
-    "exceptions",
-    "explain",
-    "index",
-    "learn",
-    "models",
-    "run",
-    "text",
-    "transport",
-    "vectors",
-    "weighting",
-)
+if TYPE_CHECKING:
+    from textkin.corpus import TokenVectors as TokenVectors
+    from textkin.distance import (
+        pairwise_distances as pairwise_distances,
+        pairwise_similarities as pairwise_similarities,
+    )
+    from textkin.evaluate import evaluate_search as evaluate_search
+    from textkin.index import Hybrid as Hybrid, Index as Index
+    from textkin.learn import (
+        DocumentClustering as DocumentClustering,
+        FisherKernelClassifier as FisherKernelClassifier,
+        NearestNeighborClassifier as NearestNeighborClassifier,
+        RocchioClassifier as RocchioClassifier,
+        find_duplicates as find_duplicates,
+    )
+    from textkin.models import (
+        CountingGrid as CountingGrid,
+        FisherKernel as FisherKernel,
+        FisherVector as FisherVector,
+        LDA as LDA,
+        LSI as LSI,
+        MSDA as MSDA,
+        PLSA as PLSA,
+        ParagraphVector as ParagraphVector,
+        Pooling as Pooling,
+        WTMF as WTMF,
+    )
+    from textkin.reading import read as read
+    from textkin.text import BagOfWords as BagOfWords, Vocabulary as Vocabulary
+    from textkin._base import load as load
+    from textkin.transport import (
+        TokenMover as TokenMover,
+        WordMover as WordMover,
+        compare as compare,
+    )
+    from textkin.vectors import WordVectors as WordVectors
+    from textkin.weighting import BM25 as BM25, SIF as SIF, TfIdf as TfIdf
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "corpus": ["TokenVectors"],
+            "textkin._base": ["load"],
+            "distance": ["pairwise_distances", "pairwise_similarities"],
+            "evaluate": ["evaluate_search"],
+            "index": ["Hybrid", "Index"],
+            "learn": [
+                "DocumentClustering",
+                "FisherKernelClassifier",
+                "NearestNeighborClassifier",
+                "RocchioClassifier",
+                "find_duplicates",
+            ],
+            "models": [
+                "CountingGrid",
+                "FisherKernel",
+                "FisherVector",
+                "LDA",
+                "LSI",
+                "MSDA",
+                "PLSA",
+                "ParagraphVector",
+                "Pooling",
+                "WTMF",
+            ],
+            "reading": ["read"],
+            "text": ["BagOfWords", "Vocabulary"],
+            "transport": ["TokenMover", "WordMover", "compare"],
+            "vectors": ["WordVectors"],
+            "weighting": ["BM25", "SIF", "TfIdf"],
+        },
+        subpackages=(
+            "corpus",
+            "distance",
+            "evaluate",
+            "exceptions",
+            "explain",
+            "index",
+            "learn",
+            "models",
+            "reading",
+            "run",
+            "text",
+            "transport",
+            "vectors",
+            "weighting",
+        ),
+    )
 
 __all__ = [
     "BM25",
@@ -72,59 +105,35 @@ __all__ = [
     "PLSA",
     "SIF",
     "WTMF",
-    "AddError",
     "BagOfWords",
-    "CertificateError",
     "CountingGrid",
-    "DamagedIndexError",
-    "DocumentClusters",
-    "EmptyDocumentError",
+    "DocumentClustering",
     "FisherKernel",
     "FisherKernelClassifier",
     "FisherVector",
-    "GaussianMixture",
+    "Hybrid",
     "Index",
-    "IndexLockedError",
-    "IndexWarning",
     "NearestNeighborClassifier",
     "ParagraphVector",
     "Pooling",
     "RocchioClassifier",
     "TfIdf",
-    "TokenIdf",
     "TokenMover",
     "TokenVectors",
-    "VectorFileWarning",
     "Vocabulary",
-    "VocabularyWarning",
-    "VonMisesFisherMixture",
     "WordMover",
     "WordVectors",
     "__version__",
     "compare",
-    "distances",
+    "evaluate_search",
     "find_duplicates",
+    "load",
+    "pairwise_distances",
+    "pairwise_similarities",
     "read",
-    "similarities",
 ]
 
 try:
     __version__ = version("textkin")
-except PackageNotFoundError:  # a source tree that was never installed
+except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from its room on first use (PEP 562)."""
-    if name in _ROOMS:
-        return import_module(f"textkin.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'textkin' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
-    return sorted(__all__)

@@ -1,6 +1,12 @@
-"""The few exceptions and warnings of textkin, each a subclass of a built-in one."""
+"""Exceptions and warnings of textkin, each a subclass of a built-in one.
+
+Each has a `hint` that says how to fix the problem, for users of Python. The message includes the
+hint, usually as its last sentence. Code in a hint is in backticks, so that the command line and the
+HTTP API can replace it by their own options.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = [
     "AddError",
@@ -9,54 +15,157 @@ __all__ = [
     "EmptyDocumentError",
     "IndexLockedError",
     "IndexWarning",
+    "ParameterError",
+    "ParameterTypeError",
     "VectorFileWarning",
     "VocabularyWarning",
 ]
 
 
-class EmptyDocumentError(ValueError):
-    """A document has no words to compare: it is empty, or none of its words has a vector.
+class _Hinted(Exception):
+    """Exception with a message and a hint; it can be pickled with all attributes.
+
+    Parameters
+    ----------
+    message : str
+        Description of the error.
+    hint : str, default=""
+        How to fix it; added to the message unless it is a part of it.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message if hint in message else f"{message} {hint}")
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.args, vars(self))
+
+
+def _rebuilt(kind: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    vars(error).update(state)
+    return error
+
+
+class _OfParameter(_Hinted):
+    """Error of a parameter, with its parts as attributes."""
+
+    def __init__(
+        self,
+        parameter: str,
+        expected: str = "",
+        got: str = "",
+        hint: str = "",
+        *,
+        choices: Sequence[str] = (),
+        message: str | None = None,
+    ) -> None:
+        if message is None:
+            message = f"{parameter} must be {expected}; got {got}."
+        super().__init__(message, hint=hint)
+        self.parameter = parameter
+        self.expected = expected
+        self.got = got
+        self.choices = tuple(choices)
+
+
+class ParameterError(_OfParameter, ValueError):
+    """Invalid value of a parameter.
+
+    The message is "`parameter` must be `expected`; got `got`. `hint`" unless `message` is given.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    expected : str, default=""
+        Description of valid values.
+    got : str, default=""
+        Received value, as shown in the message.
+    hint : str, default=""
+        How to fix it.
+    choices : sequence of str, default=()
+        All valid strings, if there is a fixed set.
+    message : str, optional
+        Message in another form, which starts with the name of the parameter.
+
+    Attributes
+    ----------
+    parameter, expected, got, hint, choices
+        The same as the parameters.
+
+    Examples
+    --------
+    >>> from textkin.exceptions import ParameterError
+    >>> error = ParameterError("k", "at least 1", "0", "Pass `k=10`.")
+    >>> error
+    ParameterError('k must be at least 1; got 0. Pass `k=10`.')
+    >>> error.parameter, error.hint
+    ('k', 'Pass `k=10`.')
+    """
+
+
+class ParameterTypeError(_OfParameter, TypeError):
+    """Wrong type of a parameter; see `ParameterError`."""
+
+
+class EmptyDocumentError(_Hinted, ValueError):
+    """Document without words to compare: it is empty, or none of its words has a vector.
 
     Attributes
     ----------
     rows : tuple of int
-        Positions of the empty documents in the argument they came in.
+        Positions of the empty documents in the argument.
     argument : str
-        The name of that argument.
+        Name of the argument.
     reason : str
-        Why the first of them is empty.
+        Reason why the first of them is empty.
+    hint : str
+        How to fix it.
     """
 
     def __init__(
-        self, message: str, rows: Sequence[int] = (), argument: str = "", reason: str = ""
+        self,
+        message: str,
+        rows: Sequence[int] = (),
+        argument: str = "",
+        reason: str = "",
+        *,
+        hint: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, hint=hint)
         self.rows = tuple(rows)
         self.argument = argument
         self.reason = reason
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (str(self), self.rows, self.argument, self.reason)
+
+class CertificateError(_Hinted, ValueError):
+    """Certificate that does not prove its distance.
+
+    Attributes
+    ----------
+    hint : str
+        How to fix it.
+    """
 
 
-class CertificateError(ValueError):
-    """A certificate does not prove the distance that it comes with."""
-
-
-class AddError(ValueError):
-    """A document cannot be added to an index; says which, and what was kept.
+class AddError(_Hinted, ValueError):
+    """Document that cannot be added to an index, and the number of documents added before.
 
     Attributes
     ----------
     row : int
-        Position of the document in what was to be added, from 0.
+        Position of the document in the added documents, from 0.
     id : str or None
-        Its id, where it has one.
+        ID of the document, if any.
     kept : int
-        Documents of the same call that were added before and stay: 0 for a list, which is added
-        whole or not at all.
+        Number of documents of the same call that were added before and stay: 0 for a list, which is
+        added atomically.
     last_id : str or None
-        The id of the last of them.
+        ID of the last of them.
+    hint : str
+        How to fix it.
     """
 
     def __init__(
@@ -66,45 +175,67 @@ class AddError(ValueError):
         id: str | None = None,
         kept: int = 0,
         last_id: str | None = None,
+        *,
+        hint: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, hint=hint)
         self.row = row
         self.id = id
         self.kept = kept
         self.last_id = last_id
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (str(self), self.row, self.id, self.kept, self.last_id)
 
-
-class DamagedIndexError(ValueError):
-    """Files of an index are not what they were when they were written.
+class DamagedIndexError(_Hinted, ValueError):
+    """Corrupt files in an index.
 
     Attributes
     ----------
     problems : tuple of str
-        Each with the file, or the part of the catalogue, that it was found in.
+        Problems, each with its file or its part of the catalog.
+    hint : str
+        How to repair the index, if that is possible.
     """
 
-    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, problems: Sequence[str] = (), *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.problems = tuple(problems)
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (str(self), self.problems)
+
+class IndexLockedError(_Hinted, TimeoutError):
+    """Timeout because another process or thread is writing to the index, which permits one writer.
+
+    Attributes
+    ----------
+    hint : str
+        How to fix it.
+    """
 
 
-class IndexLockedError(TimeoutError):
-    """Another process or thread is writing to the index, which has one writer at a time."""
+class IndexWarning(_Hinted, UserWarning):
+    """Recoverable problem of an index: a missing or corrupt derived file, without data loss.
+
+    Attributes
+    ----------
+    hint : str
+        How to fix it.
+    """
 
 
-class IndexWarning(UserWarning):
-    """An index had to make do, and nothing is lost: a derived file was missing or damaged."""
+class VectorFileWarning(_Hinted, UserWarning):
+    """Unusable entries in a file of word vectors.
+
+    Attributes
+    ----------
+    hint : str
+        How to fix it.
+    """
 
 
-class VectorFileWarning(UserWarning):
-    """A file of word vectors was read, but not everything in it could be used."""
+class VocabularyWarning(_Hinted, UserWarning):
+    """Words of a vocabulary that cannot occur in any text, because of the text settings.
 
-
-class VocabularyWarning(UserWarning):
-    """A vocabulary has words that no text can have, as texts are read."""
+    Attributes
+    ----------
+    hint : str
+        How to fix it.
+    """

@@ -1,4 +1,4 @@
-"""``textkin classify`` as a person types it."""
+"""``textkin classify`` from the user's view."""
 
 import csv
 import io
@@ -12,8 +12,7 @@ import pytest
 
 from textkin import Index, NearestNeighborClassifier, RocchioClassifier
 from textkin.cli import main
-from textkin.cli._drawing import Look
-from textkin.cli._output import aligned
+from textkin.cli._output import Look, align
 from textkin.cli._scores import Scores
 
 NOTES = {
@@ -55,7 +54,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(here, capsys):
-    """Run a command; returns what it prints."""
+    """Run a command, and return its output."""
 
     def run(*arguments, code=0):
         assert main(["classify", *map(str, arguments)]) == code
@@ -65,32 +64,35 @@ def run(here, capsys):
 
 
 def labels(text):
-    """The ids and labels of a table."""
+    """Return the IDs and labels of a table."""
     return dict(line.split()[:2] for line in text.split("\n\n")[0].splitlines()[1:])
 
 
-def test_a_folder_teaches_by_its_folders_and_what_lies_beside_them_is_classified(run):
+def test_folder_labels_by_subfolder_and_classifies_other_files(run):
     said = run("notes", "-k", "1")
     assert labels(said.out) == {"new1.txt": "work", "new2.txt": "home"}
     assert "work/plan.txt" in said.out
     assert "accuracy" not in said.out
     assert re.fullmatch(
-        r"textkin: 2 documents classified, learnt from 4 with 2 labels \(wmd, k = 1\), in .* s\n",
+        r"textkin: 2 documents classified, trained on 4 with 2 labels \(wmd, k = 1\), in .* s\n",
         said.err,
     )
 
 
-def test_a_file_that_lies_in_the_folder_is_not_taught_by_itself(run):
+def test_file_inside_the_folder_is_not_trained_on(run):
     found = json.loads(run("notes", "notes/new1.txt", "-k", "1", "--json").out)
     assert found["training_documents"] == 4
     assert found["documents"][0]["label"] == "work"
     said = run("notes", "notes/home", "-k", "1")
-    assert "of notes, 2 documents in notes/home counted there alone" in said.err
+    assert (
+        "documents of both notes and notes/home are counted only in notes/home: 2 documents"
+        in said.err
+    )
     assert labels(said.out) == {"garden.txt": "work", "shopping.txt": "work"}
 
 
-def test_a_label_may_stand_for_none(run):
-    said = run("notes", "--unlabelled", "home", "-k", "1")
+def test_unlabeled_label_means_no_label(run):
+    said = run("notes", "--unlabeled", "home", "-k", "1")
     assert labels(said.out) == {
         "home/garden.txt": "work",
         "home/shopping.txt": "work",
@@ -99,7 +101,7 @@ def test_a_label_may_stand_for_none(run):
     }
 
 
-def test_records_are_as_the_library_has_them(run):
+def test_records_match_the_library(run):
     found = json.loads(run("train.jsonl", "test.jsonl", "--label", "topic", "--json").out)
     classifier = NearestNeighborClassifier().fit(
         [one["text"] for one in RECORDS[:4]], [one["topic"] for one in RECORDS[:4]]
@@ -112,7 +114,7 @@ def test_records_are_as_the_library_has_them(run):
         assert [n["distance"] for n in told["neighbors"]] == [n.distance for n in one.neighbors]
         assert [n["id"] for n in told["neighbors"]] == ["abcd"[n.index] for n in one.neighbors]
     assert found["k"] == 5
-    assert found["by"] == "wmd"
+    assert found["metric"] == "wmd"
     assert found["labels"] == ["money", "pets"]
     right = sum(one["label"] == one["true"] for one in found["documents"])
     assert found["scores"]["right"] == right
@@ -121,7 +123,7 @@ def test_records_are_as_the_library_has_them(run):
     assert sum(map(sum, found["scores"]["confusion"])) == 3
 
 
-def test_one_file_in_two_parts(run):
+def test_one_file_with_test_where(run):
     options = ["--label", "topic", "-k", "1", "--csv"]
     apart = run("train.jsonl", "test.jsonl", *options)
     assert run("all.jsonl", "--test-where", "split=test", *options).out == apart.out
@@ -133,33 +135,33 @@ def test_one_file_in_two_parts(run):
     assert some.out == "".join(apart.out.splitlines(keepends=True)[:-1])
 
 
-def test_an_index(run, here):
-    with Index.create("p.kin") as index:
+def test_index_as_source(run, here):
+    with Index.create("p.kin", language=None) as index:
         index.add(RECORDS)
     said = run("p.kin", "--label", "topic", "--test-where", "split=test", "--csv")
     assert said.out == run("train.jsonl", "test.jsonl", "--label", "topic", "--csv").out
-    with Index.create("q.kin") as index:
+    with Index.create("q.kin", language=None) as index:
         index.add({**one, "label": one["topic"]} for one in RECORDS[:4])
     assert run("q.kin", "test.jsonl", "--label", "label", "-k", "1").out.startswith("id")
     found = run("q.kin", "notes/new2.txt", "-k", "1").out
     assert labels(found).keys() == {"new2.txt"}
 
 
-def test_scores_are_drawn(run):
-    out = run("train.jsonl", "test.jsonl", "--label", "topic", "-k", "1", "--by", "cosine").out
+def test_scores_are_printed(run):
+    out = run("train.jsonl", "test.jsonl", "--label", "topic", "-k", "1", "--metric", "cosine").out
     table, score, matrix = out.split("\n\n")
     assert table.splitlines()[0].split() == ["id", "label", "true", "votes", "nearest", "distance"]
-    assert score == "accuracy 66.7 %, error 33.3 %: 2 of 3 are right"
+    assert score == "accuracy 66.7 %, error 33.3 %: 2 of 3 are correct"
     assert matrix.splitlines() == [
         "          1  2    right",
         "1  money  1  1   50.0 %",
         "2  pets   .  1  100.0 %",
-        "rows: true labels; columns: what they were taken for",
+        "rows: true labels; columns: predicted labels",
     ]
 
 
 def test_rocchio(run):
-    options = ["train.jsonl", "test.jsonl", "--label", "topic", "--by", "rocchio"]
+    options = ["train.jsonl", "test.jsonl", "--label", "topic", "--metric", "rocchio"]
     found = json.loads(run(*options, "--explain", "--json").out)
     texts = [one["text"] for one in RECORDS]
     rocchio = RocchioClassifier().fit(texts[:4], [one["topic"] for one in RECORDS[:4]])
@@ -167,17 +169,17 @@ def test_rocchio(run):
     for one, cosines in zip(found["documents"], rocchio.similarity(texts[4:]), strict=True):
         assert one["cosine"] == max(cosines)
         assert one["explanation"]["score"] == pytest.approx(one["cosine"])
-    assert found["by"] == "rocchio"
+    assert found["metric"] == "rocchio"
     out = run(*options, "--explain").out
-    assert "pets: cosine 0.5000 with its mean\n  e  kittens purr\n" in out
+    assert "pets: cosine 0.5000 with the mean of the label\n  e  kittens purr\n" in out
     assert re.search(r"^ +purr .*0\.5", out, re.MULTILINE)
     assert run(*options, "--csv").out.startswith("id,label,true,cosine\ne,pets,pets,0.")
 
 
-def test_evidence(run, here):
+def test_explain(run, here):
     options = ["notes", "-k", "3", "--explain"]
     said = run(*options, "--html", "evidence.html")
-    assert "work: 67 % of the votes of 3 neighbours\n  new1.txt" in said.out
+    assert "work: 67 % of the votes of 3 neighbors\n  new1.txt" in said.out
     assert "why work/plan.txt:" in said.out
     assert re.search(r"▶ report .*at no cost", said.out)
     assert "wrote evidence.html" in said.err
@@ -195,13 +197,22 @@ def test_evidence(run, here):
 @pytest.mark.parametrize(
     ("options", "settings"),
     [
-        (["--by", "rwmd", "--vote", "distance", "-k", "2"], {"by": "rwmd", "vote": "distance"}),
-        (["--by", "jaccard", "--vote", "fall-back"], {"by": "jaccard", "vote": "fall-back"}),
-        (["--by", "cosine", "--model", "lsi", "--dimension", "2"], {"model": "lsi"}),
-        (["--by", "cosine", "--model", "bm25"], {"model": "bm25"}),
-        (["--by", "l2", "--model", "pooling", "--vectors", "builtin:glove"], {"model": "pooling"}),
+        (
+            ["--metric", "rwmd", "--vote", "distance", "-k", "2"],
+            {"metric": "rwmd", "vote": "distance"},
+        ),
+        (
+            ["--metric", "jaccard", "--vote", "fall-back"],
+            {"metric": "jaccard", "vote": "fall-back"},
+        ),
+        (["--metric", "cosine", "--model", "lsi", "--dimension", "2"], {"model": "lsi"}),
+        (["--metric", "cosine", "--model", "bm25"], {"model": "bm25"}),
+        (
+            ["--metric", "l2", "--model", "pooling", "--vectors", "builtin:glove"],
+            {"model": "pooling"},
+        ),
         (["--vectors", "builtin:glove", "--keep-stop-words"], {"stop_words": None}),
-        (["--by", "cosine", "--tune", "--seed", "3", "--jobs", "1"], {"by": "cosine"}),
+        (["--metric", "cosine", "--tune", "--seed", "3", "--jobs", "1"], {"metric": "cosine"}),
     ],
 )
 def test_options_reach_the_library(run, options, settings):
@@ -214,7 +225,7 @@ def test_options_reach_the_library(run, options, settings):
         assert 1 <= found["k"] <= 19
 
 
-def test_results_go_to_a_file(run, here):
+def test_output_files(run, here):
     run("notes", "-o", "out.csv")
     assert (here / "out.csv").read_text().startswith("id,label,share,nearest,distance\nnew1.txt,")
     said = run("notes", "-o", "out.json")
@@ -224,7 +235,7 @@ def test_results_go_to_a_file(run, here):
     assert (here / "out.txt").read_text().startswith("id        label")
 
 
-def test_empty_documents_and_labels_that_nobody_taught(run, here):
+def test_empty_documents_and_unknown_true_labels(run, here):
     (here / "odd.csv").write_text("text,label\n,pets\ncats,birds\nstocks fell,money\n")
     (here / "train.csv").write_text(
         "text,label\ncats purr,pets\ndogs bark,pets\nstocks fell,money\n"
@@ -233,25 +244,25 @@ def test_empty_documents_and_labels_that_nobody_taught(run, here):
     assert labels(said.out) == {"odd.csv:2": "pets", "odd.csv:3": "pets", "odd.csv:4": "money"}
     assert "accuracy 66.7 %" in said.out
     assert "these true labels: birds" in said.err
-    assert "1 of 3 documents without words to compare: given the most frequent label" in said.err
+    assert "1 of 3 documents have no words to compare; they get the most frequent label" in said.err
     (here / "other.csv").write_text("text,label\ncats,x\n")
     said = run("train.csv", "other.csv")
     assert "accuracy" not in said.out
-    assert "the true labels are none of those that were learnt" in said.err
+    assert "TRAIN has none of the true labels of the documents" in said.err
 
 
-def test_labels_of_all_kinds_are_texts(run, here):
+def test_labels_of_all_types_become_texts(run, here):
     (here / "train.json").write_text(
         '[{"text": "cats purr", "label": 1}, {"text": "stocks fell", "label": 2.0},'
         '{"text": "dogs bark", "label": null}, {"text": "birds", "label": " "}]'
     )
     (here / "test.csv").write_text("text,label\ncats,1\nstocks,2\n")
     said = run("train.json", "test.csv", "-k", "1")
-    assert "of train.json, 2 documents without a label left out" in said.err
+    assert "of train.json, ignored 2 documents without a label" in said.err
     assert "accuracy 100.0 %" in said.out
 
 
-def test_what_a_stranger_wrote_drives_no_terminal(run, here, monkeypatch):
+def test_hostile_text_does_not_control_the_terminal(run, here, monkeypatch):
     record = {"id": "x\x1b[31mred\u202e" + "y" * 200, "text": "cats purr", "label": "p\x07ets"}
     (here / "odd.jsonl").write_text(json.dumps(record) + "\n" + json.dumps({"text": "cats"}) + "\n")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
@@ -266,37 +277,43 @@ def test_what_a_stranger_wrote_drives_no_terminal(run, here, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["all.jsonl"], "No document of all.jsonl has a label: name the field"),
+        (["all.jsonl"], "No document of all.jsonl has a label: pass the field"),
         (["all.jsonl"], "The other fields are 'topic', 'split'."),
         (["all.jsonl", "--label", "topc"], "No document of all.jsonl has a field 'topc'"),
         (["all.jsonl", "--label", "topic"], "All 7 documents of all.jsonl have a label"),
-        (["notes/home"], "put the files of each label in a folder of its own, such as"),
+        (["notes/home"], "put the files of each label in its own folder, such as"),
         (["nowhere"], "There is no file or folder 'nowhere'."),
         (["notes", "nowhere"], "There is no file or folder 'nowhere'."),
-        (["notes", "notes"], "TRAIN and TEST are the same"),
-        (["notes", "test.jsonl", "--test-where", "split=test"], "leave TEST out"),
-        (["notes", "--test-where", "split=test"], "--test-where: no document has a field 'split'"),
+        (["notes", "notes"], "TRAIN and TEST must be different; got"),
+        (["notes", "test.jsonl", "--test-where", "split=test"], "Remove one of them"),
+        (
+            ["notes", "--test-where", "split=test"],
+            "--test-where: no document has the field 'split'",
+        ),
         (["all.jsonl", "--where", "split="], "--where"),
-        (["all.jsonl", "--where", "split=none"], "--where: no document is like split = none"),
-        (["notes", "--by", "nothing"], "--by must be one of 'wmd'"),
+        (["all.jsonl", "--where", "split=none"], "--where: no document fulfills split = none"),
+        (["notes", "--metric", "nothing"], "--metric must be one of 'wmd'"),
         (["notes", "-k", "0"], "-k"),
-        (["notes", "-k", "3", "--tune"], "leave -k out"),
-        (["notes", "-k", "3", "--by", "rocchio"], "-k is for neighbours"),
-        (["notes", "--html", "x.html", "--by", "rocchio"], "--html shows neighbours"),
-        (["notes", "--model", "lsi"], "--by wmd compares words"),
-        (["notes", "--by", "cosine", "--dimension", "3"], "--dimension goes with --model lsi"),
-        (["notes", "--by", "cosine", "--vectors", "builtin:glove"], "--vectors goes with"),
-        (["notes", "--stop-words", "nothing"], "--stop-words must name a list or a file"),
+        (["notes", "-k", "3", "--tune"], "got -k too. Remove one of them"),
+        (["notes", "-k", "3", "--metric", "rocchio"], "-k is for neighbors"),
+        (["notes", "--html", "x.html", "--metric", "rocchio"], "--html shows neighbors"),
+        (["notes", "--model", "lsi"], "--metric 'wmd' compares words"),
+        (
+            ["notes", "--metric", "cosine", "--dimension", "3"],
+            "--dimension must come with --model lsi",
+        ),
+        (["notes", "--metric", "cosine", "--vectors", "builtin:glove"], "--vectors must come with"),
+        (["notes", "--stop-words", "nothing"], "--stop-words must be a file or one of"),
         (["notes", "--jobs", "0"], "--jobs must be a number of threads"),
-        (["notes", "--json", "--csv"], "exclude each other"),
-        (["all.jsonl", "--label", "topic", "-o", "all.jsonl"], "must not name what is read"),
-        (["notes", "-o", "nowhere/x.csv"], "There is no folder 'nowhere'"),
+        (["notes", "--json", "--csv"], "must not be combined"),
+        (["all.jsonl", "--label", "topic", "-o", "all.jsonl"], "must not overwrite a source"),
+        (["notes", "-o", "nowhere/x.csv"], "Folder 'nowhere' does not exist"),
         (["notes", "-o", "x", "--html", "x"], "must name different files"),
         (["notes", "--html", "notes"], "'notes' is a folder"),
-        (["notes", "--no-id", "--id", "x"], "--id and --no-id exclude each other"),
+        (["notes", "--no-id", "--id", "x"], "--id and --no-id must not be combined"),
     ],
 )
-def test_bad_input_is_one_clear_line(run, here, arguments, message):
+def test_invalid_input_prints_one_line(run, here, arguments, message):
     before = {path: path.stat().st_mtime_ns for path in here.rglob("*")}
     said = run(*arguments, code=2)
     assert said.out == ""
@@ -306,17 +323,17 @@ def test_bad_input_is_one_clear_line(run, here, arguments, message):
     assert {path: path.stat().st_mtime_ns for path in here.rglob("*")} == before
 
 
-def test_a_label_that_is_a_list_is_told(run, here):
+def test_list_as_label_raises(run, here):
     (here / "lists.jsonl").write_text('{"id": "a", "text": "cats", "label": ["x"]}\n')
     assert "The label of 'a' must be a text or a number" in run("lists.jsonl", code=2).err
 
 
-def test_a_field_that_cannot_be_read_may_be_skipped(run, here):
+def test_unreadable_field_can_be_skipped(run, here):
     with (here / "train.jsonl").open("a") as file:
         file.write('{"text": 3}\n')
     arguments = ["train.jsonl", "test.jsonl", "--label", "topic"]
     assert "train.jsonl, line 5" in run(*arguments, code=2).err
-    assert "left out 1: train.jsonl, line 5" in run(*arguments, "--skip-errors").err
+    assert "skipped 1: train.jsonl, line 5" in run(*arguments, "--skip-errors").err
 
 
 def test_an_interrupted_command_writes_nothing(run, here, monkeypatch):
@@ -331,81 +348,83 @@ def test_an_interrupted_command_writes_nothing(run, here, monkeypatch):
     assert not (here / "x.html").exists()
 
 
-def test_a_matrix_that_is_too_wide_gives_way_to_the_worst_confusions():
+def test_wide_matrix_becomes_list_of_confusions():
     names = [f"label {at}" for at in range(40)]
     scores = Scores.of([(names[at], names[at - at % 3]) for at in range(40)] * 2)
     lines = [*scores.lines(Look(terminal=True, width=80))]
-    assert lines[0] == "accuracy 35.0 %, error 65.0 %: 28 of 80 are right"
-    assert lines[2].split() == ["times", "label", "taken", "for"]
-    assert lines[-1] == "and 16 other confusions; --json has the whole matrix"
+    assert lines[0] == "accuracy 35.0 %, error 65.0 %: 28 of 80 are correct"
+    assert lines[2].split() == ["documents", "true", "label", "predicted", "label"]
+    assert lines[-1] == "and 16 other confusions; --json has the matrix"
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_labels_are_in_the_order_of_numbers():
+def test_numeric_labels_are_sorted_by_value():
     assert Scores.of([("10", "9"), ("9", "b"), ("nan", "1e3")]).labels == (
         "9", "10", "1e3", "b", "nan",
     )  # fmt: skip
 
 
-def test_columns_fit_a_terminal_and_are_whole_in_a_pipe():
+def test_columns_fit_a_terminal_and_are_complete_in_a_pipe():
     rows = [["an identifier, rather long", "12"], ["b", "3"]]
-    assert aligned(rows, Look(), right=[1], cut=[0])[1] == "b" + " " * 28 + "3"
-    narrow = aligned(rows, Look(terminal=True, width=14), right=[1], cut=[0])
+    assert align(rows, Look(), right=[1], cut=[0])[1] == "b" + " " * 28 + "3"
+    narrow = align(rows, Look(terminal=True, width=14), right=[1], cut=[0])
     assert narrow == ["an identi…  12", "b            3"]
-    assert aligned([["a", "x" * 90]], Look(width=40), fill=True) == ["a  " + "x" * 36 + "…"]
+    assert align([["a", "x" * 90]], Look(width=40), fill=True) == ["a  " + "x" * 36 + "…"]
 
 
-def test_nothing_that_is_read_is_written_over(run, here):
+def test_sources_are_not_overwritten(run, here):
     before = (here / "notes" / "work" / "plan.txt").read_text()
     said = run("notes", "-o", "notes/work/plan.txt", code=2)
-    assert "--output must not name what is read" in said.err
+    assert "--output must not overwrite a source" in said.err
     (here / "why.txt").symlink_to(here / "notes" / "work" / "plan.txt")
-    assert "what is read" in run("notes", "test.jsonl", "--html", "why.txt", code=2).err
+    assert (
+        "must not overwrite a source" in run("notes", "test.jsonl", "--html", "why.txt", code=2).err
+    )
     assert (here / "notes" / "work" / "plan.txt").read_text() == before
-    for _ in range(2):  # is beside what is read, also when it is there already
+    for _ in range(2):  # next to a source, and exists
         run("notes", "-o", "notes/labels.csv", "-k", "1")
-    assert "what is read" in run(
+    assert "must not overwrite a source" in run(
         "notes", "-o", "notes/labels.csv", "--pattern", "**/*.[tc]*", code=2
     ).err  # fmt: skip
 
 
-def test_an_index_is_not_written_into(run, here):
-    with Index.create(here / "a.kin") as index:
+def test_index_folder_is_not_overwritten(run, here):
+    with Index.create(here / "a.kin", language=None) as index:
         index.add([{"id": "a", "text": "cats purr", "label": "pets"}])
     for name in ("catalogue.sqlite", "new.csv"):
         said = run("a.kin", "test.jsonl", "-o", f"a.kin/{name}", code=2)
-        assert "what is read" in said.err
+        assert "must not overwrite a source" in said.err
     assert len(Index.open(here / "a.kin")) == 1
 
 
-def test_a_slip_in_unlabelled_is_told(run):
-    assert (
-        "--unlabelled: no document has the label 'hom'." in run("notes", "--unlabelled", "hom").err
-    )
-    assert "--unlabelled" not in run("notes", "--unlabelled", "home").err
-    split = ("--label", "split", "--unlabelled", "test")  # of TEST alone
-    assert "--unlabelled" not in run("train.jsonl", "test.jsonl", *split).err
+def test_unknown_unlabeled_label_prints_note(run):
+    assert "--unlabeled: no document has the label 'hom'." in run("notes", "--unlabeled", "hom").err
+    assert "--unlabeled" not in run("notes", "--unlabeled", "home").err
+    split = ("--label", "split", "--unlabeled", "test")  # a label of TEST only
+    assert "--unlabeled" not in run("train.jsonl", "test.jsonl", *split).err
 
 
-def test_rocchio_tells_of_documents_without_known_words(run, here):
+def test_rocchio_reports_documents_without_known_words(run, here):
     (here / "new.jsonl").write_text('{"id": "n", "text": "xyzzy"}\n{"id": "c", "text": "cats"}\n')
-    said = run("train.jsonl", "new.jsonl", "--label", "topic", "--by", "rocchio")
-    assert "1 of 2 documents without words to compare: given the most frequent label." in said.err
+    said = run("train.jsonl", "new.jsonl", "--label", "topic", "--metric", "rocchio")
+    assert (
+        "1 of 2 documents have no words to compare; they get the most frequent label." in said.err
+    )
     found = json.loads(
-        run("train.jsonl", "new.jsonl", "--label", "topic", "--by", "rocchio", "--json").out
+        run("train.jsonl", "new.jsonl", "--label", "topic", "--metric", "rocchio", "--json").out
     )
     assert [one["empty"] for one in found["documents"]] == [True, False]
 
 
-def test_true_of_json_is_true_of_csv(run, here):
+def test_json_true_equals_csv_true(run, here):
     (here / "a.jsonl").write_text(
         '{"id": 1, "text": "cats", "label": true}\n{"id": 2, "text": "money", "label": false}\n'
     )
     (here / "b.csv").write_text("id,text,label\n1,cats,true\n2,money,false\n")
-    assert "2 of 2 are right" in run("a.jsonl", "b.csv", "-k", "1").out
+    assert "2 of 2 are correct" in run("a.jsonl", "b.csv", "-k", "1").out
 
 
-def test_a_carriage_return_parts_no_rows_of_a_table(run, here):
+def test_carriage_return_does_not_split_table_rows(run, here):
     records = [{"id": "a\rb", "text": "cats", "label": "x\ry"}, {"id": "c\r", "text": "cats"}]
     (here / "cr.jsonl").write_text("\n".join(map(json.dumps, records)))
     table = run("cr.jsonl", "--csv").out
@@ -414,7 +433,7 @@ def test_a_carriage_return_parts_no_rows_of_a_table(run, here):
     assert {len(row) for row in rows} == {5}
 
 
-def test_what_was_left_out_is_told_in_options(run, here):
+def test_skipped_records_are_reported_with_options(run, here):
     (here / "twice.jsonl").write_text((here / "train.jsonl").read_text() * 2)
     said = run("twice.jsonl", "test.jsonl", "--label", "topic", "--skip-errors")
-    assert "--no-id gives each document one" in said.err
+    assert "--no-id generates IDs" in said.err

@@ -1,4 +1,4 @@
-"""The command line as a newcomer meets it."""
+"""Main command from a newcomer's view."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from textkin.cli import main
 
 @pytest.fixture(scope="module")
 def demo():
-    """What `textkin demo` prints, in a process of its own."""
+    """Return the output of `textkin demo` in a separate process."""
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-m", "textkin", "demo"],
         capture_output=True,
@@ -22,24 +22,24 @@ def demo():
     return done
 
 
-def test_the_demo_compares_the_sentences_of_the_paper(demo):
+def test_demo_compares_the_sentences_of_the_paper(demo):
     assert "to 'The President greets the press in Chicago': 5.005" in demo.stdout
     assert "obama    ━━━▶ president" in demo.stdout
-    assert "The nearer one is 'The President greets the press in Chicago'" in demo.stdout
+    assert "The more similar one is 'The President greets the press in Chicago'" in demo.stdout
     assert "proven optimal" in demo.stdout
 
 
-def test_the_demo_searches_the_standard_library(demo):
+def test_demo_searches_the_standard_library(demo):
     assert "shutil.rmtree" in demo.stdout
     assert "statistics.median" in demo.stdout
-    assert "What to try next" in demo.stdout
+    assert "Try next" in demo.stdout
 
 
-def test_the_demo_is_silent_about_progress_in_a_pipe(demo):
+def test_demo_prints_no_progress_in_a_pipe(demo):
     assert demo.stderr == ""
 
 
-def test_the_demo_as_json(capsys):
+def test_demo_as_json(capsys):
     assert main(["demo", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     near, far = found["comparisons"]
@@ -62,7 +62,7 @@ def test_the_demo_as_json(capsys):
         (["--no-such-option"], "No such option"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_exit_code_2(capsys, arguments, message):
+def test_invalid_input_prints_one_line_and_exits_with_2(capsys, arguments, message):
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -89,19 +89,44 @@ def test_help_and_version(capsys):
         (KeyboardInterrupt(), 130, "textkin: interrupted"),
     ],
 )
-def test_errors_inside_a_command_become_one_line(capsys, monkeypatch, error, code, message):
-    def fail(**_):
+def test_errors_of_commands_print_one_line(capsys, monkeypatch, error, code, message):
+    def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("textkin.cli._demo.run_demo", fail)
+    monkeypatch.setattr("textkin.cli._demo._search", fail)
     assert main(["demo"]) == code
     assert capsys.readouterr().err.strip() == message
 
 
-def test_a_bug_is_not_hidden(monkeypatch):
-    def fail(**_):
+def test_bugs_raise(monkeypatch):
+    def fail(*_, **__):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("textkin.cli._demo.run_demo", fail)
+    monkeypatch.setattr("textkin.cli._demo._search", fail)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["demo"])
+
+
+def commands(command, name=()):
+    """Yield every command and group with the words that call it."""
+    yield name, command
+    for part, child in getattr(command, "commands", {}).items():
+        yield from commands(child, (*name, part))
+
+
+def test_help_shows_every_summary_whole_at_80_columns():
+    from typer.main import get_command
+
+    from textkin.cli._app import app
+
+    described = 0
+    for name, command in commands(get_command(app)):
+        context = command.make_context(" ".join(("textkin", *name)), [], resilient_parsing=True)
+        context.terminal_width = 80
+        lines = command.get_help(context).splitlines()
+        assert max(map(len, lines)) <= 80, name
+        for part, child in getattr(command, "commands", {}).items():
+            summary = (child.help or "").partition("\n\n")[0].replace("\n", " ")
+            described += 1
+            assert any(line.split(maxsplit=1) == [part, summary] for line in lines), (name, part)
+    assert described >= 25

@@ -1,4 +1,4 @@
-"""``textkin cluster`` as a person types it."""
+"""``textkin cluster`` from the user's view."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from textkin import DocumentClusters, Index
+from textkin import DocumentClustering, Index
 from textkin.cli import main
 
 TEXTS = {
@@ -31,7 +31,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(here, capsys):
-    """Run a command; returns what it prints."""
+    """Run a command, and return its output."""
 
     def run(*arguments, code=0):
         assert main(["cluster", *map(str, arguments)]) == code
@@ -46,16 +46,16 @@ def run(here, capsys):
         ([], {}),
         (["--method", "kmedoids"], {"method": "kmedoids"}),
         (
-            ["--method", "agglomerative", "--linkage", "single", "--by", "rwmd"],
+            ["--method", "agglomerative", "--linkage", "single", "--metric", "rwmd"],
             {"method": "agglomerative", "linkage": "single", "metric": "rwmd"},
         ),
-        (["--by", "l2", "--seed", "3", "--words", "2"], {"metric": "l2", "n_words": 2}),
+        (["--metric", "l2", "--seed", "3", "--words", "2"], {"metric": "l2", "n_words": 2}),
         (["--keep-stop-words", "--jobs", "1"], {"stop_words": None}),
     ],
 )
-def test_clusters_are_as_the_library_has_them(run, options, settings):
+def test_clusters_match_the_library(run, options, settings):
     seed = 3 if "--seed" in options else 0
-    expected = DocumentClusters(2, random_state=seed, **settings).fit([*TEXTS.values()])
+    expected = DocumentClustering(2, random_state=seed, **settings).fit([*TEXTS.values()])
     found = json.loads(run("all.jsonl", "-n", "2", *options, "--json").out)
     ids = [*TEXTS]
     assert len(found["clusters"]) == 2
@@ -78,27 +78,27 @@ def test_clusters_are_as_the_library_has_them(run, options, settings):
 def test_lines(run):
     said = run("all.jsonl", "-n", "2", "--method", "kmedoids")
     first, second = said.out.split("\n\n")
-    assert re.match(r"cluster 0, 3 documents, \d\.\d{4} from the centre in the mean\n", first)
+    assert re.match(r"cluster 0, 3 documents, mean distance \d\.\d{4} to the center\n", first)
     assert "\n  words    " in first
     assert re.search(r"\n  central  (play|cat|kitten)\n           \w", first + second)
     assert said.err == (
-        "textkin: note: 1 document without words to compare: in no cluster (-1).\n"
+        "textkin: note: no words to compare, so in no cluster (-1): 1 document.\n"
         "textkin: 7 documents in 2 clusters\n"
     )
 
 
-def test_a_threshold(run):
-    options = ["--method", "agglomerative", "--threshold"]
+def test_distance_threshold(run):
+    options = ["--method", "agglomerative", "--distance-threshold"]
     assert len(json.loads(run("all.jsonl", *options, "0", "--json").out)["clusters"]) == 6
     assert len(json.loads(run("all.jsonl", *options, "99", "--json").out)["clusters"]) == 1
 
 
-def test_without_a_number_there_are_no_more_than_suit(run):
+def test_default_number_depends_on_documents(run):
     assert "7 documents in 3 clusters" in run("all.jsonl").err
 
 
 def test_sources_of_all_kinds(run, here):
-    with Index.create("p.kin") as index:
+    with Index.create("p.kin", language=None) as index:
         index.add([{"id": id, "text": text, "n": len(id)} for id, text in TEXTS.items()])
     options = ["-n", "2", "--csv"]
     assert run("p.kin", *options).out == run("all.jsonl", *options).out
@@ -112,7 +112,7 @@ def test_sources_of_all_kinds(run, here):
     assert found.replace(".txt", "") == run("all.jsonl", *options).out
 
 
-def test_pictures(run, here):
+def test_svg_and_html(run, here):
     said = run("all.jsonl", "-n", "2", "--svg", "c.svg", "--html", "c.html", "-o", "c.csv")
     assert said.out == ""
     for name in ("c.svg", "c.html", "c.csv"):
@@ -128,19 +128,25 @@ def test_pictures(run, here):
         (["nowhere"], "There is no file or folder 'nowhere'."),
         (["all.jsonl", "-n", "7"], "-n must be at most 6, the number of documents with something"),
         (["all.jsonl", "-n", "0"], "-n"),
-        (["all.jsonl", "-n", "2", "--threshold", "1"], "-n and --threshold exclude each other"),
-        (["all.jsonl", "--threshold", "1"], "--threshold goes with --method agglomerative"),
-        (["all.jsonl", "--linkage", "single"], "--linkage goes with --method agglomerative"),
-        (["all.jsonl", "--by", "wmd"], "--method kmeans makes means of vectors"),
-        (["all.jsonl", "--by", "nothing"], "--by must be one of 'wmd'"),
+        (
+            ["all.jsonl", "-n", "2", "--distance-threshold", "1"],
+            "-n and --distance-threshold must not be combined",
+        ),
+        (
+            ["all.jsonl", "--distance-threshold", "1"],
+            "--distance-threshold must come with --method agglomerative",
+        ),
+        (["all.jsonl", "--linkage", "single"], "--linkage must come with --method agglomerative"),
+        (["all.jsonl", "--metric", "wmd"], "--metric must be 'cosine' or 'euclidean' for k-means"),
+        (["all.jsonl", "--metric", "nothing"], "--metric must be one of 'wmd'"),
         (["all.jsonl", "--vectors", "builtin:glove"], "--model pooling"),
         (["all.jsonl", "--model", "lsi", "--dimension", "30"], "--dimension must be at most 7"),
         (["all.jsonl", "--svg", "x", "--html", "x"], "--svg and --html must name different files"),
-        (["all.jsonl", "--where", "id=empty"], "there is nothing to compare"),
-        (["all.jsonl", "--json", "--csv"], "exclude each other"),
+        (["all.jsonl", "--where", "id=empty"], "no word can be learned: the texts (1)"),
+        (["all.jsonl", "--json", "--csv"], "must not be combined"),
     ],
 )
-def test_bad_input_is_one_clear_line(run, here, arguments, message):
+def test_invalid_input_prints_one_line(run, here, arguments, message):
     said = run(*arguments, code=2)
     assert said.out == ""
     [line] = said.err.splitlines()
@@ -149,7 +155,7 @@ def test_bad_input_is_one_clear_line(run, here, arguments, message):
     assert not (here / "x").exists()
 
 
-def test_without_a_number_equal_documents_do_not_stand_in_the_way(run, here):
+def test_equal_documents_without_a_number(run, here):
     rows = [{"id": str(at), "text": "Cats purr on the mat"} for at in range(20)]
     (here / "same.jsonl").write_text("\n".join(map(json.dumps, rows)))
     [only] = json.loads(run("same.jsonl", "--json").out)["clusters"]

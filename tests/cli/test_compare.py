@@ -1,4 +1,4 @@
-"""``textkin compare`` as people call it: texts, files, standard input, pictures, mistakes."""
+"""``textkin compare``: texts, files, standard input, figures, and errors."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def test_two_texts(capsys):
 
 def test_files_and_standard_input(tmp_path, monkeypatch, capsys):
     file = tmp_path / "a.txt"
-    file.write_text(A, encoding="utf-8-sig")  # a byte order mark is no word
+    file.write_text(A, encoding="utf-8-sig")  # a byte order mark is not a word
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(B.encode())))
     assert main(["compare", str(file), "-", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -41,15 +41,21 @@ def test_files_and_standard_input(tmp_path, monkeypatch, capsys):
 
 
 def test_options_reach_the_library(capsys):
-    options = ["--masses", "sif", "--cost", "cosine", "--unit", "--keep-stop-words", "--json"]
+    options = ["--word-weights", "sif", "--cost", "cosine", "--unit", "--keep-stop-words", "--json"]
     assert main(["compare", A, B, *options]) == 0
     found = json.loads(capsys.readouterr().out)
-    expected = tk.compare(A, B, masses="sif", cost="cosine", unit=True, stop_words=None)
-    chosen = {"vectors": None, "masses": "sif", "cost": "cosine", "unit": True, "stop_words": None}
+    expected = tk.compare(A, B, word_weights="sif", cost="cosine", unit=True, stop_words=None)
+    chosen = {
+        "vectors": None,
+        "word_weights": "sif",
+        "cost": "cosine",
+        "unit": True,
+        "stop_words": None,
+    }
     assert found == {"options": chosen, **json.loads(json.dumps(expected.to_dict()))}
 
 
-def test_pictures_are_written(tmp_path, capsys):
+def test_svg_and_html(tmp_path, capsys):
     svg, html = tmp_path / "flow.svg", tmp_path / "flow.html"
     svg.write_text("old")
     assert main(["compare", A, B, "--svg", str(svg), "--html", str(html), "--top", "1"]) == 0
@@ -71,22 +77,22 @@ def current_umask():
     [
         (["notes.txt", B], "There is no file 'notes.txt'. To compare it as a text, add --text."),
         (["some/where", B], "There is no file 'some/where'"),
-        ([A, "the of and"], "B cannot be compared: it has no words, or nothing but stop words."),
+        ([A, "the of and"], "B cannot be compared: it has no words, or only stop words."),
         (["qwertzish", B], "A cannot be compared: none of its words has a vector (coverage 0)"),
         (["", B], "A cannot be compared: it has no words"),
-        (["-5 degrees", B], "put -- before a text that begins with a dash"),
-        (["-", "-"], "Standard input can be only one of the two texts."),
+        (["-5 degrees", B], "put -- before a text that starts with a dash"),
+        (["-", "-"], "Only one of the two texts can be standard input; got '-' twice."),
         ([A], "Missing argument"),
         ([A, B, "--cost", "manhattan"], "'manhattan' is not one of"),
         ([A, B, "--top", "0"], "--top"),
-        ([A, B, "--svg", "nowhere/flow.svg"], "There is no folder 'nowhere'"),
+        ([A, B, "--svg", "nowhere/flow.svg"], "Folder 'nowhere' does not exist"),
         ([A, B, "--svg", "."], "is a folder"),
         ([A, B, "--html", "-"], "written to a file"),
         ([A, B, "--html", "x", "--svg", "x"], "must name different files"),
-        (["na\udce9", B], "not valid UTF-8"),
+        (["na\udce9", B], "must be valid UTF-8"),
     ],
 )
-def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
+def test_invalid_input_prints_one_line(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     assert main(["compare", *arguments]) == 2
     captured = capsys.readouterr()
@@ -97,28 +103,28 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, m
     assert list(tmp_path.iterdir()) == []
 
 
-def test_both_texts_are_shown_where_they_are_asked_for(capsys):
+def test_explain_prints_both_texts(capsys):
     assert main(["compare", A, B, "--explain"]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "Obama" in out.split("from ")[1]
-    assert "near to 6 far" in out
+    assert "distance: 0 (small) to 6 (large)" in out
     assert main(["compare", A, B, "--explain", "--json"]) == 0
     aligned = json.loads(capsys.readouterr().out)["aligned"]
     assert "".join(piece["text"] for piece in aligned["source"]) == A
     assert "".join(piece["text"] for piece in aligned["target"]) == B
 
 
-def test_what_is_read_is_never_written_over(tmp_path, capsys):
+def test_sources_are_not_overwritten(tmp_path, capsys):
     text = tmp_path / "a.txt"
     text.write_text(A)
     for option in ("--svg", "--html"):
         assert main(["compare", str(text), B, option, str(text)]) == 2
-        assert f"{option} must not name what is read" in capsys.readouterr().err
+        assert f"{option} must not overwrite a source" in capsys.readouterr().err
         assert text.read_text() == A
 
 
-def test_links_and_pipes_are_written_to_not_replaced(tmp_path):
+def test_links_and_pipes_are_written_not_replaced(tmp_path):
     target, link = tmp_path / "flow.svg", tmp_path / "link.svg"
     target.write_text("old")
     link.symlink_to(target)
@@ -134,8 +140,11 @@ def test_links_and_pipes_are_written_to_not_replaced(tmp_path):
     assert not pipe.is_file()
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
-def test_closed_streams_are_no_catastrophe(closed):
+SLOW = pytest.mark.slow  # starts a process
+
+
+@pytest.mark.parametrize("closed", ["<&-", pytest.param(">&-", marks=SLOW), "2>&-"])
+def test_closed_streams(closed):
     command = f'"{sys.executable}" -m textkin compare - dog {closed}'
     if closed != "<&-":
         command = f"echo cat | {command}"
@@ -144,20 +153,20 @@ def test_closed_streams_are_no_catastrophe(closed):
     assert done.returncode == (2 if closed == "<&-" else 0)
 
 
-def test_a_reader_that_leaves_early():
+def test_closed_pipe():
     command = f'"{sys.executable}" -m textkin demo | head -n 1'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.stdout.startswith("How near are two texts?")
+    assert done.stdout.startswith("How similar are two texts?")
     assert done.stderr == ""
 
 
-def test_a_folder_and_a_binary_file(tmp_path, capsys):
+def test_folder_and_binary_file_raise(tmp_path, capsys):
     assert main(["compare", str(tmp_path), B]) == 2
-    assert "is a folder; name a file" in capsys.readouterr().err
+    assert "is a folder. Pass a file" in capsys.readouterr().err
     file = tmp_path / "latin.txt"
     file.write_bytes("th\u00e9".encode("latin-1"))
     assert main(["compare", str(file), B]) == 2
-    assert "is not UTF-8 text (byte 2)" in capsys.readouterr().err
+    assert "must be UTF-8; byte 2 is not" in capsys.readouterr().err
     file.write_bytes(b"\x89PNG\0")
     assert main(["compare", str(file), B]) == 2
     assert "looks like a binary file" in capsys.readouterr().err
@@ -171,7 +180,8 @@ def test_text_that_looks_like_a_file(capsys):
     assert main(["compare", "--", "-5 degrees", "cold weather"]) == 0
 
 
-def test_a_terminal_gets_colours_and_a_pipe_does_not(tmp_path):
+@pytest.mark.slow  # starts processes
+def test_colors_only_on_a_terminal(tmp_path):
     command = [sys.executable, "-X", "utf8", "-m", "textkin", "compare", A, B]
     piped = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
     assert "\x1b" not in piped.stdout + piped.stderr
@@ -197,7 +207,8 @@ def test_a_terminal_gets_colours_and_a_pipe_does_not(tmp_path):
     assert b"\x1b[38;2;" in shown
 
 
-def test_a_stream_that_knows_only_ascii():
+@pytest.mark.slow  # starts processes
+def test_ascii_output():
     done = subprocess.run(
         [sys.executable, "-m", "textkin", "compare", A, B],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""``textkin duplicates`` as a person types it."""
+"""``textkin duplicates`` from the user's view."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(here, capsys):
-    """Run a command; returns what it prints."""
+    """Run a command, and return its output."""
 
     def run(*arguments, code=0):
         assert main(["duplicates", *map(str, arguments)]) == code
@@ -41,8 +41,13 @@ def run(here, capsys):
     return run
 
 
+def test_the_default_compares_all_words_in_order(run):
+    found = json.loads(run("notes", "--json").out)
+    assert [group["keep"] for group in found["groups"]] == ["a/plan.txt"]
+
+
 def test_groups(run):
-    said = run("notes")
+    said = run("notes", "--metric", "bag")
     assert said.out.splitlines() == [
         "group 0, 2 documents",
         "  keep  a/list.txt              Buy milk, eggs and flour.",
@@ -53,32 +58,32 @@ def test_groups(run):
         "        b/plan.txt  same text  finish THE report and call the client",
     ]
     assert said.err == (
-        "textkin: note: 1 of 7 documents without words to compare: duplicates of none.\n"
-        "textkin: 2 groups of duplicates; 2 of 7 documents could go\n"
+        "textkin: note: 1 of 7 documents have no words to compare; they are not duplicates.\n"
+        "textkin: 2 groups of duplicates; redundant: 2 of 7 documents\n"
     )
 
 
-def test_near_ones_are_as_the_library_has_them(run):
-    found = json.loads(run("notes", "--by", "wmd", "--threshold", "2", "--json").out)
+def test_similar_documents_match_the_library(run):
+    found = json.loads(run("notes", "--metric", "wmd", "--radius", "2", "--json").out)
     names = sorted(NOTES)
     expected = find_duplicates([NOTES[name] for name in names], 2.0, "wmd")
     assert [
         [(one["id"], one["distance"]) for one in group["members"]] for group in found["groups"]
     ] == [[(names[one.position], one.distance) for one in group] for group in expected]
     assert found["removable"] == [names[at] for at in expected.removed]
-    assert found["threshold"] == 2.0
+    assert found["radius"] == 2.0
     assert found["empty"] == ["empty.txt"]
     assert "wmd " in found["groups"][0]["members"][-1]["reason"]
 
 
-def test_ids_of_what_could_go(run, here):
-    assert run("notes", "--ids").out == "b/list.txt\nb/plan.txt\n"
-    run("notes", "--ids", "-o", "ids.txt")
+def test_ids_of_redundant_documents(run, here):
+    assert run("notes", "--metric", "bag", "--ids").out == "b/list.txt\nb/plan.txt\n"
+    run("notes", "--metric", "bag", "--ids", "-o", "ids.txt")
     assert (here / "ids.txt").read_text() == "b/list.txt\nb/plan.txt\n"
 
 
-def test_a_table(run):
-    rows = [*csv.reader(io.StringIO(run("notes", "--by", "text", "--csv").out))]
+def test_csv(run):
+    rows = [*csv.reader(io.StringIO(run("notes", "--metric", "text", "--csv").out))]
     assert rows == [
         ["group", "id", "keep", "distance", "reason"],
         ["0", "a/plan.txt", "yes", "0.0", ""],
@@ -87,14 +92,14 @@ def test_a_table(run):
 
 
 def test_two_collections(run):
-    said = run("notes/b", "--against", "notes/a")
+    said = run("notes/b", "--metric", "bag", "--against", "notes/a")
     assert said.out.splitlines() == [
         "id        repeats",
         "list.txt  list.txt  same words",
         "plan.txt  plan.txt  same text",
     ]
-    assert said.err == "textkin: 2 of 3 documents repeat some of 2\n"
-    found = json.loads(run("notes/b", "--against", "notes/a", "--json").out)
+    assert said.err == "textkin: 2 of 3 documents repeat one of 2 other documents\n"
+    found = json.loads(run("notes/b", "--metric", "bag", "--against", "notes/a", "--json").out)
     assert found["repeats"][0] == {
         "id": "list.txt",
         "repeats": "list.txt",
@@ -103,11 +108,17 @@ def test_two_collections(run):
         "count": 1,
     }
     assert found["removable"] == ["list.txt", "plan.txt"]
-    rows = [*csv.reader(io.StringIO(run("notes/b", "--against", "notes/a", "--csv").out))]
+    rows = [
+        *csv.reader(
+            io.StringIO(run("notes/b", "--metric", "bag", "--against", "notes/a", "--csv").out)
+        )
+    ]
     assert rows[1] == ["list.txt", "list.txt", "0.0", "same words", "1"]
-    said = run("notes", "--against", "notes/a")  # which lies in it
+    said = run("notes", "--metric", "bag", "--against", "notes/a")  # inside the other folder
     assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["b/list.txt", "b/plan.txt"]
-    assert "of notes, 2 documents in notes/a counted there alone" in said.err
+    assert (
+        "documents of both notes and notes/a are counted only in notes/a: 2 documents" in said.err
+    )
 
 
 def test_parts_of_one_file(run, here):
@@ -124,12 +135,14 @@ def test_parts_of_one_file(run, here):
     assert [group["keep"] for group in found["groups"]] == ["2"]
 
 
-def test_several_sources_are_told_apart(run, here):
+def test_same_ids_in_several_sources_are_distinguished(run, here):
     (here / "x.csv").write_text("id,text\n1,Plant the roses\n")
     (here / "y.csv").write_text("text\nPlant the roses\n")
-    with Index.create("p.kin") as index:
+    with Index.create("p.kin", language=None) as index:
         index.add([{"id": "rose", "text": "Plant roses"}])
-    found = json.loads(run("notes", "notes/../x.csv", "y.csv", "p.kin", "--json").out)
+    found = json.loads(
+        run("notes", "notes/../x.csv", "y.csv", "p.kin", "--metric", "bag", "--json").out
+    )
     members = [[one["id"] for one in group["members"]] for group in found["groups"]]
     assert members == [
         ["notes/rose.txt", "notes/../x.csv:1", "y.csv:2", "p.kin:rose"],
@@ -140,14 +153,14 @@ def test_several_sources_are_told_apart(run, here):
     assert found["groups"][0]["keep"] == "notes/a/plan.txt"
 
 
-def test_an_index_can_lose_its_duplicates(run, here, capsys):
-    with Index.create("p.kin") as index:
+def test_duplicates_can_be_deleted_from_an_index(run, here, capsys):
+    with Index.create("p.kin", language=None) as index:
         index.add([{"id": name, "text": text} for name, text in NOTES.items()])
-    ids = run("p.kin", "--ids").out.split()
+    ids = run("p.kin", "--metric", "bag", "--ids").out.split()
     assert ids == ["b/plan.txt", "b/list.txt"]
     assert main(["index", "delete", "p.kin", *ids]) == 0
     capsys.readouterr()
-    assert run("p.kin", "--ids").out == ""
+    assert run("p.kin", "--metric", "bag", "--ids").out == ""
 
 
 def test_paragraphs(run, here):
@@ -155,7 +168,7 @@ def test_paragraphs(run, here):
     assert "keep  book.txt#1" in run("book.txt", "--split", "paragraph").out
 
 
-def test_a_page(run, here):
+def test_html(run, here):
     assert "wrote page.html" in run("notes", "--html", "page.html").err
     page = (here / "page.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
@@ -173,23 +186,23 @@ def test_exit_codes(run):
     ("arguments", "message"),
     [
         (["nowhere"], "There is no file or folder 'nowhere'."),
-        (["notes", "--by", "wmd"], "--by wmd needs a --threshold"),
-        (["notes", "--threshold", "1"], "--by bag finds equal documents and takes no threshold"),
-        (["notes", "--by", "wmd", "--threshold", "-1"], "--threshold must be"),
-        (["notes", "--by", "wmd", "--threshold", "nan"], "--threshold must be"),
-        (["notes", "--by", "nothing"], "--by must be one of 'text', 'bag'"),
-        (["notes", "--by", "rwmd-query", "--threshold", "1"], "rwmd"),
-        (["notes", "--model", "lsi"], "--by bag compares words"),
-        (["notes", "--vectors", "builtin:glove"], "--vectors goes with"),
-        (["notes", "--against", "notes"], "SOURCE and --against are the same"),
-        (["notes", "--against", "rose", "--against-where", "a=1"], "exclude each other"),
+        (["notes", "--metric", "wmd"], "--metric 'wmd' needs a radius"),
+        (["notes", "--radius", "1"], "--metric 'text' finds equal documents and takes no"),
+        (["notes", "--metric", "wmd", "--radius", "-1"], "--radius must be"),
+        (["notes", "--metric", "wmd", "--radius", "nan"], "--radius must be"),
+        (["notes", "--metric", "nothing"], "--metric must be one of 'text', 'bag'"),
+        (["notes", "--metric", "rwmd-query", "--radius", "1"], "rwmd"),
+        (["notes", "--model", "lsi"], "got --metric text, which compares words"),
+        (["notes", "--vectors", "builtin:glove"], "--vectors must come with"),
+        (["notes", "--against", "notes"], "SOURCE and --against must be different"),
+        (["notes", "--against", "rose", "--against-where", "a=1"], "must not be combined"),
         (["notes", "notes/rose.txt"], "'notes/rose.txt' is read twice"),
-        (["notes", "--ids", "--json"], "--ids prints ids alone"),
-        (["notes/rose.txt", "-o", "notes/rose.txt"], "must not name what is read"),
-        (["notes", "--against-where", "year=1"], "--against-where: no document has a field"),
+        (["notes", "--ids", "--json"], "--ids prints only IDs"),
+        (["notes/rose.txt", "-o", "notes/rose.txt"], "must not overwrite a source"),
+        (["notes", "--against-where", "year=1"], "--against-where: no document has the field"),
     ],
 )
-def test_bad_input_is_one_clear_line(run, arguments, message):
+def test_invalid_input_prints_one_line(run, arguments, message):
     said = run(*arguments, code=2)
     assert said.out == ""
     [line] = said.err.splitlines()
@@ -197,16 +210,19 @@ def test_bad_input_is_one_clear_line(run, arguments, message):
     assert message in line
 
 
-def test_one_document_and_none_with_words(run, here):
-    assert "0 groups of duplicates; 0 of 1 document could go" in run("notes/rose.txt").err
+def test_one_document_and_documents_without_words(run, here):
+    assert "0 groups of duplicates; redundant: 0 of 1 document" in run("notes/rose.txt").err
     (here / "dots.txt").write_text("...")
-    for by in (["bag"], ["text"], ["cosine", "--threshold", "0.1"]):
-        assert "0 groups" in run("notes/empty.txt", "dots.txt", "--by", *by).err
+    for by in (["bag"], ["text"], ["cosine", "--radius", "0.1"]):
+        assert "0 groups" in run("notes/empty.txt", "dots.txt", "--metric", *by).err
     (here / "none.csv").write_text("id,text\n")
-    assert "There are no documents in none.csv." in run("none.csv", code=2).err
+    assert (
+        "No documents found in none.csv. Pass other files or folders."
+        in run("none.csv", code=2).err
+    )
 
 
-def test_ctrl_c_while_the_page_is_made_leaves_no_file(run, here, monkeypatch):
+def test_ctrl_c_while_writing_html_leaves_no_file(run, here, monkeypatch):
     def stopped(_self):
         raise KeyboardInterrupt
 
@@ -217,7 +233,7 @@ def test_ctrl_c_while_the_page_is_made_leaves_no_file(run, here, monkeypatch):
     assert not (here / "page.html").exists()
 
 
-def test_no_document_repeats_itself_where_sources_overlap(run, here):
+def test_overlapping_sources_do_not_repeat_themselves(run, here):
     for name, text in {
         "a/x.txt": "cats purr",
         "a/in/y.txt": "dogs bark",
@@ -227,25 +243,25 @@ def test_no_document_repeats_itself_where_sources_overlap(run, here):
         (here / name).write_text(text)
     said = run("a", "b", "--against", "a/in")
     assert said.out == ""
-    assert "0 of 2 documents repeat some of 1" in said.err
+    assert "0 of 2 documents repeat one of 1 other document" in said.err
     said = run("a/x.txt", "b/z.txt", "--against", "a")
     assert said.out == ""
-    assert "0 of 2 documents repeat some of 1" in said.err
+    assert "0 of 2 documents repeat one of 1 other document" in said.err
 
 
-def test_some_documents_must_be_left_to_repeat_others(run, here):
+def test_against_where_all_raises(run, here):
     (here / "a.jsonl").write_text('{"id": 1, "text": "cats", "split": "train"}\n')
     said = run("a.jsonl", "--against-where", "split=train", code=2)
-    assert "--against-where: all documents (1) are like it" in said.err
+    assert "all documents (1) fulfill it" in said.err
 
 
-def test_ids_are_no_table(run, here):
+def test_ids_with_table_output_raises(run, here):
     for name in ("ids.csv", "ids.json"):
-        assert "--ids prints ids alone" in run("notes", "--ids", "-o", name, code=2).err
+        assert "--ids prints only IDs" in run("notes", "--ids", "-o", name, code=2).err
         assert not (here / name).exists()
 
 
-def test_an_id_of_two_lines_is_not_printed_as_two_ids(run, here):
+def test_id_with_line_break_raises(run, here):
     rows = [{"id": id, "text": "the same words"} for id in ("a", "b\nc", "c")]
     (here / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert "use --json" in run("odd.jsonl", "--ids", code=2).err
+    assert "Use --json" in run("odd.jsonl", "--ids", code=2).err

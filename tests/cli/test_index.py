@@ -1,4 +1,4 @@
-"""``textkin index`` as a person types it."""
+"""``textkin index`` from the user's view."""
 
 import io
 import json
@@ -11,6 +11,7 @@ import warnings
 from datetime import datetime
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from textkin import Index
@@ -20,7 +21,7 @@ from textkin.exceptions import IndexWarning
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder of documents and a file of records, in the current folder."""
+    """Create a folder of documents and a file of records in the current folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs" / "sub").mkdir(parents=True)
     (tmp_path / "docs" / "a.txt").write_text("Cats purr.\n")
@@ -34,7 +35,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(here, capsys):
-    """Run a command that must end well; returns what it prints."""
+    """Run a command that must succeed, and return its output."""
 
     def run(*arguments, code=0):
         assert main(["index", *arguments]) == code
@@ -45,21 +46,21 @@ def run(here, capsys):
 
 def ids(path="p.kin"):
     with Index.open(path) as index:
-        return index.ids()
+        return index.ids
 
 
-def test_a_folder_is_added_once_and_then_only_what_changed(run, here, capsys):
+def test_adding_a_folder_again_adds_only_changes(run, here, capsys):
     assert main(["index", "add", "p.kin", "docs"]) == 0
     said = capsys.readouterr()
     assert said.out == "2 added; p.kin has 2 documents\n"
-    assert said.err == "textkin: note: p.kin did not exist; it was made with default settings.\n"
+    assert said.err == "textkin: note: p.kin did not exist; created it with default settings.\n"
     assert run("add", "p.kin", "docs") == "2 unchanged; p.kin has 2 documents\n"
     (here / "docs" / "a.txt").write_text("Cats sleep.\n")
     assert run("add", "p.kin", "docs") == "1 updated, 1 unchanged; p.kin has 2 documents\n"
     assert ids() == ["sub/b.md", "a.txt"]
 
 
-def test_a_mirror_deletes_what_the_sources_do_not_have(run, here):
+def test_mirror_deletes_missing_documents(run, here):
     run("add", "p.kin", "docs", "records.jsonl")
     (here / "docs" / "a.txt").unlink()
     told = run("add", "p.kin", "docs", "records.jsonl", "--mirror")
@@ -68,7 +69,7 @@ def test_a_mirror_deletes_what_the_sources_do_not_have(run, here):
     assert ids() == ["sub/b.md"]
 
 
-def test_a_mirror_of_something_unreadable_deletes_nothing(run, here, capsys):
+def test_mirror_of_unreadable_source_deletes_nothing(run, here, capsys):
     run("add", "p.kin", "docs")
     (here / "broken.jsonl").write_text('{"id": "x", "text": "fine"}\n{"id"\n')
     assert main(["index", "add", "p.kin", "broken.jsonl", "--mirror"]) == 2
@@ -76,7 +77,7 @@ def test_a_mirror_of_something_unreadable_deletes_nothing(run, here, capsys):
     assert ids() == ["a.txt", "sub/b.md"]
 
 
-def test_what_add_says_as_json(run, here):
+def test_add_as_json(run, here):
     (here / "records.jsonl").write_text('{"id": "r1", "body": "x"}\n{"id": "r2", "body": 2}\n')
     found = json.loads(
         run("add", "p.kin", "records.jsonl", "--text", "body", "--skip-errors", "--json")
@@ -95,42 +96,42 @@ def test_what_add_says_as_json(run, here):
     }
 
 
-def test_skipped_records_are_told(run, here, capsys):
+def test_skipped_records_are_reported(run, here, capsys):
     lines = [f'{{"id": "{number}", "text": {number}}}\n' for number in range(5)]
     (here / "many.jsonl").write_text("".join(lines) + '{"id": "good", "text": "x"}\n')
     assert main(["index", "add", "p.kin", "many.jsonl", "--skip-errors"]) == 0
     said = capsys.readouterr()
     assert said.out == "1 added; p.kin has 1 document\n"
     told = said.err.splitlines()[-1]
-    assert told.startswith("textkin: note: left out 5: many.jsonl, line 1: the text")
+    assert told.startswith("textkin: note: skipped 5: many.jsonl, line 1: the text")
     assert told.endswith("; and 2 more")
 
 
-def test_one_of_several_files_may_be_skipped_as_a_whole(run, here, capsys):
+def test_unreadable_file_among_several_can_be_skipped(run, here, capsys):
     (here / "bad.txt").write_bytes(b"\xff\xfe\x00")
     arguments = ["index", "add", "p.kin", "bad.txt", "docs", "--skip-errors"]
     assert main(arguments) == 0
-    assert "left out 1: bad.txt" in capsys.readouterr().err
+    assert "skipped 1: bad.txt" in capsys.readouterr().err
     assert ids() == ["a.txt", "sub/b.md"]
     assert main(["index", "add", "q.kin", "bad.txt", "--skip-errors"]) == 2
-    assert "all was skipped" in capsys.readouterr().err
+    assert "all were skipped" in capsys.readouterr().err
     assert not (here / "q.kin").exists()
 
 
-def test_two_sources_with_one_id_are_no_silent_update(run, here, capsys):
+def test_same_id_in_two_sources_raises(run, here, capsys):
     (here / "other").mkdir()
     (here / "other" / "a.txt").write_text("Another one.\n")
     assert main(["index", "add", "p.kin", "docs", "other"]) == 2
     said = capsys.readouterr().err
-    assert "other: the id 'a.txt' is taken by a document of docs; ids must differ" in said
+    assert "other: the ID 'a.txt' must be unique; a document of docs has it too" in said
     assert "--skip-errors" in said
     assert main(["index", "add", "p.kin", "docs", "other", "--skip-errors"]) == 0
-    assert "left out 1: other: the id 'a.txt' is taken" in capsys.readouterr().err
+    assert "skipped 1: other: the ID 'a.txt' must be unique" in capsys.readouterr().err
     with Index.open("p.kin") as index:
         assert index["a.txt"].text == "Cats purr.\n"
 
 
-def test_options_of_reading(run, here):
+def test_reading_options(run, here):
     (here / "t.csv").write_text('key;body;kind\n1;one "two;k\n')
     told = run(
         "add", "p.kin", "t.csv", "--text", "body", "--id", "key", "--label", "kind",
@@ -141,7 +142,7 @@ def test_options_of_reading(run, here):
         assert index["1"].to_dict() == {"id": "1", "text": 'one "two', "label": "k"}
     run("add", "q.kin", "records.jsonl", "--no-id", "--no-label")
     with Index.open("q.kin") as index:
-        assert index.ids() == ["records.jsonl:1", "records.jsonl:2"]
+        assert index.ids == ["records.jsonl:1", "records.jsonl:2"]
         assert index["records.jsonl:2"].metadata == {"id": "r2", "label": "weather"}
     (here / "docs" / "c.txt").write_bytes("one\n\ntwo é\n".encode("latin-1"))
     run(
@@ -151,7 +152,7 @@ def test_options_of_reading(run, here):
     assert ids("r.kin") == ["a.txt#1", "c.txt#1", "c.txt#2", "r1#1", "r2#1"]
 
 
-def test_dates_of_parquet_are_kept_as_texts(run, here):
+def test_parquet_dates_become_texts(run, here):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     when = [datetime(2015, 7, 6, 12, 30), None]
@@ -164,29 +165,31 @@ def test_dates_of_parquet_are_kept_as_texts(run, here):
         assert index["b"].metadata == {"when": None, "price": "2.00"}
 
 
-def test_create_settles_how_texts_are_read(run, here, capsys):
+def test_create_sets_text_settings(run, here, capsys):
     told = run("create", "p.kin", "--stop-words", "smart", "--keep-case", "--ngrams", "1-2")
-    assert told == "made p.kin: case kept, stop words: smart:1, runs of 1 to 2 words\n"
+    assert told == "created p.kin: case-sensitive, stop words: smart:1, sequences of 1 to 2 words\n"
     (here / "own.txt").write_text("the\nof\n")
     told = run("create", "q.kin", "--stop-words", "own.txt", "--ngrams", "2")
-    assert told == "made q.kin: lower case, stop words: 2 of its own, runs of 2 words\n"
-    found = json.loads(run("create", "r.kin", "--normalize", "wordnet", "--json"))
-    assert (found["normalize"], found["documents"], found["vectors"]) == ("wordnet", 0, "built-in")
+    assert told == "created q.kin: lower case, stop words: 2 custom words, sequences of 2 words\n"
+    found = json.loads(run("create", "r.kin", "--normalizer", "wordnet", "--json"))
+    assert (found["normalizer"], found["documents"], found["vectors"]) == ("wordnet", 0, "built-in")
 
 
 def test_create_with_a_language(run):
     pytest.importorskip("Stemmer")
-    told = run("create", "p.kin", "--normalize", "stem", "--language", "german")
-    assert told == "made p.kin: lower case, stop words: none, stem german\n"
+    told = run("create", "p.kin", "--normalizer", "stem", "--language", "german")
+    assert told == "created p.kin: lower case, stop words: none, stem german\n"
 
 
-def test_create_with_a_language_of_lemmas(run):
+def test_create_with_lemma_language(run):
     pytest.importorskip("simplemma")
-    found = json.loads(run("create", "p.kin", "--normalize", "lemma", "--language", "de", "--json"))
-    assert (found["normalize"], found["language"]) == ("lemma", "de")
+    found = json.loads(
+        run("create", "p.kin", "--normalizer", "lemma", "--language", "de", "--json")
+    )
+    assert (found["normalizer"], found["language"]) == ("lemma", "de")
 
 
-def test_create_with_vectors_of_ones_own(run, here):
+def test_create_with_custom_vectors(run, here):
     (here / "glove.txt").write_text("cat 1 0.5\ndog 0.2 0.9\n")
     run("create", "p.kin", "--vectors", "glove.txt")
     assert "vectors   own\n" in run("info", "p.kin")
@@ -197,8 +200,9 @@ def test_create_with_vectors_of_ones_own(run, here):
 def test_info(run):
     run("add", "p.kin", "docs")
     told = run("info", "p.kin")
-    assert "documents 2\nwords     6 in all, 5 different\n" in told
-    assert "texts     lower case, stop words: none\nvectors   built-in\n" in told
+    assert "documents 2\nwords     6 in total, 5 distinct\n" in told
+    assert "texts     lower case, stop words: none, language: en (rankings by words use " in told
+    assert "stems without search:1)\nvectors   built-in\n" in told
     found = json.loads(run("info", "p.kin", "--json"))
     assert (found["documents"], found["recent"], found["segments"]) == (2, 2, 0)
 
@@ -219,17 +223,17 @@ def test_get_and_list(run, here):
     assert run("list", "empty.kin") == ""
 
 
-def test_many_ids_are_listed(run, here):
+def test_list_many_ids(run, here):
     (here / "many.jsonl").write_text("".join(f'{{"text": "{n}"}}\n' for n in range(2345)))
     run("add", "p.kin", "many.jsonl")
     assert run("list", "p.kin").splitlines() == [f"many.jsonl:{n}" for n in range(1, 2346)]
 
 
-def test_a_terminal_is_not_driven_by_a_document(run, here, monkeypatch):
+def test_documents_do_not_control_the_terminal(run, here, monkeypatch):
     (here / "evil.jsonl").write_text(json.dumps({"id": "e\x1b[2J", "text": "a\x1b[31m\r\tb\nc"}))
     run("add", "p.kin", "evil.jsonl")
-    assert "\x1b" in run("list", "p.kin")  # a pipe gets what there is
-    monkeypatch.setattr("textkin.cli._printing.sys.stdout.isatty", lambda: True, raising=False)
+    assert "\x1b" in run("list", "p.kin")  # a pipe gets the unchanged text
+    monkeypatch.setattr("textkin.cli._output.sys.stdout.isatty", lambda: True, raising=False)
     for command in (["list", "p.kin"], ["get", "p.kin", "e\x1b[2J"]):
         told = run(*command)
         assert "\x1b" not in told
@@ -242,8 +246,8 @@ def test_delete(run, monkeypatch, capsys):
     assert main(["index", "delete", "p.kin", "r1", "nothing"]) == 2
     said = capsys.readouterr().err
     assert said == (
-        "textkin: no document has the id 'nothing'; nothing was deleted. --ignore-missing passes "
-        "over such ids.\n"
+        "textkin: no document has the ID 'nothing'; nothing was deleted. --ignore-missing skips "
+        "such IDs.\n"
     )
     told = run("delete", "p.kin", "r1", "nothing", "--ignore-missing")
     assert told == "1 deleted; p.kin has 3 documents\n"
@@ -263,12 +267,12 @@ def test_compact_and_copy(run, here):
     assert json.loads(run("copy", "p.kin", "r.kin", "--json"))["documents"] == 2
 
 
-# ---------------------------------------------------------------------- damage
+# ---------------------------------------------------------------------- corruption
 
 
 @pytest.fixture
 def segment(run, here):
-    """The file of the only segment of an index."""
+    """Return the file of the only segment of an index."""
     run("add", "p.kin", "docs")
     run("compact", "p.kin")
     [path] = (here / "p.kin" / "segments").iterdir()
@@ -282,77 +286,84 @@ def flip(path, place):
 
 
 def test_verify(run, segment, capsys):
-    assert run("verify", "p.kin") == "sound: 2 documents, 1 segment\n"
+    assert run("verify", "p.kin") == "intact: 2 documents, 1 segment\n"
     flip(segment, -1)
     assert main(["index", "verify", "p.kin"]) == 1
     said = capsys.readouterr()
-    assert said.out.startswith(f"damaged: segments/{segment.name} is not what it was")
+    assert said.out.startswith(f"corrupt: segments/{segment.name} has changed since it was written")
     assert said.err == (
-        "textkin: p.kin is damaged. Nothing is lost: textkin index verify --repair makes them "
-        "again.\n"
+        "textkin: p.kin is corrupt. No data is lost: textkin index verify --repair rebuilds the "
+        "segments.\n"
     )
     found = json.loads(run("verify", "p.kin", "--json", code=1))
     assert (found["sound"], len(found["problems"]), found["repaired"]) == (False, 1, [])
     told = run("verify", "p.kin", "--repair").splitlines()
     assert told[0].startswith(f"repaired: segments/{segment.name}")
-    assert told[1:] == ["sound: 2 documents, 1 segment"]
+    assert told[1:] == ["intact: 2 documents, 1 segment"]
     assert json.loads(run("verify", "p.kin", "--json"))["sound"] is True
 
 
-def test_damage_that_cannot_be_repaired(run, segment, here, capsys):
+def test_unrepairable_corruption(run, segment, here, capsys):
     catalogue = here / "p.kin" / "catalogue.sqlite"
     data = catalogue.read_bytes()
     assert data.count(b"Cats purr.") == 1
     catalogue.write_bytes(data.replace(b"Cats purr.", b"Cats hiss."))
     assert main(["index", "verify", "p.kin", "--repair"]) == 1
     said = capsys.readouterr()
-    assert "the document 'a.txt' is not what it was when it was added" in said.out
-    assert "take a copy from a backup" in said.err
+    assert "the document 'a.txt' has changed since it was added" in said.out
+    assert "restore them from a backup" in said.err
     catalogue.write_bytes(b"nonsense" * 1000)
     assert main(["index", "info", "p.kin"]) == 2
-    assert "damaged" in capsys.readouterr().err
+    assert "is corrupt" in capsys.readouterr().err
 
 
-def test_a_segment_that_is_gone_is_a_note_and_no_warning_of_python(run, segment, capsys):
+def test_missing_segment_prints_note_not_python_warning(run, segment, capsys):
     segment.unlink()
     with warnings.catch_warnings():
         warnings.simplefilter("error", IndexWarning)
         assert main(["index", "info", "p.kin"]) == 0
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("textkin: note: ")
-    assert "p.kin/segments: missing or damaged: 00000000.safetensors" in line
-    assert line.endswith("nothing is lost.")
+    assert "p.kin/segments: missing or corrupt: 00000000.safetensors" in line
+    assert line.endswith("no data is lost.")
 
 
-# ---------------------------------------------------------------------- mistakes
+# ---------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["info", "nothing"], "nothing is no index: it has no catalogue.sqlite. Make one with"),
-        (["add", "docs", "records.jsonl"], "docs is no index"),
+        (["info", "nothing"], "nothing is not an index: it has no catalogue.sqlite. Create one"),
+        (["add", "docs", "records.jsonl"], "docs is not an index"),
         (["add", "p.kin", "nothing.txt"], "There is no file or folder 'nothing.txt'."),
         (["add", "p.kin"], "Missing argument"),
         (["add", "p.kin", "records.jsonl", "--text", "x"], "there is no field 'x'; there are"),
-        (["add", "p.kin", "records.jsonl", "--text", "x"], "as in --text 'body'. Repair it, or"),
-        (["add", "p.kin", "records.jsonl", "--pattern", "*"], "--pattern chooses among the files"),
-        (["add", "p.kin", "records.jsonl", "--id", "a", "--no-id"], "--id and --no-id exclude"),
+        (
+            ["add", "p.kin", "records.jsonl", "--text", "x"],
+            "such as --text body. Fix the document, or",
+        ),
+        (["add", "p.kin", "records.jsonl", "--pattern", "*"], "--pattern selects files"),
+        (["add", "p.kin", "records.jsonl", "--id", "a", "--no-id"], "--id and --no-id must not"),
         (["add", "p.kin", "docs", "--pattern", "*.pdf"], "Pass another --pattern, such as"),
         (["add", "p.kin", "docs", "--encoding", "klingon"], "encoding"),
         (["add", "p.kin", "docs", "--jobs", "0"], "--jobs must be a number"),
         (["add", "p.kin", "docs", "--split", "word"], "'paragraph'"),
-        (["create", "docs"], "docs exists already and is kept"),
-        (["create", "p.kin", "--stop-words", "smrt"], "there is no 'smrt'. There are glasgow,"),
-        (["create", "p.kin", "--ngrams", "2-1"], "--ngrams must be such as 2 or 1-3; got (2, 1)"),
+        (["create", "docs"], "docs exists already and is not overwritten"),
+        (["create", "p.kin", "--stop-words", "smrt"], "must be a file or one of glasgow,"),
+        (["create", "p.kin", "--ngrams", "2-1"], "or a range such as 1-3; got '2-1'"),
         (["create", "p.kin", "--ngrams", "two"], "--ngrams must be"),
-        (["create", "p.kin", "--language", "german"], "--language goes with --normalize"),
-        (["create", "p.kin", "--vectors", "nothing"], "There is no file or folder 'nothing'."),
+        (["create", "p.kin", "--language", "xx"], "language must be the code or the name"),
+        (
+            ["create", "p.kin", "--language", "de", "--normalizer", "wordnet"],
+            "language must be None with normalizer",
+        ),
+        (["create", "p.kin", "--vectors", "nothing"], "'nothing' does not exist."),
         (["get", "p.kin"], "Missing argument"),
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )
-def test_mistakes_are_one_clear_line_and_make_nothing(here, capsys, arguments, message):
+def test_invalid_input_prints_one_line_and_creates_nothing(here, capsys, arguments, message):
     assert main(["index", *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -363,56 +374,57 @@ def test_mistakes_are_one_clear_line_and_make_nothing(here, capsys, arguments, m
     assert sorted(os.listdir()) == ["docs", "records.jsonl"]
 
 
-def test_an_unknown_id_is_one_clear_line(run, capsys):
+def test_unknown_id_prints_one_line(run, capsys):
     run("create", "p.kin")
     assert main(["index", "get", "p.kin", "x"]) == 2
     assert capsys.readouterr().err == (
-        "textkin: No document of p.kin has the id 'x'; textkin index list p.kin prints all ids.\n"
+        "textkin: No document of p.kin has the ID 'x'. To list all IDs, run "
+        "textkin index list p.kin.\n"
     )
 
 
-def test_a_second_writer_is_told_how_to_wait(run, capsys):
+def test_second_writer_gets_hint_about_timeout(run, capsys):
     run("create", "p.kin")
-    with Index.open("p.kin") as index, index._writing():
+    with Index.open("p.kin") as index, index._session.writing():
         assert main(["index", "add", "p.kin", "docs", "--timeout", "0"]) == 2
     said = capsys.readouterr().err
     assert f"p.kin is being written by process {os.getpid()}" in said
-    assert "pass a longer --timeout" in said
+    assert "open it with a longer --timeout" in said
 
 
-def test_an_error_says_what_was_kept(run, here, monkeypatch, capsys):
-    monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+def test_error_reports_kept_documents(run, here, monkeypatch, capsys):
+    monkeypatch.setattr("textkin.index.store._ingest._BATCH_DOCUMENTS", 2)
     lines = [f'{{"id": "{number}", "text": "x"}}\n' for number in range(5)]
     (here / "five.jsonl").write_text("".join(lines) + "broken\n")
     assert main(["index", "add", "p.kin", "five.jsonl"]) == 2
-    assert "Kept: the first 4 documents, up to id '3'." in capsys.readouterr().err
+    assert "Kept: the first 4 documents, up to ID '3'." in capsys.readouterr().err
     assert ids() == ["0", "1", "2", "3"]
 
     def full(*_):
         raise OSError(28, "No space left on device", "p.kin")
 
-    monkeypatch.setattr("textkin.index._writer.Writer.add", full)
+    monkeypatch.setattr("textkin.index.store._writer.Writer.add", full)
     assert main(["index", "add", "p.kin", "docs"]) == 2
     assert capsys.readouterr().err == (
         "textkin: p.kin: No space left on device. Nothing was added.\n"
     )
 
 
-def test_ctrl_c_says_what_was_kept(run, here, monkeypatch, capsys):
-    monkeypatch.setattr("textkin.index._adding._BATCH_DOCUMENTS", 2)
+def test_ctrl_c_reports_kept_documents(run, here, monkeypatch, capsys):
+    monkeypatch.setattr("textkin.index.store._ingest._BATCH_DOCUMENTS", 2)
 
     def documents(_):
         yield from ({"id": str(number), "text": "x"} for number in range(3))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("textkin.cli._sources.Sources.__iter__", documents)
+    monkeypatch.setattr("textkin.cli._documents.Sources.__iter__", documents)
     assert main(["index", "add", "p.kin", "docs"]) == 130
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said == "textkin: interrupted. Kept: the first 2 documents, up to id '1'."
+    assert said == "textkin: interrupted. Kept: the first 2 documents, up to ID '1'."
     assert ids() == ["0", "1"]
 
 
-def test_ctrl_c_elsewhere(run, monkeypatch, capsys):
+def test_ctrl_c_in_other_commands(run, monkeypatch, capsys):
     run("add", "p.kin", "docs")
 
     def stop(*_, **__):
@@ -420,15 +432,17 @@ def test_ctrl_c_elsewhere(run, monkeypatch, capsys):
 
     monkeypatch.setattr(Index, "delete", stop)
     assert main(["index", "delete", "p.kin", "a.txt"]) == 130
-    assert capsys.readouterr().err == ("textkin: interrupted. All of them were deleted, or none.\n")
+    assert capsys.readouterr().err == (
+        "textkin: interrupted. Either all or no documents were deleted.\n"
+    )
     monkeypatch.setattr(Index, "info", stop)
     assert main(["index", "info", "p.kin"]) == 130
     assert capsys.readouterr().err == "textkin: interrupted.\n"
 
 
 @pytest.mark.slow
-def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
-    """A process of its own, interrupted once it has acknowledged something."""
+def test_real_ctrl_c_keeps_acknowledged_documents(here):
+    """Interrupt a separate process after it has acknowledged documents."""
     with (here / "many.jsonl").open("w") as file:
         for number in range(300_000):
             file.write(f'{{"id": "{number}", "text": "word{number} and more"}}\n')
@@ -437,7 +451,7 @@ def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # What is started in the background ignores Ctrl-C; not this one.
+        # Background processes ignore Ctrl-C by default; this one must not.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while process.poll() is None:
@@ -451,7 +465,7 @@ def test_a_real_ctrl_c_keeps_what_was_acknowledged(here):
     assert process.returncode == 130, said
     kept = len(ids())
     assert 0 < kept < 300_000
-    assert f"textkin: interrupted. Kept: the first {kept} documents, up to id '{kept - 1}'" in said
+    assert f"textkin: interrupted. Kept: the first {kept} documents, up to ID '{kept - 1}'" in said
 
 
 def test_help_without_a_command(capsys):
@@ -459,3 +473,62 @@ def test_help_without_a_command(capsys):
     told = capsys.readouterr().out
     assert all(f"  {name} " in told for name in ("create", "add", "delete", "verify", "copy"))
     assert "..." not in told.split("Commands:")[1]
+
+
+class TestEmbeddings:
+    """``textkin index attach`` and ``detach``."""
+
+    @pytest.fixture
+    def rows(self, run, here):
+        run("add", "p.kin", "docs")
+        np.save("v.npy", np.array([[1.0, 0.5], [0.5, 1.0]], np.float32))
+        return here
+
+    def test_attach_search_and_detach(self, run, rows, capsys):
+        said = run("attach", "p.kin", "mini", "v.npy")
+        assert said == "attached mini to p.kin: 2 documents of 2 dimensions\n"
+        assert "mini: embeddings: 2 dimensions, cosine; only vectors are stored" in run(
+            "info", "p.kin"
+        )
+        assert main(["similar", "p.kin", "a.txt", "--ranking", "mini"]) == 0
+        assert "0.8000" in capsys.readouterr().out
+        assert main(["search", "p.kin", "cats", "--ranking", "mini"]) == 2
+        assert "textkin similar" in capsys.readouterr().err
+        assert main(["index", "add", "p.kin", "records.jsonl"]) == 0
+        said = capsys.readouterr()
+        assert said.out == "2 added; p.kin has 4 documents\n"
+        assert "textkin: note: Documents were added without vectors of 'mini'" in said.err
+        assert "2 documents without a vector" in run("info", "p.kin")
+        assert json.loads(run("info", "p.kin", "--json"))["unembedded"] == {"mini": 2}
+        assert run("detach", "p.kin", "mini") == "detached mini; p.kin has no models\n"
+        assert main(["index", "detach", "p.kin", "mini"]) == 2
+        assert "no model has the name 'mini'" in capsys.readouterr().err
+
+    def test_ids_and_options(self, run, rows, capsys):
+        (rows / "ids.txt").write_text("a.txt\n")
+        np.save("v.npy", np.ones((1, 3)))
+        options = ("--ids", "ids.txt", "--metric", "euclidean", "--dtype", "float16", "--json")
+        told = json.loads(run("attach", "p.kin", "mini", "v.npy", *options))
+        assert (told["embedded"], told["unembedded"], told["dimensions"]) == (1, 1, 3)
+        assert "euclidean, float16; 1 document without a vector" in run("info", "p.kin")
+        run("verify", "p.kin")
+
+    @pytest.mark.parametrize(
+        ("write", "told"),
+        [
+            (lambda path: path.write_text("x"), "must be a NumPy file"),
+            (lambda path: path.unlink(), "it does not exist"),
+            (lambda path: np.save(path, np.array([{}])), "must be a NumPy file"),
+            (lambda path: np.save(path, np.ones((3, 2))), "with 2 rows"),
+            (lambda path: np.save(path, np.full((2, 2), np.nan)), "NaN"),
+            (lambda path: np.save(path, np.ones(2)), "shape (2,)"),
+            (lambda path: path.write_bytes(path.read_bytes()[:-3]), "must be a NumPy file"),
+        ],
+    )
+    def test_bad_files_attach_nothing(self, run, rows, capsys, write, told):
+        write(rows / "v.npy")
+        assert main(["index", "attach", "p.kin", "mini", "v.npy"]) == 2
+        said = capsys.readouterr().err
+        assert told in said
+        assert "pickle" not in said
+        assert json.loads(run("info", "p.kin", "--json"))["models"] == {}

@@ -1,4 +1,4 @@
-"""Interactive search: lines in, text out; then through a pipe and on a terminal."""
+"""Interactive search: answers to lines, then through a pipe and on a terminal."""
 
 import io
 import os
@@ -13,10 +13,10 @@ import pytest
 
 from textkin import Index
 from textkin.cli import main
-from textkin.cli._asking import Request
-from textkin.cli._drawing import Look
 from textkin.cli._interactive import HELP, Session
 from textkin.cli._interactive import converse as read_and_answer
+from textkin.cli._output import Look
+from textkin.index import SearchRequest
 
 TEXTS = {
     "cats": "Cats purr and sleep on the mat",
@@ -30,7 +30,7 @@ TEXTS = {
 
 @pytest.fixture
 def path(tmp_path):
-    with Index.create(tmp_path / "p.kin") as index:
+    with Index.create(tmp_path / "p.kin", language=None) as index:
         index.add(
             {"id": id, "text": text, "year": 2010 + place}
             for place, (id, text) in enumerate(TEXTS.items())
@@ -46,11 +46,11 @@ def index(path):
 
 @pytest.fixture
 def session(index):
-    return Session(index, Request())
+    return Session(index, SearchRequest(""))
 
 
 def ids(answer):
-    """The ids of the hits in an answer, with the marks before their ranks."""
+    """Return the IDs of the hits in an answer, with their marks."""
     return re.findall(r"^([+-]?) ?\s*\d+  +-?[\d.]+  (\S+)$", answer, re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def found(answer):
     return [id for _, id in ids(answer)]
 
 
-def test_a_line_is_a_query(session, index):
+def test_line_is_a_query(session, index):
     answer = session.answer("  cats on the mat \n")
     assert found(answer) == index.search("cats on the mat").ids
     assert "Cats purr and sleep on the mat" in answer
@@ -67,7 +67,7 @@ def test_a_line_is_a_query(session, index):
     assert session.answer("   ") == ""
 
 
-def test_marks_move_the_query(session, index):
+def test_marks_refine_the_query(session, index):
     session.answer("cats")
     answer = session.answer("+1 -2")
     hits = index.search("cats")
@@ -80,7 +80,7 @@ def test_marks_move_the_query(session, index):
     assert {mark for mark, _ in ids(again)} == {"+", ""}  # the last mark of a document counts
 
 
-def test_a_mark_twice_counts_once_and_both_ways_is_told(session, index):
+def test_repeated_mark_counts_once_and_contradiction_raises(session, index):
     session.answer("cats")
     hits = index.search("cats")
     assert found(session.answer("+1 +1")) == hits.feedback(relevant=[hits[0].id]).ids
@@ -91,26 +91,30 @@ def test_a_mark_twice_counts_once_and_both_ways_is_told(session, index):
     assert session.answer("query") == before
 
 
-def test_marks_of_another_page_and_unknown_numbers(session, index):
+def test_marks_of_other_pages_and_unknown_numbers(session, index):
     session.answer("k 1")
     session.answer("sleep mat")
     first, second = index.search("sleep mat", k=2).ids
     assert found(session.answer("next")) == [second]
-    assert session.answer("+3") == "No hit has the number 3; there are 1 to 2."
+    assert (
+        session.answer("+3")
+        == "The number must be the number of a hit; got 3; hits shown are 1 to 2."
+    )
     marks = {id: mark for mark, id in ids(session.answer("+1") + session.answer("next"))}
     assert marks.get(first) == "+"
 
 
-def test_marks_are_nothing_else(session):
-    assert "Nothing was searched yet" in session.answer("+1")
+def test_invalid_marks_raise(session):
+    assert "This command requires a search" in session.answer("+1")
     session.answer("cats")
     told = session.answer("-1 cats")
-    assert told.startswith("Marks are + and - with the number of a hit")
+    assert told.startswith("Marks must be + or - with the number of a hit")
     assert found(session.answer("search -1 cats")) == found(session.answer("cats"))
-    assert found(session.answer("+cats")) == found(session.answer("cats"))  # no number: words
+    # words, as there is no number
+    assert found(session.answer("+cats")) == found(session.answer("cats"))
 
 
-def test_pages_end(session, index):
+def test_next_after_the_last_page(session, index):
     session.answer("k 3")
     every = index.search("the mat sleep morning cats", k=10).ids
     pages = found(session.answer("the mat sleep morning cats")) + found(session.answer("next"))
@@ -119,11 +123,11 @@ def test_pages_end(session, index):
     assert found(session.answer("undo")) == every[:3]
 
 
-def test_another_ranking_takes_words_and_marks_along(session, index):
+def test_ranking_keeps_words_and_marks(session, index):
     session.answer("cats")
     session.answer("+1")
-    answer = session.answer("by tfidf")
-    hits = index.search("cats", by="tfidf")
+    answer = session.answer("ranking tfidf")
+    hits = index.search("cats", ranking="tfidf")
     first = index.search("cats").ids[0]
     assert found(answer) == hits.feedback(relevant=[first]).ids
     assert session.prompt == "tfidf> "
@@ -131,15 +135,17 @@ def test_another_ranking_takes_words_and_marks_along(session, index):
     assert session.prompt == "bm25> "
 
 
-def test_a_wrong_ranking_changes_nothing(session):
-    assert "by must be" in session.answer("by nothing")
+def test_unknown_ranking_changes_nothing(session):
+    assert "ranking must be" in session.answer("ranking nothing")
     assert session.prompt == "bm25> "
     session.answer("cats")
-    assert "by must be" in session.answer("by nothing")
-    assert found(session.answer("by trains to cats")) == found(session.answer("trains cats by to"))
+    assert "ranking must be" in session.answer("ranking nothing")
+    assert found(session.answer("ranking trains to cats")) == found(
+        session.answer("trains cats ranking to")
+    )
 
 
-def test_a_filter(session, index):
+def test_where_filters(session, index):
     assert session.answer("where year>=2013") == ""
     assert (
         found(session.answer("the mat"))
@@ -154,20 +160,23 @@ def test_a_filter(session, index):
     )
 
 
-def test_undo_to_the_beginning(session):
+def test_undo_to_the_start(session):
     assert session.answer("undo") == "There is nothing to undo."
     session.answer("cats")
     first = session.answer("undo")
-    assert first == "Back at the beginning."
-    assert "Nothing was searched yet" in session.answer("query")
-    assert "Nothing was searched yet" in session.answer("why 1")
+    assert first == "Back at the start."
+    assert "This command requires a search" in session.answer("query")
+    assert "This command requires a search" in session.answer("why 1")
 
 
-def test_what_is_looked_at(session, index):
+def test_why_and_show(session, index):
     session.answer("cats mat")
     assert "cats" in session.answer("why 1")
     assert session.answer("show 1") == f"cats\n\n{TEXTS['cats']}"
-    assert session.answer("show 9") == "No hit has the number 9; there are 1 to 3."
+    assert (
+        session.answer("show 9")
+        == "The number must be the number of a hit; got 9; hits shown are 1 to 3."
+    )
     assert found(session.answer("similar 1")) == index.similar("cats").ids
     assert (
         found(session.answer("+1"))
@@ -175,10 +184,10 @@ def test_what_is_looked_at(session, index):
     )
 
 
-def test_words_that_are_commands_can_be_searched_for(index):
-    with_commands = {"id": "w", "text": "why undo the next query where k is by similar"}
+def test_command_words_can_be_searched(index):
+    with_commands = {"id": "w", "text": "why undo the next query where k is ranking similar"}
     index.add([with_commands])
-    session = Session(index, Request())
+    session = Session(index, SearchRequest(""))
     for line in (
         "why undo it",
         "next query",
@@ -188,34 +197,34 @@ def test_words_that_are_commands_can_be_searched_for(index):
         "k is it",
     ):
         assert found(session.answer(line))[0] == "w"
-    assert "search what?" in session.answer("search")
+    assert "search must be followed by words" in session.answer("search")
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("why", "why which hit? Its number follows, as in `why 2`; `search why` looks for"),
-        ("Show", "show which hit?"),
-        ("similar ", "similar which hit?"),
-        ("by", "by which ranking? Its name follows, as in `by tfidf`"),
-        ("k", "k how many? A number follows, as in `k 20`; `search k` looks"),
-        ("K ten", "k how many? A number follows, as in `k 20`; `search k ten` looks"),
+        ("why", "why must be followed by the number of a hit, as in `why 2`. To search for the"),
+        ("Show", "show must be followed by the number of a hit"),
+        ("similar ", "similar must be followed by the number of a hit"),
+        ("ranking", "ranking must be followed by the name of a ranking, as in `ranking tfidf`"),
+        ("k", "k must be followed by a number of hits, as in `k 20`. To search for the word"),
+        ("K ten", "k must be followed by a number of hits, as in `k 20`."),
         ("HELP", HELP),
-        ("Undo", "Back at the beginning."),
+        ("Undo", "Back at the start."),
     ],
 )
-def test_a_lone_command_is_no_search(session, line, message):
+def test_command_without_argument_is_not_a_query(session, line, message):
     session.answer("cats")
     before = session._turn
     assert session.answer(line).startswith(message)
     assert line == "Undo" or session._turn is before
 
 
-def test_capital_letters_make_no_difference_to_commands(session, index):
+def test_commands_ignore_case(session, index):
     session.answer("K 1")
     session.answer("cats")
     assert found(session.answer("NEXT")) == index.search("cats", k=1, offset=1).ids
-    assert found(session.answer("By TfIdf")) == []  # names of rankings are what they are
+    assert found(session.answer("By TfIdf")) == []  # names of rankings are case-sensitive
     assert session.answer("Q") == ""
     assert session.ended
 
@@ -230,27 +239,27 @@ def test_capital_letters_make_no_difference_to_commands(session, index):
         (MemoryError(), "MemoryError"),
     ],
 )
-def test_no_error_ends_a_session(session, monkeypatch, error, message):
+def test_errors_do_not_end_the_session(session, monkeypatch, error, message):
     session.answer("cats")
     before = session._turn
 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(Request, "find", fail)
+    monkeypatch.setattr(Index, "find", fail)
     assert session.answer("dogs") == message
     assert session._turn is before
 
 
-def test_errors_are_in_the_words_of_commands(session):
-    told = session.answer("by nothing")
-    assert told.startswith("by must be one of 'bm25', ")
+def test_errors_name_commands(session):
+    told = session.answer("ranking nothing")
+    assert told.startswith("ranking must be one of 'bm25', ")
     assert told.endswith("'hybrid'; got 'nothing'.")
     assert session.answer("k 0").startswith("k must be")
     assert session.answer("where year >=").startswith("where: expected a value")
 
 
-def test_words_that_no_document_has(session):
+def test_unknown_words(session):
     answer = session.answer("xyzzy cats")
     assert "xyzzy" in answer
     assert len(found(answer)) == 2
@@ -260,7 +269,7 @@ def test_words_that_no_document_has(session):
     assert "xyzzy" in answer
 
 
-def test_help_and_the_end(session):
+def test_help_and_quit(session):
     assert session.answer("?") == HELP
     assert session.answer("help") == HELP
     assert all(len(line) < 100 for line in HELP.splitlines())
@@ -270,17 +279,17 @@ def test_help_and_the_end(session):
     assert session.ended
 
 
-def test_a_hostile_document_does_not_drive_a_terminal(tmp_path):
-    with Index.create(tmp_path / "e.kin") as index:
+def test_hostile_document_does_not_control_the_terminal(tmp_path):
+    with Index.create(tmp_path / "e.kin", language=None) as index:
         index.add([{"id": "e\x1b[2J", "text": "cats \x1b[31m\r\u202ered"}])
-        session = Session(index, Request(), Look(terminal=True))
+        session = Session(index, SearchRequest(""), Look(terminal=True))
         told = session.answer("cats") + session.answer("why 1") + session.answer("\x1b[2Jcats")
     assert "\x1b" not in told
     assert "\r" not in told
     assert "\u202e" not in told
 
 
-def test_ctrl_c_leaves_the_state(session, index, monkeypatch):
+def test_ctrl_c_keeps_the_state(session, index, monkeypatch):
     session.answer("cats")
     before = session.answer("query")
 
@@ -294,8 +303,8 @@ def test_ctrl_c_leaves_the_state(session, index, monkeypatch):
     assert session.answer("query") == before
 
 
-def test_ctrl_c_leaves_a_running_search_on_a_terminal(session, monkeypatch, capsys):
-    """The next line is read then; in a pipe the whole command ends."""
+def test_ctrl_c_cancels_a_running_search_on_a_terminal(session, monkeypatch, capsys):
+    """On a terminal, the next line is read; in a pipe, the command ends."""
     lines = iter(["slow", "cats", "q"])
     answer = session.answer
 
@@ -315,7 +324,7 @@ def test_ctrl_c_leaves_a_running_search_on_a_terminal(session, monkeypatch, caps
         read_and_answer(session)
 
 
-def test_ctrl_c_leaves_the_first_query_too(session, monkeypatch, capsys):
+def test_ctrl_c_cancels_the_first_query(session, monkeypatch, capsys):
     lines = iter(["cats", "q"])
     answer = session.answer
 
@@ -331,26 +340,26 @@ def test_ctrl_c_leaves_the_first_query_too(session, monkeypatch, capsys):
     assert found(capsys.readouterr().out) == ["dogs", "cats"]
 
 
-def test_what_the_output_cannot_write_does_not_end_a_session(index, monkeypatch):
+def test_unencodable_output_does_not_end_the_session(index, monkeypatch):
     index.add([{"id": "z", "text": "\u017c\u00f3\u0142w"}])
     output = io.TextIOWrapper(io.BytesIO(), "latin-1")
     monkeypatch.setattr("sys.stdout", output)
     monkeypatch.setattr("sys.stdin", io.StringIO("\u017c\u00f3\u0142w\ncats\n"))
-    read_and_answer(Session(index, Request(), Look(unicode=False)))
+    read_and_answer(Session(index, SearchRequest(""), Look(unicode=False)))
     output.flush()
     told = output.buffer.getvalue().decode("latin-1")
-    assert told.startswith("The output is written as latin-1, which has no '\\u017c'; set PYTHON")
+    assert told.startswith("The output encoding latin-1 has no '\\u017c'. Set PYTHON")
     assert found(told) == ["dogs", "cats"]
 
 
 def test_times_in_ascii(index):
-    answer = Session(index, Request(), Look(unicode=False)).answer("cats")
+    answer = Session(index, SearchRequest(""), Look(unicode=False)).answer("cats")
     assert answer.isascii()
 
 
 @pytest.fixture
 def converse(path, monkeypatch, capsys):
-    """Give lines to an interactive search; returns what it prints."""
+    """Send lines to an interactive search, and return its output."""
 
     def converse(lines, *arguments):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode()), "utf-8"))
@@ -362,15 +371,15 @@ def converse(path, monkeypatch, capsys):
     return converse
 
 
-def test_lines_of_a_pipe(converse):
-    told = converse("cats\n+1\nby nothing\nq\nnever read\n", "-i", "-k", "2")
+def test_lines_from_a_pipe(converse):
+    told = converse("cats\n+1\nranking nothing\nq\nnever read\n", "-i", "-k", "2")
     assert len(found(told)) == 4
-    assert "by must be" in told
+    assert "ranking must be" in told
     assert "never" not in told
     assert "\x1b" not in told
 
 
-def test_the_first_query_can_be_given_and_the_end_of_the_pipe_ends(converse):
+def test_first_query_argument_and_end_of_pipe(converse):
     told = converse("+1", "--interactive", "cats")
     assert found(told)[0] == "dogs"
     assert "+" in {mark for mark, _ in ids(told)}
@@ -378,7 +387,7 @@ def test_the_first_query_can_be_given_and_the_end_of_the_pipe_ends(converse):
 
 
 class Terminal:
-    """A child on a terminal of its own."""
+    """Child process on a pseudo-terminal."""
 
     def __init__(self, arguments):
         self.pid, self.handle = pty.fork()
@@ -389,14 +398,14 @@ class Terminal:
         self.text = ""
 
     def until(self, wanted, seconds=60):
-        """Read until something is on the screen, and return what came before and with it."""
+        """Read until a text appears on the screen; return the screen up to the text."""
         end = time.monotonic() + seconds
         while wanted not in self.text:
             ready, _, _ = select.select([self.handle], [], [], max(0, end - time.monotonic()))
             assert ready, f"waited for {wanted!r}; there is {self.text!r}"
             try:
                 new = os.read(self.handle, 4096)
-            except OSError:  # the child is gone
+            except OSError:  # the child has ended
                 new = b""
             assert new, f"ended before {wanted!r}; there is {self.text!r}"
             self.text += new.decode("utf-8", "replace")
@@ -404,9 +413,9 @@ class Terminal:
         return before + wanted
 
     def interrupt(self, wanted):
-        """Press Ctrl-C until something is on the screen.
+        """Press Ctrl-C until a text appears on the screen.
 
-        Python looks for a signal before it waits for a key: one that comes in between waits too.
+        Python checks for a signal before it waits for a key, so a signal in between waits too.
         """
         for _ in range(20):
             self.type("\x03")
@@ -444,15 +453,15 @@ def terminal(path):
     terminal.close()
 
 
-def test_a_terminal(terminal):
+def test_terminal(terminal):
     told = terminal.until("bm25> ")
-    assert "6 documents. Words to look for, ? for help, q to end." in told
+    assert "6 documents. Type words to search for, ? for help, or q to quit." in told
     terminal.type("cats\n")
     told = terminal.until("bm25> ")
-    assert "\x1b[1mCats\x1b[22m purr" in told  # matched words are bold
+    assert "\x1b[1mCats\x1b[22m purr" in told  # query words are bold
     terminal.type("half a line")
     terminal.until("half a line")
-    terminal.interrupt("bm25> ")  # a new line
+    terminal.interrupt("bm25> ")  # starts a new line
     terminal.type("+1\n")
     terminal.until("hits among")
     terminal.until("bm25> ")

@@ -1,4 +1,4 @@
-"""``textkin serve`` as a person types it."""
+"""``textkin serve`` from the user's view."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import pytest
 
 from textkin import Index
 from textkin.cli import main
-from textkin.web import _needed
+from textkin.web import _app
 
 TOKEN = "a-token-that-only-tests-have"
 
@@ -24,14 +24,14 @@ TOKEN = "a-token-that-only-tests-have"
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TEXTKIN_TOKEN", raising=False)
-    with Index.create("p.kin") as index:
+    with Index.create("p.kin", language=None) as index:
         index.add([{"id": "cats", "text": "Cats purr"}])
     return tmp_path
 
 
 @pytest.fixture
 def refused(here, capsys):
-    """Run a command that is refused; returns the one line that says why."""
+    """Run a command that fails, and return its error line."""
 
     def refused(*arguments):
         assert main(["serve", *map(str, arguments)]) == 2
@@ -43,16 +43,16 @@ def refused(here, capsys):
     return refused
 
 
-def test_an_index_or_the_demo(refused):
-    assert "INDEX, or pass --demo" in refused()
-    assert "not both" in refused("p.kin", "--demo")
+def test_either_index_or_demo(refused):
+    assert "either the folder of an INDEX or --demo" in refused()
+    assert "Pass either" in refused("p.kin", "--demo")
 
 
-def test_an_index_that_is_not_there(refused):
+def test_missing_index_raises(refused):
     assert "nothing.kin" in refused("nothing.kin", "--port", 0)
 
 
-def test_a_port_that_is_in_use(refused):
+def test_port_in_use_raises(refused):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -62,11 +62,11 @@ def test_a_port_that_is_in_use(refused):
     assert "--port 0" in said
 
 
-def test_an_address_of_another_machine(refused):
-    assert "--host must be an address of this machine" in refused("p.kin", "--host", "192.0.2.1")
+def test_address_of_another_computer_raises(refused):
+    assert "--host must be an address of this computer" in refused("p.kin", "--host", "192.0.2.1")
 
 
-def test_a_token_that_anybody_could_guess(refused, monkeypatch):
+def test_short_token_raises(refused, monkeypatch):
     Path("token").write_text("1234\n")
     assert "16 characters" in refused("p.kin", "--port", 0, "--token-file", "token")
     Path("token").write_text("\n")
@@ -76,7 +76,7 @@ def test_a_token_that_anybody_could_guess(refused, monkeypatch):
     assert "16 characters" in refused("p.kin", "--port", 0)
 
 
-def test_a_demo_that_has_nowhere_to_be(refused, here, monkeypatch):
+def test_demo_without_temporary_folder_raises(refused, here, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(here / "p.kin" / "catalogue.sqlite"))
     said = refused("--demo", "--port", 0)
     assert "temporary files" in said
@@ -84,13 +84,13 @@ def test_a_demo_that_has_nowhere_to_be(refused, here, monkeypatch):
     assert "TMPDIR" in said
 
 
-def test_without_the_extra_the_command_to_install_it_is_told(refused, monkeypatch):
-    monkeypatch.setattr(_needed, "find_spec", lambda _name: None)
+def test_missing_extra_prints_install_command(refused, monkeypatch):
+    monkeypatch.setattr(_app, "find_spec", lambda _name: None)
     assert "pip install 'textkin[web]'" in refused("p.kin")
 
 
 def started(*arguments, **environment):
-    """Start a server; returns the process and what it said before the first request."""
+    """Start a server, and return the process and its first output."""
     process = subprocess.Popen(
         [sys.executable, "-m", "textkin", "serve", "--port", "0", *arguments],
         stdout=subprocess.PIPE,
@@ -101,13 +101,15 @@ def started(*arguments, **environment):
     return process, process.stdout.readline()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_answers_and_ends_when_told(here, number):
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_serves_and_stops_on_signal(here, number):
     process, line = started("p.kin", TEXTKIN_TOKEN=TOKEN)
     try:
         address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
         assert "p.kin, 1 document" in line
-        assert "Ctrl-C ends it" in line
+        assert "Ctrl-C to stop" in line
         with urllib.request.urlopen(f"{address}api/document?id=cats", timeout=60) as answer:
             assert b"Cats purr" in answer.read()
         process.send_signal(number)
@@ -116,15 +118,15 @@ def test_it_answers_and_ends_when_told(here, number):
         process.kill()
         process.wait()
     assert process.returncode == 0
-    assert err.splitlines()[-1] == "textkin: ended."
+    assert err.splitlines()[-1] == "textkin: stopped."
     assert "GET /api/document 200" in err
     assert "cats" not in err
-    assert "nobody can write" not in err
-    with Index.open("p.kin") as index:  # and it is whole
+    assert "the server is read-only" not in err
+    with Index.open("p.kin") as index:  # the index is intact
         index.verify()
 
 
-def test_the_demo_leaves_nothing_behind(here):
+def test_demo_deletes_its_files(here):
     process, line = started("--demo", "--quiet", TMPDIR=str(here))
     try:
         assert "standard library" in line
@@ -139,13 +141,16 @@ def test_the_demo_leaves_nothing_behind(here):
         process.wait()
     assert process.returncode == 0
     assert not list(here.glob("textkin-*"))
-    assert "nobody can write" in err
+    assert "the server is read-only" in err
     assert "GET" not in err
 
 
-@pytest.mark.parametrize(("number", "seconds"), [(signal.SIGINT, 0), (signal.SIGTERM, 0.8)])
-def test_a_signal_ends_the_demo_while_it_is_made(here, number, seconds):
-    """Also where signals are ignored at first, as in the background of a script."""
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(signal.SIGINT, 0), pytest.param(signal.SIGTERM, 0.8, marks=pytest.mark.slow)],
+)
+def test_signal_stops_the_demo_during_creation(here, number, seconds):
+    """Also if signals are ignored at first, as in the background of a script."""
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     code = f"{before}import sys; from textkin.cli import main; sys.exit(main())"
     process = subprocess.Popen(
@@ -156,8 +161,8 @@ def test_a_signal_ends_the_demo_while_it_is_made(here, number, seconds):
         encoding="utf-8",
     )
     try:
-        end = time.monotonic() + 60
-        while not list(here.glob("textkin-*")):  # it has begun
+        end = time.monotonic() + 300  # a loaded computer takes long to start a process
+        while not list(here.glob("textkin-*")):  # it has started
             assert time.monotonic() < end
             assert process.poll() is None
             time.sleep(0.01)
@@ -172,21 +177,19 @@ def test_a_signal_ends_the_demo_while_it_is_made(here, number, seconds):
     assert not list(here.glob("textkin-*"))
 
 
-def test_serving_others_is_warned_of(here, capsys, monkeypatch):
-    import textkin.web._serving as serving
-
+def test_public_address_prints_warning(here, capsys, monkeypatch):
     seen = {}
 
     def serve(index, settings, made, *, started, ending):
         seen.update(settings=settings, name=made.getsockname()[0], documents=len(index))
         return True
 
-    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr("textkin.web.serve", serve)
     Path("token").write_text(f"{TOKEN}\n")
     arguments = ["--host", "0.0.0.0", "--port", "0", "--token-file", "token", "--max-k", "7"]
     assert main(["serve", "p.kin", *arguments]) == 0
     said = capsys.readouterr()
-    assert "everybody who reaches this machine can read" in said.err
+    assert "everyone who can reach this computer can read" in said.err
     assert seen["name"] == "0.0.0.0"
     assert seen["settings"].hosts is None
     assert seen["settings"].token == TOKEN

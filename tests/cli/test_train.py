@@ -1,4 +1,4 @@
-"""``textkin vectors train`` as a person types it."""
+"""``textkin vectors train`` from the user's view."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from textkin.cli import main
+from textkin.models import train_word_vectors
 from textkin.vectors import WordVectors
 
 LINES = ["The cat and the kitten purr.", "Stocks and shares fell; a cat slept."] * 20
@@ -26,7 +27,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_folder(here, capsys):
+def test_train_on_a_folder(here, capsys):
     assert main(["vectors", "train", "a", "-o", "own", *QUICK]) == 0
     said = capsys.readouterr()
     assert said.out == (
@@ -36,12 +37,12 @@ def test_a_folder(here, capsys):
     assert said.err == ""
     vectors = WordVectors.load("own")
     assert vectors.words[:4] == ("and", "cat", "the", "a")
-    again = WordVectors.train(["\n".join(LINES)], 8, random_state=0)
+    again = train_word_vectors(["\n".join(LINES)], 8, random_state=0)
     np.testing.assert_array_equal(vectors.matrix, again.matrix)
     assert main(["vectors", "nearest", "cat", "--vectors", "own", "-n", "1"]) == 0
 
 
-def test_several_sources_whose_ids_are_the_same(here, capsys):
+def test_same_ids_in_several_sources(here, capsys):
     arguments = ["vectors", "train", "a", "b", "records.jsonl", "--text", "body", "-o", "own"]
     assert main([*arguments, "--json", *QUICK]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -66,10 +67,10 @@ def test_every_option(here, capsys):
     )
     assert main(arguments.split()) == 0
     assert "wrote 6 words, dimension 4" in capsys.readouterr().out
-    again = WordVectors.train(
+    again = train_word_vectors(
         ["\n".join(LINES)],
         4,
-        model="cbow",
+        architecture="cbow",
         loss="hierarchical",
         window=2,
         subsample=0.01,
@@ -86,14 +87,14 @@ def test_every_option(here, capsys):
     np.testing.assert_array_equal(WordVectors.load("own").matrix, again.matrix)
 
 
-def test_what_cannot_be_read_may_be_skipped(here, capsys):
+def test_unreadable_records_can_be_skipped(here, capsys):
     (here / "bad.jsonl").write_text('{"text": 3}\n' + json.dumps({"text": LINES[0] * 6}) + "\n")
     arguments = ["vectors", "train", "bad.jsonl", "-o", "own", *QUICK]
     assert main(arguments) == 2
     assert "bad.jsonl, line 1" in capsys.readouterr().err
     assert not (here / "own").exists()
     assert main([*arguments, "--skip-errors"]) == 0
-    assert "note: left out 1: bad.jsonl, line 1" in capsys.readouterr().err
+    assert "note: skipped 1: bad.jsonl, line 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -101,21 +102,21 @@ def test_what_cannot_be_read_may_be_skipped(here, capsys):
     [
         (["nowhere", "-o", "own"], "nowhere"),
         (["a"], "Missing option '-o'"),
-        (["a", "-o", "b"], "'b' exists already; name another folder."),
+        (["a", "-o", "b"], "'b' must not exist. Pass another folder."),
         (["a", "-o", "a/same.txt/own"], "a/same.txt' is a file"),
         (["a", "-o", "own", "--jobs", "0"], "--jobs must be"),
         (["a", "-o", "own", "--dimension", "0"], "--dimension must be"),
         (["a", "-o", "own", "--window", "0"], "--window must be"),
         (["a", "-o", "own", "--negative", "0"], "--negative must be"),
         (["a", "-o", "own", "--model", "glove"], "'glove' is not one of"),
-        (["a", "-o", "own", "--stop-words", "none-such"], "--stop-words must name a list"),
-        (["a", "-o", "own", "--min-count", "90"], "at least --min-count 90 times"),
+        (["a", "-o", "own", "--stop-words", "none-such"], "--stop-words must be a file or one of"),
+        (["a", "-o", "own", "--min-count", "90"], "at least 90 times"),
         (["a", "-o", "own", "--min-count", "90"], "Pass a smaller --min-count, or more text"),
         (["a", "-o", "own", "--learning-rate", "1000"], "Pass a smaller --learning-rate; got 1000"),
         (["a", "-o", "own", "--learning-rate", "1e-9"], "--min-learning-rate must be at most"),
     ],
 )
-def test_bad_input_is_one_clear_line(here, capsys, arguments, said):
+def test_invalid_input_prints_one_line(here, capsys, arguments, said):
     assert main(["vectors", "train", *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -125,8 +126,8 @@ def test_bad_input_is_one_clear_line(here, capsys, arguments, said):
     assert not (here / "own").exists()
 
 
-def test_names_of_options_in_texts_and_paths_are_left_alone(here, capsys):
-    """A file named window.jsonl was told of as "--window.jsonl"."""
+def test_option_names_in_texts_and_paths_are_unchanged(here, capsys):
+    """A message called a file named window.jsonl "--window.jsonl"."""
     (here / "window.jsonl").write_text(json.dumps({"epochs": "a cat"}) + "\n")
     assert main(["vectors", "train", "window.jsonl", "-o", "own"]) == 2
     said = capsys.readouterr().err
@@ -135,12 +136,12 @@ def test_names_of_options_in_texts_and_paths_are_left_alone(here, capsys):
     (here / "words.txt").write_text("dimension window epochs dimension window")
     assert main(["vectors", "train", "words.txt", "-o", "own"]) == 2
     said = capsys.readouterr().err
-    assert "at least --min-count 5 times" in said
+    assert "at least 5 times" in said
     assert "are 'dimension' (2) and 'window' (2)" in said
-    assert "needs more --epochs too" in said
+    assert "also needs more --epochs" in said
 
 
-def test_ctrl_c_leaves_nothing(here, capsys):
+def test_ctrl_c_writes_nothing(here, capsys):
     before = set(os.listdir(here))
     arguments = ["vectors", "train", "a", "-o", "own", "--epochs", "1000000"]
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""``textkin vectors`` as a person types it."""
+"""``textkin vectors`` from the user's view."""
 
 import errno
 import json
@@ -32,8 +32,8 @@ def test_info_of_a_file(glove, capsys):
     assert main(["vectors", "info", str(glove)]) == 0
     captured = capsys.readouterr()
     assert "format    glove\nwords     3\ndimension 2\n" in captured.out
-    assert "left out  1 repeated word\ncache     none\n" in captured.out
-    assert captured.err == f"textkin: note: {glove}: left out 1 repeated word\n"
+    assert "skipped   1 repeated word\ncache     none\n" in captured.out
+    assert captured.err == f"textkin: note: {glove}: skipped 1 repeated word\n"
     assert main(["vectors", "info", str(glove), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["words"] == 3
@@ -64,22 +64,22 @@ def test_nearest_and_analogy(glove, capsys):
 
 def test_convert(glove, tmp_path, capsys):
     target = tmp_path / "out"
-    assert main(["vectors", "convert", str(glove), str(target), "--limit", "2"]) == 0
+    assert main(["vectors", "convert", str(glove), str(target), "--max-words", "2"]) == 0
     assert capsys.readouterr().out == f"wrote 2 words, dimension 2, to {target}\n"
     assert WordVectors.load(target).words == ("the", "cat")
     assert main(["vectors", "convert", str(glove), str(target)]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "must not exist" in capsys.readouterr().err
     assert main(["vectors", "convert", str(glove), str(tmp_path / "b"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["words"] == 3
 
 
-def test_errors_may_be_skipped(tmp_path, capsys):
+def test_invalid_entries_can_be_skipped(tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_text("a 1 2\nb nan 1\n")
     assert main(["vectors", "info", str(path)]) == 2
     assert "line 2" in capsys.readouterr().err
     assert main(["vectors", "info", str(path), "--skip-errors"]) == 0
-    assert "left out 1 vector with NaN" in capsys.readouterr().err
+    assert "skipped 1 vector with NaN" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", [b"a 1 2\nb nan 1\n", b"a 1 2\n\xff 1 2\n"])
@@ -92,19 +92,19 @@ def test_errors_may_be_skipped(tmp_path, capsys):
         ["convert", "F", "T"],
     ],
 )
-def test_an_error_names_the_option_that_every_command_has(tmp_path, capsys, command, content):
+def test_error_names_the_option_of_each_command(tmp_path, capsys, command, content):
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
     names = {"F": str(path), "T": str(tmp_path / "out")}
     arguments = ["vectors", *(names.get(word, word) for word in command)]
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert "Pass --skip-errors to leave such" in said
+    assert "Pass --skip-errors to omit such" in said
     assert "errors=" not in said
     assert main([*arguments, "--skip-errors"]) == 0
 
 
-def test_info_names_no_cache_that_is_out_of_date(glove, monkeypatch, capsys):
+def test_info_ignores_outdated_cache(glove, monkeypatch, capsys):
     monkeypatch.setattr(_cache, "SMALLEST", 0)
     assert main(["vectors", "info", str(glove)]) == 0
     assert f"cache     {glove}.textkin\n" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_info_names_no_cache_that_is_out_of_date(glove, monkeypatch, capsys):
     assert "cache     none\n" in capsys.readouterr().out
 
 
-def test_the_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
+def test_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_cache, "SMALLEST", 0)
     folder = tmp_path / "home" / "textkin" / "vectors"
     places = _cache._places(glove)
@@ -132,14 +132,14 @@ def test_the_cache_is_listed_and_cleared(glove, tmp_path, monkeypatch, capsys):
     assert "0 files, 0 bytes" in capsys.readouterr().out
 
 
-def test_compare_with_vectors_of_ones_own(glove, capsys):
+def test_compare_with_custom_vectors(glove, capsys):
     assert main(["compare", "cat", "dog", "--vectors", str(glove), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["distance"] == pytest.approx(0.02**0.5, rel=1e-6)
     assert found["options"]["vectors"] == str(glove)
 
 
-def test_words_cannot_drive_the_terminal(tmp_path, capsys):
+def test_words_do_not_control_the_terminal(tmp_path, capsys):
     path = tmp_path / "evil.txt"
     path.write_text("good 1 2\n\x1b[31mred\x07 1 3\n")
     assert main(["vectors", "nearest", "good", "--vectors", str(path)]) == 0
@@ -148,8 +148,8 @@ def test_words_cannot_drive_the_terminal(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", [["info"], ["nearest", "paris"], ["cache"]])
-def test_a_closed_pipe_is_the_same_with_and_without_json(monkeypatch, tmp_path, command):
-    """Each prints once, so that what a reader takes before it leaves decides alike."""
+def test_closed_pipe_with_and_without_json(monkeypatch, tmp_path, command):
+    """Each format prints once, so that a closed pipe behaves the same."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for extra in ([], ["--json"]):
         printed = []
@@ -160,7 +160,7 @@ def test_a_closed_pipe_is_the_same_with_and_without_json(monkeypatch, tmp_path, 
 
         with monkeypatch.context() as patch:
             patch.setattr("textkin.cli._vectors.typer.echo", leave)
-            for stream in ("stdout", "stderr"):  # which click puts others in the place of
+            for stream in ("stdout", "stderr"):  # click replaces this function
                 patch.setattr(sys, stream, getattr(sys, stream))
             with pytest.raises(SystemExit, match=r"^1$"):
                 main(["vectors", *command, *extra])
@@ -175,17 +175,17 @@ def test_help_without_a_command(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["info", "nothing.txt"], "There is no file or folder 'nothing.txt'."),
-        (["nearest", "qwertz"], "no vector for 'qwertz' among 100000 words; near in spelling"),
+        (["info", "nothing.txt"], "'nothing.txt' does not exist."),
+        (["nearest", "qwertz"], "no vector for 'qwertz' among 100,000 words; similar spelling"),
         (["analogy", "man", "king"], "Missing argument"),
         (["analogy", "man", "king", "qwertz"], "no vector for 'qwertz'"),
         (["nearest", "cat", "-n", "0"], "-n"),
-        (["nearest", "cat", "--vectors", "nothing"], "There is no file or folder 'nothing'."),
+        (["nearest", "cat", "--vectors", "nothing"], "'nothing' does not exist."),
         (["nonsense"], "No such command 'nonsense'"),
         (["info", "."], "has no manifest.json"),
     ],
 )
-def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, capsys, arguments, message):
+def test_invalid_input_prints_one_line(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     assert main(["vectors", *arguments]) == 2
     captured = capsys.readouterr()
@@ -219,8 +219,8 @@ def test_pairs(glove, tmp_path, capsys):
     }  # fmt: skip
 
 
-def test_pairs_that_cannot_be_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # messages cut long names
+def test_unreadable_pairs_raise(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # messages truncate long names
     path = Path("pairs.csv")
     path.write_text("word1,word2,gold\n", encoding="utf-8")
     assert main(["vectors", "pairs", str(path)]) == 2
@@ -241,7 +241,7 @@ def test_builtin_vectors_by_name(tmp_path, monkeypatch, capsys):
     assert main(["vectors", "info", "builtin:none"]) == 2
     assert "'glove', 'distilled'; got 'none'" in capsys.readouterr().err
     target = tmp_path / "few"
-    assert main(["vectors", "convert", "builtin:distilled", str(target), "--limit", "3"]) == 0
+    assert main(["vectors", "convert", "builtin:distilled", str(target), "--max-words", "3"]) == 0
     assert WordVectors.load(target).words == ("the", "of", "to")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "builtin:none").write_text("up 1\ndown -1\n")

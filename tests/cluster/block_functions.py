@@ -1,4 +1,4 @@
-"""Functions that travel to the workers of the tests."""
+"""Functions that are sent to the workers of the tests."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def refuse_three(number):
 
 
 class Unpackable(Exception):
-    """What no pickle holds."""
+    """Object that cannot be pickled."""
 
     def __init__(self):
         super().__init__("three")
@@ -36,7 +36,7 @@ def refuse_unpackably(number):
 
 
 def die_once(folder, number):
-    """End the own process without a word, the first time that block 2 is run."""
+    """Exit the process silently, the first time that block 2 runs."""
     mark = Path(folder) / "died"
     if number == 2 and not mark.exists():
         mark.touch()
@@ -50,7 +50,7 @@ def die(number):
 
 
 def until_told(folder, number):
-    """Look whether to stop, as long work does, and leave a mark of how it ended."""
+    """Check for a stop request, like long work, and record how it ended."""
     folder = Path(folder)
     (folder / f"{number}.begun").touch()
     check = stop_check()
@@ -66,5 +66,5 @@ def until_told(folder, number):
 
 
 def clients(dask_scheduler):
-    """Run on the scheduler: who is connected."""
+    """Run on the scheduler: return the connected clients."""
     return list(dask_scheduler.clients)

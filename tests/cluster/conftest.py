@@ -1,4 +1,4 @@
-"""A real cluster of two processes for all tests here, and one for each test that kills them."""
+"""Cluster of two processes for all tests, and a separate one for each test that kills workers."""
 
 import os
 import signal
@@ -10,7 +10,8 @@ import pytest
 
 from cluster.stores import filled
 from textkin import Index
-from textkin.index.ranking import _cluster, _pairs
+from textkin.index.distributed import _cluster_ranking as _cluster
+from textkin.index.distributed import _near_pairs as _pairs
 
 if TYPE_CHECKING:
     import distributed
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def two_workers() -> Iterator["distributed.LocalCluster"]:
-    """Two workers, each a process with one thread; one that dies comes back."""
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+    """Start two workers, each a process with one thread, which restart after they die."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     import dask
 
     with (
-        # A worker that needs longer to come back is struck off for good; 15 seconds by default,
-        # which a machine that is busy with other tests may well need.
+        # A worker that takes longer to restart is removed permanently; the default is 15 seconds,
+        # which a busy computer may exceed.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2,
@@ -39,7 +40,7 @@ def two_workers() -> Iterator["distributed.LocalCluster"]:
 
 @contextmanager
 def connected(cluster: "distributed.LocalCluster") -> Iterator["distributed.Client"]:
-    """A client that is not the default one: nothing may find it but by its argument."""
+    """Client that only its argument identifies; it is not the default client."""
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as client:
@@ -49,42 +50,42 @@ def connected(cluster: "distributed.LocalCluster") -> Iterator["distributed.Clie
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator["distributed.LocalCluster"]:
-    """The cluster of all tests, whose workers nothing may kill."""
+    """Cluster of all tests, whose workers must not be killed."""
     with two_workers() as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def client(cluster) -> Iterator["distributed.Client"]:
-    """A client of the cluster of all tests."""
+    """Client of the cluster of all tests."""
     with connected(cluster) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Iterator[Index]:
-    """An index of several segments, in a folder."""
+    """Index of several segments, in a folder."""
     with filled(tmp_path_factory.mktemp("store") / "test.kin") as index:
         yield index
 
 
 @pytest.fixture
 def small_blocks(monkeypatch) -> None:
-    """Cut searches and pairs into many blocks."""
+    """Split searches and pairs into many blocks."""
     monkeypatch.setattr(_cluster, "_ROWS", (4, 12))
     monkeypatch.setattr(_pairs, "_ROWS", (4, 9))
 
 
 @pytest.fixture
 def mortal() -> Iterator["distributed.Client"]:
-    """A client of a cluster of its own, whose workers the test may kill."""
+    """Client of a separate cluster, whose workers the test may kill."""
     with two_workers() as cluster, connected(cluster) as client:
         yield client
 
 
 @pytest.fixture
 def kill_workers(mortal) -> Callable[[], list[int]]:
-    """A function that kills the processes of both mortal workers, and returns their numbers."""
+    """Return a function that kills the processes of both workers, and returns their process IDs."""
 
     def kill() -> list[int]:
         pids = [nanny.pid for nanny in mortal.cluster.workers.values()]

@@ -1,11 +1,11 @@
-"""Calls that are ended from outside, in a process of their own.
+"""Calls that are ended from outside, in a separate process.
 
     python ended.py killed KIND INDEX FOLDER AT         by SIGKILL, before its AT-th flush
-    python ended.py waiting FOLDER ADDRESS              with blocks that run until they are told
-    python ended.py interrupted KIND INDEX FOLDER N     on a cluster, by who reads what it tells
+    python ended.py waiting FOLDER ADDRESS              with blocks that run until asked to stop
+    python ended.py interrupted KIND INDEX FOLDER N     on a cluster, by the reader of its output
 
-KIND is "join", "pairs" or "add"; FOLDER is where results go, for "add" where the files are. When it
-was interrupted, the workers have nothing more to do, and N of them are there.
+KIND is "join", "pairs", or "add"; FOLDER has the results, or for "add" the files. After an
+interruption, the workers are idle, and N of them exist.
 """
 
 import os
@@ -17,8 +17,9 @@ from functools import partial
 from cluster.block_functions import until_told
 from cluster.stores import TEXTS
 from textkin import Index, read
-from textkin.index import _counted_files
-from textkin.index.ranking import _cluster, _pairs
+from textkin.index.distributed import _cluster_ranking as _cluster
+from textkin.index.distributed import _near_pairs as _pairs
+from textkin.index.store import _counted_files
 from textkin.run import map_blocks
 
 QUERIES = TEXTS[:20]
@@ -26,7 +27,7 @@ RADIUS = 2.5
 
 
 def small_blocks():
-    """Let a few documents be many blocks, as in the tests."""
+    """Use many small blocks, as in the tests."""
     _cluster._ROWS = (4, 12)
     _pairs._ROWS = (4, 9)
     _counted_files._BLOCK_FILES = 3
@@ -59,7 +60,7 @@ def interrupted(kind, path, folder, workers):
 
     def tell(done, total):
         os.write(1, f"{done}\n".encode())
-        # Long enough that the signal comes while the call goes on, however late it is sent.
+        # Long enough that the signal arrives during the call, even if it is late.
         time.sleep(0.2 if done == 1 else 60)
 
     with (
@@ -68,7 +69,7 @@ def interrupted(kind, path, folder, workers):
         Index.open(path) as index,
     ):
         try:
-            call(kind, index, folder, on=client, progress=tell)
+            call(kind, index, folder, executor=client, progress=tell)
         except KeyboardInterrupt:
             end = time.monotonic() + 30
             while any(client.processing().values()) and time.monotonic() < end:
@@ -79,7 +80,7 @@ def interrupted(kind, path, folder, workers):
 
 
 def waiting(folder, address):
-    list(map_blocks(partial(until_told, folder), range(9), on=address))
+    list(map_blocks(partial(until_told, folder), range(9), executor=address))
 
 
 if __name__ == "__main__":

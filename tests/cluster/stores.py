@@ -1,4 +1,4 @@
-"""Indexes for the tests of clusters: several segments of a few documents each."""
+"""Indexes for tests of clusters: several segments of a few documents each."""
 
 import random
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 
 from textkin import Index, WordVectors
-from textkin.index import _merging, _writer
+from textkin.index.store import _merge, _writer
 
 WORDS = [
     "cats",
@@ -41,7 +41,7 @@ _random = random.Random(7)
 TEXTS = [" ".join(_random.choices(WORDS, k=_random.randrange(1, 9))) for _ in range(90)]
 TEXTS[11] = TEXTS[52] = TEXTS[81] = TEXTS[5]  # ties, in several segments
 TEXTS[30] = ""
-TEXTS[33] = "zyxxy qwrtp"  # no word that has a vector
+TEXTS[33] = "zyxxy qwrtp"  # no word with a vector
 
 
 _known = np.random.default_rng(3).normal(size=(len(WORDS) - 2, 12)).astype(np.float32)
@@ -57,13 +57,13 @@ RECORDS = [record(number, text) for number, text in enumerate(TEXTS)]
 
 @contextmanager
 def filled(path):
-    """Make an index with segments, dead rows and recent documents."""
+    """Create an index with segments, deleted rows, and recent documents."""
     with (
         mock.patch.multiple(_writer, _TAIL_DOCUMENTS=12),
         mock.patch.multiple(
-            _merging, _SMALLEST=60, _TOGETHER=3, _GROWTH=3, LARGEST=100, _DEAD_ROWS=30
+            _merge, _SMALLEST=60, _TOGETHER=3, _GROWTH=3, LARGEST=100, _DEAD_ROWS=30
         ),
-        Index.create(path, vectors=VECTORS) as index,
+        Index.create(path, vectors=VECTORS, language=None) as index,
     ):
         for start in range(0, 84, 12):
             index.add(RECORDS[start : start + 12])

@@ -1,4 +1,4 @@
-"""Files that workers read and count make the index that one process makes."""
+"""Indexes built by workers equal indexes built by one process."""
 
 import gzip
 import json
@@ -12,8 +12,8 @@ import pytest
 import textkin as tk
 from cluster.stores import TEXTS
 from textkin.exceptions import AddError
-from textkin.index import _changing, _counted_files
-from textkin.index._catalogue import CATALOGUE
+from textkin.index.store import _counted_files, _ingest
+from textkin.index.store._catalog import CATALOG
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def _small_blocks(monkeypatch):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Files of several kinds: one document each, and many."""
+    """Create files of several formats, with one or many documents."""
     root = tmp_path_factory.mktemp("papers")
     for number, text in enumerate(TEXTS[:20]):
         path = root / f"{number % 4}" / f"{number:02}.txt"
@@ -38,10 +38,10 @@ def folder(tmp_path_factory):
 
 
 def kept(path):
-    """All that the catalogue says of documents and words, which is the only truth."""
-    with closing(sqlite3.connect(path / CATALOGUE)) as catalogue:
+    """Return all documents and words in the catalog, which is the source of truth."""
+    with closing(sqlite3.connect(path / CATALOG)) as catalog:
         return [
-            catalogue.execute(wanted).fetchall()
+            catalog.execute(wanted).fetchall()
             for wanted in (
                 "SELECT * FROM documents ORDER BY position",
                 "SELECT * FROM words ORDER BY number",
@@ -56,16 +56,16 @@ def read(folder):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"stop_words": "smart"}, {"normalize": "stem"}, {"ngram_range": (1, 2)}],
+    [{}, {"stop_words": "smart"}, {"normalizer": "stem"}, {"ngram_range": (1, 2)}],
     ids=["plain", "stop words", "stems", "runs"],
 )
-def test_the_same_index(folder, tmp_path, settings):
+def test_built_index_equals_local_index(folder, tmp_path, settings):
     with tk.Index.create(tmp_path / "one.kin", **settings) as one:
         one.add(["first of all"])
         expected = one.add(read(folder))
     with tk.Index.create(tmp_path / "two.kin", **settings) as two:
         two.add(["first of all"])
-        assert two.add(read(folder), on="threads", n_jobs=3) == expected
+        assert two.add(read(folder), executor="threads", n_jobs=3) == expected
         two.verify()
     assert kept(tmp_path / "two.kin") == kept(tmp_path / "one.kin")
 
@@ -74,11 +74,11 @@ def test_on_a_cluster(folder, tmp_path, client):
     told = []
     documents = read(folder)
     with (
-        tk.Index.create(tmp_path / "one.kin") as one,
-        tk.Index.create(tmp_path / "two.kin") as two,
+        tk.Index.create(tmp_path / "one.kin", language=None) as one,
+        tk.Index.create(tmp_path / "two.kin", language=None) as two,
     ):
         one.add(read(folder))
-        two.add(documents, on=client, progress=lambda *now: told.append(now))
+        two.add(documents, executor=client, progress=lambda *now: told.append(now))
         two.verify()
     assert kept(two.path) == kept(one.path)
     assert told[-1] == (50, 0)
@@ -88,110 +88,114 @@ def test_on_a_cluster(folder, tmp_path, client):
 
 def test_a_list_of_paths_and_a_single_file(folder, tmp_path):
     paths = sorted(folder.glob("0/*.txt"))
-    with tk.Index.create(tmp_path / "one.kin") as one, tk.Index.create(tmp_path / "two.kin") as two:
+    with (
+        tk.Index.create(tmp_path / "one.kin", language=None) as one,
+        tk.Index.create(tmp_path / "two.kin", language=None) as two,
+    ):
         for index, on in ((one, None), (two, "threads")):
-            index.add(tk.read(paths), on=on)
-            index.add(tk.read(folder / "more.jsonl"), on=on)
+            index.add(tk.read(paths), executor=on)
+            index.add(tk.read(folder / "more.jsonl"), executor=on)
     assert kept(two.path) == kept(one.path)
 
 
-def test_a_document_that_cannot_be_added_keeps_the_blocks_before(folder, tmp_path):
+def test_invalid_document_keeps_earlier_blocks(folder, tmp_path):
     (root := tmp_path / "papers").mkdir()
     for number in range(6):
         (root / f"{number}.txt").write_text("cats")
     (root / "7.jsonl").write_text('{"id": "a", "text": "x"}\n{"id": "b"}\n')
-    with tk.Index.create(tmp_path / "test.kin") as index:
+    with tk.Index.create(tmp_path / "test.kin", language=None) as index:
         with pytest.raises(AddError, match=r"document 7: .*line 2: .*Kept: the first 6") as caught:
-            index.add(tk.read(root, pattern="*"), on="threads")
+            index.add(tk.read(root, pattern="*"), executor="threads")
         assert (caught.value.row, caught.value.kept, len(index)) == (7, 6, 6)
-        with pytest.raises(AddError, match="the id is taken"):
-            index.add(tk.read(root, pattern="*.txt"), on="threads")
+        with pytest.raises(AddError, match="the ID is used"):
+            index.add(tk.read(root, pattern="*.txt"), executor="threads")
 
 
 @pytest.mark.parametrize("errors", ["raise", "skip"])
-def test_a_file_that_a_worker_does_not_see(folder, tmp_path, monkeypatch, errors):
-    """It is not skipped: another worker would have read it."""
+def test_file_missing_on_a_worker_raises(folder, tmp_path, monkeypatch, errors):
+    """The file is not skipped, because another worker would have read it."""
     shutil.copytree(folder, root := tmp_path / "papers")
-    original = _changing.file_blocks
+    original = _ingest.file_blocks
 
     def blocks(documents):
         found = original(documents)
         found[1][0].path.unlink()
         return found
 
-    monkeypatch.setattr(_changing, "file_blocks", blocks)
+    monkeypatch.setattr(_ingest, "file_blocks", blocks)
     with (
-        tk.Index.create(tmp_path / "test.kin") as index,
-        pytest.raises(FileNotFoundError, match="under the same path on every worker"),
+        tk.Index.create(tmp_path / "test.kin", language=None) as index,
+        pytest.raises(FileNotFoundError, match="the same path on every worker"),
     ):
-        index.add(tk.read(root, pattern="**/*.txt", errors=errors), on="threads")
+        index.add(tk.read(root, pattern="**/*.txt", errors=errors), executor="threads")
 
 
-def test_a_file_with_too_much_text_is_refused(tmp_path, monkeypatch):
-    """A compressed file of a stranger does not end a worker."""
+def test_file_with_too_much_text_raises(tmp_path, monkeypatch):
+    """An untrusted compressed file must not end a worker."""
     monkeypatch.setattr(_counted_files, "_MOST_CHARACTERS", 1000)
     with gzip.open(tmp_path / "much.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"id": str(n), "text": "cats " * 50}) + "\n" for n in range(9))
-    with tk.Index.create(tmp_path / "test.kin") as index:
+    with tk.Index.create(tmp_path / "test.kin", language=None) as index:
         with pytest.raises(
-            MemoryError, match=r"up to the document '4'\): split it, or add it without"
+            MemoryError, match=r"exceeded at the document '4'. Split the file, or add it without"
         ):
-            index.add(tk.read(tmp_path / "much.jsonl.gz"), on="threads")
+            index.add(tk.read(tmp_path / "much.jsonl.gz"), executor="threads")
         assert index.add(tk.read(tmp_path / "much.jsonl.gz")).added == 9
 
 
-def test_an_error_ends_what_runs(folder, tmp_path):
-    """Also while somebody holds the exception, whose frames hold what they have."""
+def test_error_stops_running_blocks(folder, tmp_path):
+    """Also while the caller holds the exception, whose frames reference data."""
     running = threading.active_count()
 
     def fail(done, total):
         raise OSError("no more")
 
-    with tk.Index.create(tmp_path / "test.kin") as index:
+    with tk.Index.create(tmp_path / "test.kin", language=None) as index:
         with pytest.raises(OSError, match="no more") as _held:
-            index.add(read(folder), on="threads", n_jobs=2, progress=fail)
+            index.add(read(folder), executor="threads", n_jobs=2, progress=fail)
         assert threading.active_count() == running
 
 
-def test_what_is_skipped_is_told(tmp_path):
+def test_skipped_records_are_reported(tmp_path):
     (root := tmp_path / "papers").mkdir()
     for number in range(4):
         (root / f"{number}.jsonl").write_text(f'{{"id": "{number}", "text": "x"}}\nbroken\n')
     (root / "8.jsonl").write_text("nothing\n")
-    with tk.Index.create(tmp_path / "test.kin") as index:
+    with tk.Index.create(tmp_path / "test.kin", language=None) as index:
         documents = tk.read(root, pattern="*", errors="skip")
-        assert index.add(documents, on="threads").added == 4
+        assert index.add(documents, executor="threads").added == 4
         assert documents.skipped.count == 5
         (root / "9").mkdir()
         (root / "9" / "a.jsonl").write_text("nothing\n")
-        with pytest.raises(AddError, match="all was skipped"):
-            index.add(tk.read(root / "9", pattern="*", errors="skip"), on="threads")
+        with pytest.raises(AddError, match="all were skipped"):
+            index.add(tk.read(root / "9", pattern="*", errors="skip"), executor="threads")
         with pytest.raises(AddError, match="No file of the folder"):
-            index.add(tk.read(root, pattern="*.nothing"), on="threads")
+            index.add(tk.read(root, pattern="*.nothing"), executor="threads")
 
 
 @pytest.mark.parametrize("documents", [["a text"], [{"text": "x"}], tk.read(["a text"])])
-def test_documents_that_lie_in_no_file_are_refused(tmp_path, documents):
+def test_documents_without_files_raise(tmp_path, documents):
     with (
-        tk.Index.create(tmp_path / "test.kin") as index,
-        pytest.raises(ValueError, match="on= is for documents that lie in files"),
+        tk.Index.create(tmp_path / "test.kin", language=None) as index,
+        pytest.raises(ValueError, match="executor= requires documents in files"),
     ):
-        index.add(documents, on="threads")
+        index.add(documents, executor="threads")
 
 
-def test_workers_that_are_killed_are_survived(folder, tmp_path, mortal, kill_workers):
-    """After the first block, both workers are killed: others begin, and read the files again."""
+@pytest.mark.slow  # starts its own cluster; test_map_blocks.py has the fast case
+def test_killed_workers_are_replaced(folder, tmp_path, mortal, kill_workers):
+    """After the first block, both workers are killed: new workers read the files again."""
     killed = []
 
     def kill(done, total):
         killed.extend(kill_workers() if not killed else [])
 
     with (
-        tk.Index.create(tmp_path / "one.kin") as one,
-        tk.Index.create(tmp_path / "two.kin") as two,
+        tk.Index.create(tmp_path / "one.kin", language=None) as one,
+        tk.Index.create(tmp_path / "two.kin", language=None) as two,
     ):
         one.add(read(folder))
-        two.add(read(folder), on=mortal, progress=kill)
+        two.add(read(folder), executor=mortal, progress=kill)
         two.verify()
     assert len(killed) == 2
     assert kept(two.path) == kept(one.path)

@@ -1,4 +1,4 @@
-"""Fits over blocks on a real cluster of two processes."""
+"""Fits over blocks on a cluster of two processes."""
 
 import os
 import signal
@@ -13,14 +13,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from textkin.models import PLSA, WTMF, GaussianMixture, VonMisesFisherMixture, fit_blocks
+from textkin.models import PLSA, WTMF, DiagonalGaussianMixture, VonMisesFisherMixture, fit_blocks
 from textkin.weighting import TfIdf
 
 MODELS = [
     TfIdf(),
-    PLSA(3, max_iter=4, topic_prior=1.1, random_state=0),
+    PLSA(3, max_iter=4, doc_topic_prior=1.1, random_state=0),
     WTMF(3, regularization=0.5, max_iter=2, random_state=0),
-    GaussianMixture(3, max_iter=4, random_state=0),
+    DiagonalGaussianMixture(3, max_iter=4, random_state=0),
     VonMisesFisherMixture(3, max_iter=4, random_state=0),
 ]
 
@@ -31,7 +31,7 @@ def names(estimator):
 
 def blocks_for(model):
     rng = np.random.default_rng(0)
-    if isinstance(model, GaussianMixture | VonMisesFisherMixture):
+    if isinstance(model, DiagonalGaussianMixture | VonMisesFisherMixture):
         rows = rng.normal(size=(40, 4)) + 4 * rng.integers(3, size=40)[:, np.newaxis]
     else:
         rows = sparse.csr_array(rng.poisson(0.4, (40, 15)).astype(np.float64))
@@ -52,7 +52,7 @@ def assert_same_bits(one, other):
 
 @dataclass
 class Mortal:
-    """A block that ends the process that opens it, the so-manieth time that any does."""
+    """Block that ends the opening process, at a given number of openings."""
 
     rows: object
     folder: Path
@@ -71,27 +71,28 @@ class Mortal:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=names)
-def test_a_cluster_gives_the_bits_of_one_process(model, client):
+def test_cluster_is_bit_identical_to_one_process(model, client):
     blocks = blocks_for(model)
-    assert_same_bits(fitted(model, blocks), fitted(model, blocks, on=client))
+    assert_same_bits(fitted(model, blocks), fitted(model, blocks, executor=client))
 
 
-def test_a_scheduler_is_found_by_its_address(cluster):
+def test_scheduler_address(cluster):
     blocks = blocks_for(MODELS[1])
-    there = fitted(MODELS[1], blocks, on=cluster.scheduler_address)
+    there = fitted(MODELS[1], blocks, executor=cluster.scheduler_address)
     assert_same_bits(fitted(MODELS[1], blocks), there)
 
 
+@pytest.mark.slow  # starts its own cluster; test_map_blocks.py has the fast case
 @pytest.mark.parametrize("model", MODELS[1:4], ids=names)
-def test_a_worker_that_dies_in_the_middle_changes_no_bit(model, mortal, tmp_path):
+def test_dying_worker_does_not_change_the_result(model, mortal, tmp_path):
     blocks = blocks_for(model)
     killing = [*blocks[:2], Mortal(blocks[2], tmp_path, 3), blocks[3]]
-    found = fitted(model, killing, on=mortal)
-    assert (tmp_path / "opened-3").exists()  # somebody has died
+    found = fitted(model, killing, executor=mortal)
+    assert (tmp_path / "opened-3").exists()  # a worker has died
     assert_same_bits(fitted(model, blocks), found)
 
 
-def test_an_interrupted_fit_leaves_nothing(client, tmp_path):
+def test_interrupted_fit_leaves_nothing(client, tmp_path):
     model, told = clone(MODELS[1]), []
 
     def interrupt(done, _total):
@@ -100,13 +101,13 @@ def test_an_interrupted_fit_leaves_nothing(client, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit_blocks(model, blocks_for(model), on=client, folder=tmp_path, progress=interrupt)
+        fit_blocks(model, blocks_for(model), executor=client, folder=tmp_path, progress=interrupt)
     assert told == [1, 2]
     assert not hasattr(model, "components_")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_block_refuses_is_told_by_its_number(client):
+def test_error_of_a_block_has_its_number(client):
     with pytest.raises(ValueError, match="Negative") as raised:
-        fit_blocks(TfIdf(), [[[1.0]], [[-1.0]]], on=client)
+        fit_blocks(TfIdf(), [[[1.0]], [[-1.0]]], executor=client)
     assert "block 1" in str(raised.value.__notes__)

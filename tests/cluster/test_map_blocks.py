@@ -1,4 +1,4 @@
-"""map_blocks: the same results in the same order, wherever the blocks run."""
+"""`map_blocks`: equal results in equal order with every executor."""
 
 import asyncio
 import os
@@ -29,21 +29,21 @@ PLACES = ["one thread", "threads", "joblib", "client", "address"]
 
 @pytest.fixture(params=PLACES)
 def place(request):
-    """Arguments of `map_blocks`, one of each place."""
+    """Return arguments of `map_blocks` for an executor."""
     kind = request.param
     if kind == "one thread":
         return {}
     if kind == "threads":
-        return {"on": "threads", "n_jobs": 2}
+        return {"executor": "threads", "n_jobs": 2}
     if kind == "joblib":
-        return {"on": "joblib", "n_jobs": 2}
+        return {"executor": "joblib", "n_jobs": 2}
     cluster = request.getfixturevalue("cluster")
     if kind == "client":
-        return {"on": request.getfixturevalue("client")}
-    return {"on": cluster.scheduler_address}
+        return {"executor": request.getfixturevalue("client")}
+    return {"executor": cluster.scheduler_address}
 
 
-def test_results_come_in_the_order_of_the_blocks(place):
+def test_results_are_in_the_order_of_the_blocks(place):
     told = []
     found = list(
         map_blocks(
@@ -54,24 +54,24 @@ def test_results_come_in_the_order_of_the_blocks(place):
     assert told == [(done, 9) for done in range(1, 10)]
 
 
-def test_no_blocks_are_no_results(place):
+def test_no_blocks_give_no_results(place):
     assert list(map_blocks(square, [], **place)) == []
 
 
-def test_an_exception_is_itself_and_names_the_block(place):
+def test_exception_propagates_with_the_block(place):
     with pytest.raises(KeyError, match="three") as caught:
         list(map_blocks(refuse_three, range(9), **place))
     assert caught.value.__notes__ == ["In block 3: 3"]
 
 
-def test_an_exception_that_cannot_travel_names_the_block(client):
+def test_exception_that_cannot_be_pickled_names_the_block(client):
     with pytest.raises(Exception, match="three") as caught:
-        list(map_blocks(refuse_unpackably, range(3), on=client))
+        list(map_blocks(refuse_unpackably, range(3), executor=client))
     assert caught.value.__notes__ == ["In block 0: 0"]
 
 
 @pytest.mark.parametrize("place", ["one thread", "threads", "client"], indirect=True)
-def test_blocks_are_read_no_further_than_what_is_in_flight(place):
+def test_blocks_are_read_at_most_in_flight_ahead(place):
     taken = []
 
     def blocks():
@@ -92,48 +92,50 @@ def test_blocks_are_read_no_further_than_what_is_in_flight(place):
     assert told == [(1, 0), (2, 0)]
 
 
-def test_memory_is_of_a_worker_and_shared_by_its_blocks():
+def test_memory_is_shared_by_the_blocks_of_a_worker():
     assert list(map_blocks(share, [7], memory="1MB")) == [(7, 1 << 20)]
     assert list(map_blocks(share, [7], memory="1MB", n_jobs=4)) == [(7, 1 << 18)]
 
 
 def test_memory_is_shared_by_threads_of_joblib():
     with joblib.parallel_config("threading", n_jobs=4):
-        assert list(map_blocks(share, [7], memory="1MB", on="joblib")) == [(7, 1 << 18)]
-    assert list(map_blocks(share, [7], memory="1MB", on="joblib", n_jobs=2)) == [(7, 1 << 20)]
+        assert list(map_blocks(share, [7], memory="1MB", executor="joblib")) == [(7, 1 << 18)]
+    assert list(map_blocks(share, [7], memory="1MB", executor="joblib", n_jobs=2)) == [(7, 1 << 20)]
 
 
 def test_memory_on_a_cluster(client):
-    assert list(map_blocks(share, [7], memory="1MB", on=client)) == [(7, 1 << 20)]
-    with pytest.raises(ValueError, match=r"at most what a worker may have, 1\.9 GB .* got 3\.0 GB"):
-        list(map_blocks(share, [7], memory="3GB", on=client))
+    assert list(map_blocks(share, [7], memory="1MB", executor=client)) == [(7, 1 << 20)]
+    with pytest.raises(
+        ValueError, match=r"at most 1\.9 GB, the memory_limit of a worker.* got 3\.0 GB"
+    ):
+        list(map_blocks(share, [7], memory="3GB", executor=client))
 
 
-def test_memory_for_a_function_that_does_not_take_it():
-    with pytest.raises(TypeError, match="function must take memory="):
+def test_memory_for_a_function_without_memory_raises():
+    with pytest.raises(TypeError, match="function must accept memory="):
         map_blocks(square, [1], memory="1MB")
 
 
-@pytest.mark.parametrize("on", ["cluster", 3, object()])
-def test_an_unknown_place_is_refused(on):
-    with pytest.raises(ValueError, match="on must be None, 'threads', 'joblib'"):
-        list(map_blocks(square, [1], on=on))
+@pytest.mark.parametrize("executor", ["cluster", 3, object()])
+def test_unknown_executor_raises(executor):
+    with pytest.raises(ValueError, match="executor must be None, 'threads', 'joblib'"):
+        list(map_blocks(square, [1], executor=executor))
 
 
-def test_a_client_that_is_closed_or_asynchronous_is_refused(cluster):
+def test_closed_or_asynchronous_client_raises(cluster):
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as closed:
         pass
     with pytest.raises(ValueError, match=r"must be a Client that is open; <Client.* was closed"):
-        list(map_blocks(square, [1], on=closed))
+        list(map_blocks(square, [1], executor=closed))
 
     async def asked():
         async with Client(
             cluster.scheduler_address, asynchronous=True, set_as_default=False
         ) as client:
             with pytest.raises(TypeError, match="must be a Client that is not asynchronous"):
-                list(map_blocks(square, [1], on=client))
+                list(map_blocks(square, [1], executor=client))
 
     asyncio.run(asked())
 
@@ -143,26 +145,26 @@ def test_no_connection_is_made_before_the_first_result(client, cluster):
         return {one for one in client.run_on_scheduler(clients) if one.startswith("Client")}
 
     before = connected()
-    kept = map_blocks(square, [1], on=cluster.scheduler_address)
+    kept = map_blocks(square, [1], executor=cluster.scheduler_address)
     assert connected() == before
     kept.close()
     with pytest.raises(TypeError, match="pickle"):
-        list(map_blocks(partial(max, threading.Lock()), [1], on=cluster.scheduler_address))
+        list(map_blocks(partial(max, threading.Lock()), [1], executor=cluster.scheduler_address))
     assert connected() == before
 
 
-def test_a_window_must_have_room():
+def test_in_flight_must_be_positive():
     with pytest.raises(ValueError, match="in_flight must be"):
         map_blocks(square, [1], in_flight=0)
 
 
-def test_without_dask_the_extra_is_named(monkeypatch):
+def test_missing_dask_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"pip install 'textkin\[dask\]'"):
-        list(map_blocks(square, [1], on="tcp://127.0.0.1:1"))
+        list(map_blocks(square, [1], executor="tcp://127.0.0.1:1"))
 
 
-def test_dask_and_joblib_are_imported_where_they_are_used():
+def test_dask_and_joblib_are_imported_on_use():
     code = (
         "import sys; from textkin.run import map_blocks; list(map_blocks(sum, [[1]], n_jobs=2));"
         "assert not {'dask', 'distributed', 'joblib'} & set(sys.modules)"
@@ -170,38 +172,38 @@ def test_dask_and_joblib_are_imported_where_they_are_used():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_threads_run_at_the_same_time():
+def test_threads_run_concurrently():
     barrier = threading.Barrier(2, timeout=20)
     assert sorted(map_blocks(lambda _: barrier.wait(), range(2), n_jobs=2)) == [0, 1]
 
 
-def test_the_backend_of_joblib_is_the_one_that_was_set():
+def test_configured_joblib_backend_is_used():
     here = os.getpid()
     with joblib.parallel_config("threading", n_jobs=2):
-        assert set(map_blocks(lambda _: os.getpid(), range(4), on="joblib")) == {here}
+        assert set(map_blocks(lambda _: os.getpid(), range(4), executor="joblib")) == {here}
 
 
-def test_what_the_function_holds_travels_once(client):
-    """Ten megabytes in a function are no warning, and the same for every block."""
+def test_large_function_is_sent_once(client):
+    """Ten megabytes in a function cause no warning, and are sent once for all blocks."""
     table = np.arange(2_000_000, dtype=np.float64)
-    found = list(map_blocks(partial(np.take, table), [[1, 2], [3]], on=client))
+    found = list(map_blocks(partial(np.take, table), [[1, 2], [3]], executor=client))
     assert [one.tolist() for one in found] == [[1.0, 2.0], [3.0]]
 
 
-def test_a_block_may_look_like_a_task(client):
-    """Dask once took tuples that begin with something callable for calls."""
-    assert list(map_blocks(len, [(sum, [1, 2])], on=client)) == [2]
+def test_block_may_look_like_a_task(client):
+    """Dask once treated tuples that start with a callable as calls."""
+    assert list(map_blocks(len, [(sum, [1, 2])], executor=client)) == [2]
 
 
-def test_a_worker_that_dies_is_survived(mortal, tmp_path):
-    found = list(map_blocks(partial(die_once, tmp_path), range(6), on=mortal))
+def test_dying_worker_is_replaced(mortal, tmp_path):
+    found = list(map_blocks(partial(die_once, tmp_path), range(6), executor=mortal))
     assert [number for number, _ in found] == list(range(6))
     assert (tmp_path / "died").exists()
 
 
 def test_a_large_function_waits_for_workers():
-    """Where there is none, it cannot be handed to all of them; and a caller may end the wait."""
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+    """Without workers, the function cannot be sent; the caller may end the wait."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     large = partial(np.take, np.arange(20_000, dtype=np.float64))
     looks = []
 
@@ -217,31 +219,32 @@ def test_a_large_function_waits_for_workers():
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         with stoppable(enough), pytest.raises(InterruptedError, match="enough"):
-            list(map_blocks(large, [[1]], on=client))
+            list(map_blocks(large, [[1]], executor=client))
 
         async def replicate(futures, **how):
-            """Do as Dask does when all workers have died meanwhile."""
+            """Act like Dask after all workers have died."""
             looks.append("none is left")
             raise ValueError("Can not use replicate to delete data")
 
         client.replicate = replicate
         cluster.scale(1)
-        assert [one.tolist() for one in map_blocks(large, [[1]], on=client)] == [[1.0]]
+        assert [one.tolist() for one in map_blocks(large, [[1]], executor=client)] == [[1.0]]
         assert looks[-1] == "none is left"
 
 
+@pytest.mark.slow  # starts its own cluster, as the test before it
 def test_all_workers_may_die_at_once(mortal, kill_workers):
     def kill(done, total):
         if done == 1:
             kill_workers()
 
-    found = map_blocks(square, range(9), on=mortal, progress=kill)
+    found = map_blocks(square, range(9), executor=mortal, progress=kill)
     assert list(found) == [number**2 for number in range(9)]
 
 
-def test_a_block_that_ends_workers_is_an_error():
-    """On a cluster of its own: Dask does not bring back a process that dies while it starts."""
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed here")
+def test_block_that_ends_workers_raises():
+    """On a separate cluster, because Dask does not restart a process that dies while starting."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     import dask
 
     with (
@@ -250,13 +253,13 @@ def test_a_block_that_ends_workers_is_an_error():
             n_workers=1, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
-        pytest.raises(RuntimeError, match=r"block 0 has ended 1 workers.*The block: 'bad'"),
+        pytest.raises(RuntimeError, match=r"block 0 has ended 1 workers.*Block: 'bad'"),
     ):
-        list(map_blocks(die, ["bad"], on=client))
+        list(map_blocks(die, ["bad"], executor=client))
 
 
 @pytest.mark.parametrize("place", ["threads", "client"], indirect=True)
-def test_leaving_the_loop_stops_what_runs(place, tmp_path):
+def test_leaving_the_loop_stops_running_blocks(place, tmp_path):
     def blocks():
         yield from range(9)
 

@@ -1,4 +1,4 @@
-// A test framework of one page: the core's tests need no other program than the compiler.
+// Minimal test framework: the core's tests need only a compiler.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ struct Case {
     void (*run)();
 };
 
-// All tests of the program, in no order that a test may rely on.
+// All tests of the program, in unspecified order.
 std::vector<Case>& cases();
 
 // Marks the running test as failed. Only the thread that runs the tests may call it.

@@ -1,8 +1,8 @@
-// Small vector tables and documents for the tests, and the cost of words without the core.
+// Small vector tables and documents for tests, and reference costs of words.
 #pragma once
 
-#include "textkin/costs.h"
-#include "textkin/documents.h"
+#include "transport/costs.h"
+#include "transport/documents.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,25 +14,26 @@
 
 namespace corpus {
 
-inline constexpr textkin::Cost kCosts[] = {textkin::Cost::euclidean,
-                                           textkin::Cost::squared_euclidean, textkin::Cost::cosine};
+inline constexpr textkin::transport::Cost kCosts[] = {textkin::transport::Cost::euclidean,
+                                                      textkin::transport::Cost::squared_euclidean,
+                                                      textkin::transport::Cost::cosine};
 
 struct Table {
     std::vector<float> data;
     std::size_t dimension = 1;
 
-    [[nodiscard]] textkin::VectorTable view() const {
+    [[nodiscard]] textkin::transport::VectorTable view() const {
         return {data.data(), data.size() / dimension, dimension};
     }
 };
 
-// Vectors of unit length where the cost expects them.
+// Unit vectors if the cost requires them.
 inline Table random_table(std::mt19937_64& random, std::size_t rows, std::size_t dimension,
-                          textkin::Cost cost) {
+                          textkin::transport::Cost cost) {
     std::normal_distribution<float> normal;
     Table table{std::vector<float>(rows * dimension), dimension};
     for (float& x : table.data) x = normal(random);
-    if (cost != textkin::Cost::cosine) return table;
+    if (cost != textkin::transport::Cost::cosine) return table;
     for (std::size_t i = 0; i < rows; ++i) {
         float square = 0;
         for (std::size_t k = 0; k < dimension; ++k)
@@ -43,21 +44,23 @@ inline Table random_table(std::mt19937_64& random, std::size_t rows, std::size_t
     return table;
 }
 
-// The cost in long double, with none of the core's own code.
-inline double cost_of(const Table& table, textkin::Cost cost, std::int32_t a, std::int32_t b) {
-    const textkin::VectorTable view = table.view();
+// Cost in long double, without code of the core.
+inline double cost_of(const Table& table, textkin::transport::Cost cost, std::int32_t a,
+                      std::int32_t b) {
+    const textkin::transport::VectorTable view = table.view();
     long double square = 0;
     for (std::size_t k = 0; k < table.dimension; ++k) {
         const long double d =
             static_cast<long double>(view.row(a)[k]) - static_cast<long double>(view.row(b)[k]);
         square += d * d;
     }
-    if (cost == textkin::Cost::euclidean) return static_cast<double>(std::sqrt(square));
-    return static_cast<double>(cost == textkin::Cost::cosine ? square / 2 : square);
+    if (cost == textkin::transport::Cost::euclidean) return static_cast<double>(std::sqrt(square));
+    return static_cast<double>(cost == textkin::transport::Cost::cosine ? square / 2 : square);
 }
 
-inline double largest_cost(const Table& table, textkin::Cost cost, const textkin::Document& a,
-                           const textkin::Document& b) {
+inline double largest_cost(const Table& table, textkin::transport::Cost cost,
+                           const textkin::transport::Document& a,
+                           const textkin::transport::Document& b) {
     double largest = 0;
     for (const std::int32_t x : a.words)
         for (const std::int32_t y : b.words)
@@ -76,7 +79,7 @@ inline bool same_bits(float a, float b) {
 // Words with their weights, in ascending order of words.
 using Weights = std::vector<std::pair<std::int32_t, double>>;
 
-inline textkin::Documents documents(const std::vector<Weights>& rows) {
+inline textkin::transport::Documents documents(const std::vector<Weights>& rows) {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> indices;
     std::vector<double> weights;
@@ -90,7 +93,7 @@ inline textkin::Documents documents(const std::vector<Weights>& rows) {
     return {indptr, indices, weights};
 }
 
-// About `share` of the words, at least one; counts, or weights that are none.
+// About `share` of the words, at least one, with counts or fractional weights.
 inline Weights random_document(std::mt19937_64& random, std::size_t words, double share,
                                bool counts) {
     std::uniform_real_distribution<double> uniform;

@@ -1,9 +1,9 @@
-// What an explanation of a distance promises.
+// Checks of the explanation of a distance.
 #pragma once
 
 #include "check.h"
 #include "corpus.h"
-#include "textkin/mover.h"
+#include "transport/pair_solver.h"
 
 #include <algorithm>
 #include <numeric>
@@ -17,25 +17,26 @@ using corpus::largest_cost;
 using corpus::same_bits;
 using corpus::Table;
 
-inline Explanation explain(const Table& table, Cost cost, const Document& a, const Document& b) {
-    PairSolver solver;
-    Stop stop;
+inline transport::Explanation explain(const Table& table, transport::Cost cost,
+                                      const transport::Document& a, const transport::Document& b) {
+    transport::PairSolver solver;
+    base::Stop stop;
     return solver.explain(table.view(), cost, a, b, stop);
 }
 
-inline bool same(const Explanation& a, const Explanation& b) {
+inline bool same(const transport::Explanation& a, const transport::Explanation& b) {
     return same_bits(a.distance, b.distance) && a.source_masses == b.source_masses &&
            a.target_masses == b.target_masses && a.source_potentials == b.source_potentials &&
            a.target_potentials == b.target_potentials && a.pivots == b.pivots &&
            a.method == b.method && a.solved == b.solved &&
            std::equal(a.moves.begin(), a.moves.end(), b.moves.begin(), b.moves.end(),
-                      [](const Move& x, const Move& y) {
+                      [](const transport::Move& x, const transport::Move& y) {
                           return x.source == y.source && x.target == y.target &&
                                  same_bits(x.mass, y.mass) && same_bits(x.cost, y.cost);
                       });
 }
 
-inline void check_shares(const Document& document, const std::vector<double>& told,
+inline void check_shares(const transport::Document& document, const std::vector<double>& told,
                          const std::vector<double>& moved) {
     for (std::size_t i = 0; i < document.size(); ++i) {
         const double share =
@@ -45,16 +46,17 @@ inline void check_shares(const Document& document, const std::vector<double>& to
     }
 }
 
-inline void check_explanation(const Table& table, Cost cost, const Document& a, const Document& b) {
-    const Explanation why = explain(table, cost, a, b);
-    PairSolver solver;
-    Stop stop;
+inline void check_explanation(const Table& table, transport::Cost cost,
+                              const transport::Document& a, const transport::Document& b) {
+    const transport::Explanation why = explain(table, cost, a, b);
+    transport::PairSolver solver;
+    base::Stop stop;
     CHECK(same_bits(why.distance, solver.distance(table.view(), cost, a, b, stop)));
     std::vector<double> sent(a.size(), 0.0);
     std::vector<double> received(b.size(), 0.0);
     double sum = 0;
     std::pair<std::int32_t, std::int32_t> last{-1, -1};
-    for (const Move& move : why.moves) {
+    for (const transport::Move& move : why.moves) {
         CHECK(last < std::pair(move.source, move.target));
         CHECK(move.mass > 0);
         last = {move.source, move.target};

@@ -1,7 +1,7 @@
 // core_tests [PART]: runs the tests whose names contain PART, or all, once with each instruction
-// set that this processor has.
+// set of this CPU.
 #include "check.h"
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
 
 #include <cstdio>
 #include <exception>
@@ -36,10 +36,10 @@ int main(int count, char** arguments) {
     const std::string_view part = count > 1 ? arguments[1] : "";
     int passed = 0;
     int failed = 0;
-    for (auto table = textkin::available_kernels(); *table != nullptr; ++table) {
+    for (auto table = textkin::kernels::available_kernels(); *table != nullptr; ++table) {
         for (const check::Case& test : check::cases()) {
             if (std::string_view(test.name).find(part) == std::string_view::npos) continue;
-            textkin::use_kernels((*table)->name); // a test may have changed it
+            textkin::kernels::use_kernels((*table)->name); // a test may have changed it
             failures_of_test = 0;
             try {
                 test.run();

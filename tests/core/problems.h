@@ -1,9 +1,9 @@
-// Transportation problems for the tests, what proves a solution, and slow obvious solvers.
+// Transportation problems for tests, optimality checks, and reference solvers.
 #pragma once
 
 #include "check.h"
-#include "textkin/lanes.h"
-#include "textkin/transport.h"
+#include "kernels/lanes.h"
+#include "transport/transport.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace problems {
 
-using textkin::Instance;
-using textkin::Shipment;
-using textkin::Solution;
+using textkin::transport::Instance;
+using textkin::transport::Shipment;
+using textkin::transport::Solution;
 using Random = std::mt19937_64;
 using Masses = std::vector<std::int64_t>;
 // A mass of 2^44 times a cost of 2^26 leaves 64 bits.
@@ -43,8 +43,8 @@ template <class CostOf> Problem make(Masses supply, Masses demand, CostOf cost_o
     Problem p;
     p.supply = std::move(supply);
     p.demand = std::move(demand);
-    p.stride = textkin::padded(p.columns());
-    p.cost.assign(p.rows() * p.stride, textkin::kPadding);
+    p.stride = textkin::kernels::padded(p.columns());
+    p.cost.assign(p.rows() * p.stride, textkin::transport::kPadding);
     for (std::size_t i = 0; i < p.rows(); ++i)
         for (std::size_t j = 0; j < p.columns(); ++j)
             p.cost[i * p.stride + j] = static_cast<std::int32_t>(cost_of(i, j));
@@ -55,7 +55,7 @@ inline std::int64_t below(Random& random, std::int64_t end) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
 }
 
-// `count` positive masses of this total.
+// `count` positive masses with a given total.
 inline Masses random_masses(Random& random, std::size_t count, std::int64_t total) {
     std::vector<std::int64_t> cuts(count + 1, 0);
     const std::int64_t free = total - static_cast<std::int64_t>(count);
@@ -67,13 +67,23 @@ inline Masses random_masses(Random& random, std::size_t count, std::int64_t tota
     return masses;
 }
 
-// Costs from 0 to `largest`, both included.
+// Costs from 0 to `largest`, inclusive.
 inline Problem random_problem(Random& random, std::size_t rows, std::size_t columns,
                               std::int64_t total, std::int64_t largest) {
     Masses supply = random_masses(random, rows, total);
     Masses demand = random_masses(random, columns, total);
     return make(std::move(supply), std::move(demand),
                 [&](std::size_t, std::size_t) { return below(random, largest + 1); });
+}
+
+// Solves with narrow costs, or with the same costs in 64 bits if 32 bits do not suffice.
+inline void solve(textkin::transport::TransportSolver& solver, const Problem& p, Solution& solution,
+                  textkin::base::Stop& stop,
+                  const textkin::transport::TransportLimits& limits = {}) {
+    if (solver.solve_narrow(p.instance(), solution, stop, limits)) return;
+    const std::vector<std::int64_t> costs(p.cost.begin(), p.cost.end());
+    solver.solve(Instance<std::int64_t>{p.supply, p.demand, costs.data(), p.stride}, solution, stop,
+                 limits);
 }
 
 inline Objective objective(const Problem& p, const Solution& solution) {
@@ -84,7 +94,7 @@ inline Objective objective(const Problem& p, const Solution& solution) {
     return sum;
 }
 
-// Everything that a solution promises, which by duality includes that no plan is cheaper.
+// Checks of a solution, including, by duality, that it is optimal.
 inline void check_proof(const Problem& p, const Solution& solution) {
     const std::vector<std::int64_t>& u = solution.row_potential;
     const std::vector<std::int64_t>& v = solution.column_potential;
@@ -123,7 +133,7 @@ inline bool same(const Solution& a, const Solution& b) {
                       });
 }
 
-// The least cost by the textbook: while there is mass left, send what fits along a shortest path
+// Least cost by the textbook: while mass remains, send as much as fits along a shortest path
 // of the residual graph, found by relaxing all arcs until nothing changes (Bellman and Ford).
 inline Objective least_cost(const Problem& p) {
     constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
@@ -138,7 +148,7 @@ inline Objective least_cost(const Problem& p) {
     while (left > 0) {
         std::vector<std::int64_t> to_row(n, far);
         std::vector<std::int64_t> to_column(m, far);
-        std::vector<std::size_t> row_from(n, none); // none: the path begins here
+        std::vector<std::size_t> row_from(n, none); // none: start of the path
         std::vector<std::size_t> column_from(m, none);
         for (std::size_t i = 0; i < n; ++i)
             if (supply[i] > 0) to_row[i] = 0;
@@ -183,7 +193,7 @@ inline Objective least_cost(const Problem& p) {
     return sum;
 }
 
-// The least cost of unit masses: all orders tried.
+// Least cost of unit masses, by trying all orders.
 inline Objective least_assignment(const Problem& p) {
     std::vector<std::size_t> order(p.rows());
     std::iota(order.begin(), order.end(), std::size_t{0});

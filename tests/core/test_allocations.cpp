@@ -1,8 +1,8 @@
-// A solver that has met a pair as large before takes no memory for the next one. Counted by the
+// After a pair of the same size, a solver allocates no memory. Allocations are counted by the
 // sanitizers' hooks: the test program is run under them, and elsewhere there is nothing to check.
 #include "check.h"
 #include "corpus.h"
-#include "textkin/batch.h"
+#include "search/batch.h"
 
 #include <atomic>
 #include <cstddef>
@@ -29,22 +29,22 @@ void ignore(const volatile void* memory) { static_cast<void>(memory); }
 
 } // namespace
 
-TEST(a_distance_takes_no_memory_once_one_as_large_was_computed) {
+TEST(distance_allocates_no_memory_after_a_pair_of_the_same_size) {
     CHECK(__sanitizer_install_malloc_and_free_hooks(count, ignore) > 0);
-    for (const Cost cost : corpus::kCosts) {
+    for (const transport::Cost cost : corpus::kCosts) {
         std::mt19937_64 random(11);
         const corpus::Table table = corpus::random_table(random, 200, 30, cost);
         std::vector<corpus::Weights> rows;
         for (int i = 0; i < 12; ++i)
             rows.push_back(corpus::random_document(random, 200, 0.05 + 0.03 * i, i % 2 == 0));
-        const Documents documents = corpus::documents(rows);
-        PairSolver solver;
-        Stop stop;
+        const transport::Documents documents = corpus::documents(rows);
+        transport::PairSolver solver;
+        base::Stop stop;
         const auto all_pairs = [&] {
             double sum = 0;
             for (std::size_t i = 0; i < documents.size(); ++i)
                 for (std::size_t j = 0; j < documents.size(); ++j) {
-                    solver.expect(table.view(), documents[j], documents[i]);
+                    solver.prefetch(table.view(), documents[j], documents[i]);
                     sum += solver.distance(table.view(), cost, documents[i], documents[j], stop);
                 }
             return sum;
@@ -53,7 +53,7 @@ TEST(a_distance_takes_no_memory_once_one_as_large_was_computed) {
         const int before = taken.load();
         CHECK(all_pairs() == first);
         CHECK(taken.load() == before);
-        int* volatile memory = new int(0); // the hooks do count
+        int* volatile memory = new int(0); // checks that the hooks count
         delete memory;
         CHECK(taken.load() > before);
     }

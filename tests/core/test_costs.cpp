@@ -1,7 +1,7 @@
 #include "check.h"
 #include "corpus.h"
-#include "textkin/costs.h"
-#include "textkin/lanes.h"
+#include "kernels/lanes.h"
+#include "transport/costs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ using Words = std::vector<std::int32_t>;
 
 Table random_table(std::uint64_t seed, std::size_t rows, std::size_t dimension) {
     std::mt19937_64 random(seed);
-    return corpus::random_table(random, rows, dimension, Cost::euclidean);
+    return corpus::random_table(random, rows, dimension, transport::Cost::euclidean);
 }
 
 Words range(std::int32_t begin, std::int32_t end) {
@@ -29,15 +29,16 @@ Words range(std::int32_t begin, std::int32_t end) {
     return words;
 }
 
-CostMatrix compute(const Table& table, Cost cost, const Words& rows, const Words& columns) {
-    CostKernel kernel;
-    CostMatrix out;
-    Stop stop;
+transport::CostMatrix compute(const Table& table, transport::Cost cost, const Words& rows,
+                              const Words& columns) {
+    transport::CostKernel kernel;
+    transport::CostMatrix out;
+    base::Stop stop;
     kernel.compute(table.view(), cost, rows, columns, stop, out);
     return out;
 }
 
-double value(const CostMatrix& costs, std::size_t i, std::size_t j) {
+double value(const transport::CostMatrix& costs, std::size_t i, std::size_t j) {
     return static_cast<double>(costs.at(i, j)) * costs.unit;
 }
 
@@ -48,9 +49,9 @@ TEST(costs_match_long_double) {
         const Table table = random_table(dimension, 60, dimension);
         const Words rows = range(0, 23);
         const Words columns = range(23, 60);
-        for (const Cost cost : kCosts) {
-            const double tolerance = cost == Cost::euclidean ? 6e-7 : 1.2e-6;
-            const CostMatrix costs = compute(table, cost, rows, columns);
+        for (const transport::Cost cost : kCosts) {
+            const double tolerance = cost == transport::Cost::euclidean ? 6e-7 : 1.2e-6;
+            const transport::CostMatrix costs = compute(table, cost, rows, columns);
             CHECK(costs.rows == rows.size() && costs.columns == columns.size());
             for (std::size_t i = 0; i < rows.size(); ++i)
                 for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -61,28 +62,30 @@ TEST(costs_match_long_double) {
     }
 }
 
-// Equal differences: all roundings go the same way and none cancels another.
+// With equal differences, all rounding errors have the same sign.
 TEST(costs_of_equal_differences_match_long_double) {
     for (const std::size_t dimension : {16u, 300u, 1000u}) {
         for (const float step : {0.1F, 0.7F, 1.1F, 1.3F}) {
             Table table{std::vector<float>(2 * dimension, 0.0F), dimension};
             std::fill_n(table.data.begin(), dimension, step);
-            const double truth = cost_of(table, Cost::euclidean, 0, 1);
-            CHECK_NEAR(value(compute(table, Cost::euclidean, {0}, {1}), 0, 0), truth, 6e-7 * truth);
+            const double truth = cost_of(table, transport::Cost::euclidean, 0, 1);
+            CHECK_NEAR(value(compute(table, transport::Cost::euclidean, {0}, {1}), 0, 0), truth,
+                       6e-7 * truth);
         }
     }
 }
 
-TEST(costs_largest_is_the_largest) {
+TEST(costs_report_the_largest_cost) {
     const Table table = random_table(1, 40, 10);
     for (const std::int32_t columns : {1, 15, 16, 17}) {
-        const CostMatrix costs = compute(table, Cost::euclidean, range(20, 40), range(0, columns));
+        const transport::CostMatrix costs =
+            compute(table, transport::Cost::euclidean, range(20, 40), range(0, columns));
         float largest = 0;
         for (std::size_t i = 0; i < costs.rows; ++i)
             for (std::size_t j = 0; j < costs.columns; ++j)
                 largest = std::max(largest, costs.at(i, j));
         CHECK(same_bits(costs.largest, largest));
-        CHECK(costs.stride % kLanes == 0 && costs.stride >= costs.columns);
+        CHECK(costs.stride % kernels::kLanes == 0 && costs.stride >= costs.columns);
     }
 }
 
@@ -92,15 +95,15 @@ TEST(costs_of_equal_vectors_are_zero) {
         // Words 4 to 7 have the vectors of words 0 to 3.
         table.data.insert(table.data.end(), table.data.begin(),
                           table.data.begin() + static_cast<std::ptrdiff_t>(4 * dimension));
-        for (const Cost cost : kCosts) {
-            const CostMatrix costs = compute(table, cost, range(0, 4), range(0, 8));
+        for (const transport::Cost cost : kCosts) {
+            const transport::CostMatrix costs = compute(table, cost, range(0, 4), range(0, 8));
             for (std::size_t i = 0; i < 4; ++i)
                 CHECK(same_bits(costs.at(i, i), 0.0F) && same_bits(costs.at(i, i + 4), 0.0F));
         }
     }
 }
 
-// x^2 + y^2 - 2xy would give nothing but noise here.
+// x^2 + y^2 - 2xy would give only noise here.
 TEST(costs_of_vectors_that_differ_in_the_last_bit) {
     for (const std::size_t dimension : {1u, 16u, 300u}) {
         for (std::size_t k = 0; k < dimension; k += 7) {
@@ -108,10 +111,10 @@ TEST(costs_of_vectors_that_differ_in_the_last_bit) {
             const std::vector<float> first = table.data;
             table.data.insert(table.data.end(), first.begin(), first.end());
             table.data[dimension + k] = std::nextafter(first[k], 10.0F);
-            for (const Cost cost : kCosts) {
+            for (const transport::Cost cost : kCosts) {
                 const double truth = cost_of(table, cost, 0, 1);
                 CHECK(truth > 0);
-                const CostMatrix costs = compute(table, cost, {0}, {1});
+                const transport::CostMatrix costs = compute(table, cost, {0}, {1});
                 CHECK_NEAR(value(costs, 0, 0), truth, 6e-7 * truth);
             }
         }
@@ -122,13 +125,13 @@ TEST(costs_scale_with_the_table) {
     const Table table = random_table(4, 30, 20);
     const Words rows = range(0, 12);
     const Words columns = range(12, 30);
-    for (const Cost cost : kCosts) {
-        const CostMatrix plain = compute(table, cost, rows, columns);
+    for (const transport::Cost cost : kCosts) {
+        const transport::CostMatrix plain = compute(table, cost, rows, columns);
         for (const int k : {-66, -50, -21, -20, 0, 20, 21, 50, 66}) {
             Table scaled = table;
             for (float& x : scaled.data) x = std::ldexp(x, k);
-            const CostMatrix costs = compute(scaled, cost, rows, columns);
-            const int power = cost == Cost::euclidean ? k : 2 * k;
+            const transport::CostMatrix costs = compute(scaled, cost, rows, columns);
+            const int power = cost == transport::Cost::euclidean ? k : 2 * k;
             for (std::size_t i = 0; i < rows.size(); ++i)
                 for (std::size_t j = 0; j < columns.size(); ++j) {
                     const double expected = std::ldexp(value(plain, i, j), power);
@@ -138,13 +141,13 @@ TEST(costs_scale_with_the_table) {
     }
 }
 
-TEST(costs_of_a_pair_are_the_same_bits_alone_and_in_a_batch) {
+TEST(costs_of_a_pair_are_bit_identical_individually_and_in_a_batch) {
     for (const std::size_t dimension : {1u, 16u, 37u}) {
         const Table table = random_table(5, 58, dimension);
         const Words rows = range(0, 21);
         const Words columns = range(21, 58);
-        for (const Cost cost : kCosts) {
-            const CostMatrix batch = compute(table, cost, rows, columns);
+        for (const transport::Cost cost : kCosts) {
+            const transport::CostMatrix batch = compute(table, cost, rows, columns);
             for (std::size_t i = 0; i < rows.size(); ++i)
                 for (std::size_t j = 0; j < columns.size(); ++j)
                     CHECK(same_bits(batch.at(i, j),
@@ -153,13 +156,13 @@ TEST(costs_of_a_pair_are_the_same_bits_alone_and_in_a_batch) {
     }
 }
 
-TEST(costs_are_the_same_bits_with_rows_and_columns_exchanged) {
+TEST(costs_are_bit_identical_with_rows_and_columns_swapped) {
     const Table table = random_table(6, 58, 50);
     const Words rows = range(0, 21);
     const Words columns = range(21, 58);
-    for (const Cost cost : kCosts) {
-        const CostMatrix there = compute(table, cost, rows, columns);
-        const CostMatrix back = compute(table, cost, columns, rows);
+    for (const transport::Cost cost : kCosts) {
+        const transport::CostMatrix there = compute(table, cost, rows, columns);
+        const transport::CostMatrix back = compute(table, cost, columns, rows);
         CHECK(same_bits(there.largest, back.largest));
         for (std::size_t i = 0; i < rows.size(); ++i)
             for (std::size_t j = 0; j < columns.size(); ++j)
@@ -167,37 +170,28 @@ TEST(costs_are_the_same_bits_with_rows_and_columns_exchanged) {
     }
 }
 
-TEST(cost_kernel_memory_keeps_nothing) {
+TEST(cost_kernel_memory_does_not_affect_results) {
     const Table large = random_table(7, 60, 40);
     const Table small = random_table(8, 9, 3);
-    CostKernel kernel;
-    CostMatrix costs;
-    Stop stop;
-    kernel.compute(large.view(), Cost::euclidean, range(0, 30), range(30, 60), stop, costs);
-    kernel.compute(small.view(), Cost::euclidean, range(0, 4), range(4, 9), stop, costs);
-    const CostMatrix fresh = compute(small, Cost::euclidean, range(0, 4), range(4, 9));
+    transport::CostKernel kernel;
+    transport::CostMatrix costs;
+    base::Stop stop;
+    kernel.compute(large.view(), transport::Cost::euclidean, range(0, 30), range(30, 60), stop,
+                   costs);
+    kernel.compute(small.view(), transport::Cost::euclidean, range(0, 4), range(4, 9), stop, costs);
+    const transport::CostMatrix fresh =
+        compute(small, transport::Cost::euclidean, range(0, 4), range(4, 9));
     CHECK(same_bits(costs.largest, fresh.largest));
     for (std::size_t i = 0; i < 4; ++i)
         for (std::size_t j = 0; j < 5; ++j) CHECK(same_bits(costs.at(i, j), fresh.at(i, j)));
 }
 
-TEST(costs_of_documents_that_are_too_long_are_refused_before_memory_is_asked_for) {
-    const Table table = random_table(9, 1, 2);
-    const Words words(std::size_t{1} << 15 | 1, 0); // a little over 2^30 pairs
-    CostKernel kernel;
-    CostMatrix costs;
-    Stop stop;
-    CHECK_THROWS(std::length_error,
-                 kernel.compute(table.view(), Cost::euclidean, words, words, stop, costs));
-    CHECK(costs.values.size() == 0);
-}
-
 TEST(costs_can_be_stopped) {
     const Table table = random_table(10, 40, 2);
-    CostKernel kernel;
-    CostMatrix costs;
-    Stop stop;
+    transport::CostKernel kernel;
+    transport::CostMatrix costs;
+    base::Stop stop;
     stop.request();
-    CHECK_THROWS(Stopped, kernel.compute(table.view(), Cost::euclidean, range(0, 20), range(20, 40),
-                                         stop, costs));
+    CHECK_THROWS(base::Stopped, kernel.compute(table.view(), transport::Cost::euclidean,
+                                               range(0, 20), range(20, 40), stop, costs));
 }

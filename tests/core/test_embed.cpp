@@ -1,7 +1,7 @@
-// Training of word and document vectors: what words are drawn, the tree, one step beside its
+// Training of word and document vectors: sampling, the tree, one step compared with its
 // formula, and the trainer.
 #include "check.h"
-#include "textkin/embed.h"
+#include "embed/embed.h"
 
 #include <cmath>
 #include <limits>
@@ -24,7 +24,7 @@ std::vector<float> numbers(Random& random, std::size_t count, double most) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// What a step climbs.
+// Objective of a step.
 double objective(const std::vector<float>& inputs, const std::vector<std::int32_t>& input_rows,
                  const std::vector<float>& outputs, const std::vector<std::int32_t>& output_rows,
                  const std::vector<float>& labels, std::size_t dimension, bool mean) {
@@ -64,7 +64,7 @@ struct Corpus {
             offsets.push_back(static_cast<std::int64_t>(ids.size()));
         }
     }
-    [[nodiscard]] Documents view() const { return {ids, offsets}; }
+    [[nodiscard]] embed::Documents view() const { return {ids, offsets}; }
 };
 
 struct Tables {
@@ -73,7 +73,8 @@ struct Tables {
     std::vector<float> outputs;
     std::vector<float> documents;
 
-    Tables(const Corpus& corpus, const OutputLayer& layer, std::size_t width) : dimension(width) {
+    Tables(const Corpus& corpus, const embed::OutputLayer& layer, std::size_t width)
+        : dimension(width) {
         Random random(3);
         words = numbers(random, layer.n_words() * width, 0.5 / static_cast<double>(width));
         outputs.assign(layer.n_outputs() * width, 0);
@@ -81,25 +82,25 @@ struct Tables {
     }
     bool operator==(const Tables&) const = default;
 
-    bool train(const Corpus& corpus, const OutputLayer& layer, const EmbedOptions& options,
-               unsigned threads, Stop& stop) {
-        const bool of_documents =
-            options.predictor == Predictor::dbow || options.predictor == Predictor::dm;
-        return train_embeddings(
+    bool train(const Corpus& corpus, const embed::OutputLayer& layer,
+               const embed::EmbedOptions& options, unsigned threads, base::Stop& stop) {
+        const bool of_documents = options.predictor == embed::Predictor::dbow ||
+                                  options.predictor == embed::Predictor::dm;
+        return embed::train_embeddings(
             corpus.view(), layer, corpus.keep, options,
             {words.data(), outputs.data(), of_documents ? documents.data() : nullptr, dimension}, 5,
             threads, stop);
     }
 };
 
-constexpr Predictor kPredictors[] = {Predictor::skip_gram, Predictor::cbow, Predictor::dbow,
-                                     Predictor::dm};
+constexpr embed::Predictor kPredictors[] = {embed::Predictor::skip_gram, embed::Predictor::cbow,
+                                            embed::Predictor::dbow, embed::Predictor::dm};
 
 } // namespace
 
-TEST(embed_words_are_drawn_by_weight) {
+TEST(embed_words_are_sampled_by_weight) {
     const std::vector<double> weights{3, 0, 1, 0.5, 0, 5.5};
-    const AliasTable table(weights);
+    const embed::AliasTable table(weights);
     std::vector<double> found(weights.size());
     std::uint64_t random = 1;
     const int draws = 1'000'000;
@@ -110,13 +111,13 @@ TEST(embed_words_are_drawn_by_weight) {
         else
             CHECK(found[i] == 0);
     }
-    const AliasTable one(std::vector<double>{0, 1e-300, 0});
+    const embed::AliasTable one(std::vector<double>{0, 1e-300, 0});
     for (int i = 0; i < 100; ++i) CHECK(one.draw(random) == 1);
 }
 
 // METHODS 9.1: three leaves, activations 0.3 at the root and -1.2 below.
 TEST(embed_tree_of_three) {
-    const Paths paths = huffman_paths(std::vector<std::int64_t>{3, 2, 2});
+    const embed::Paths paths = embed::huffman_paths(std::vector<std::int64_t>{3, 2, 2});
     const double activations[] = {-1.2, 0.3}; // the root is the last
     const double wanted[] = {0.5744425, 0.0985060, 0.3270515};
     for (std::size_t w = 0; w < 3; ++w) {
@@ -130,12 +131,12 @@ TEST(embed_tree_of_three) {
     }
 }
 
-TEST(embed_tree_has_the_least_length) {
+TEST(embed_tree_has_the_minimum_length) {
     Random random(11);
     for (std::size_t n = 0; n < 60; ++n) {
         std::vector<std::int64_t> counts(n);
         for (std::int64_t& count : counts) count = static_cast<std::int64_t>(random() % 20);
-        const Paths paths = huffman_paths(counts);
+        const embed::Paths paths = embed::huffman_paths(counts);
         CHECK(paths.starts.size() == n + 1);
         std::int64_t length = 0;
         double all = 0;
@@ -151,8 +152,8 @@ TEST(embed_tree_has_the_least_length) {
                       static_cast<std::int32_t>(n) - 2);
         }
         CHECK(codes.size() == n);
-        if (n > 0) CHECK(all == 1); // a whole tree
-        // The sum over merges of the two smallest is the least length.
+        if (n > 0) CHECK(all == 1); // a complete tree
+        // The sum over merges of the two smallest weights is the minimum length.
         std::multiset<std::int64_t> left(counts.begin(), counts.end());
         std::int64_t least = 0;
         while (left.size() > 1) {
@@ -166,8 +167,8 @@ TEST(embed_tree_has_the_least_length) {
     }
 }
 
-// A step is `rate` times the slope of the objective, by finite differences.
-TEST(embed_step_climbs_the_slope) {
+// A step is `rate` times the gradient of the objective, by finite differences.
+TEST(embed_step_follows_the_gradient) {
     Random random(5);
     for (const std::size_t dimension : {1u, 3u, 8u, 17u, 33u}) {
         for (const std::size_t n_outputs : {1u, 2u, 6u, 9u, 20u}) {
@@ -187,8 +188,8 @@ TEST(embed_step_climbs_the_slope) {
                 auto new_inputs = inputs;
                 auto new_outputs = outputs;
                 const float rate = 0.5;
-                take_one_step(new_inputs.data(), n_inputs, input_rows, new_outputs.data(),
-                              n_outputs, output_rows, labels, dimension, rate, mean, false);
+                embed::take_one_step(new_inputs.data(), n_inputs, input_rows, new_outputs.data(),
+                                     n_outputs, output_rows, labels, dimension, rate, mean, false);
                 const auto slope = [&](bool of_inputs, std::size_t at) {
                     const float h = 1e-2F;
                     double sum = 0;
@@ -201,7 +202,7 @@ TEST(embed_step_climbs_the_slope) {
                     }
                     return sum / (2 * static_cast<double>(h));
                 };
-                // The inputs of a mean move as far as it should.
+                // Each input of a mean moves as far as the mean.
                 const double times = mean ? static_cast<double>(n_inputs) : 1;
                 for (std::size_t at = 0; at < inputs.size(); ++at)
                     CHECK_NEAR(static_cast<double>(new_inputs[at] - inputs[at]),
@@ -209,11 +210,11 @@ TEST(embed_step_climbs_the_slope) {
                 for (std::size_t at = 0; at < outputs.size(); ++at)
                     CHECK_NEAR(static_cast<double>(new_outputs[at] - outputs[at]),
                                0.5 * slope(false, at), 2e-3);
-                // The same for the first input alone, all else as it was.
+                // The same for the first input only, with everything else unchanged.
                 auto only = inputs;
                 auto fixed = outputs;
-                take_one_step(only.data(), n_inputs, input_rows, fixed.data(), n_outputs,
-                              output_rows, labels, dimension, rate, mean, true);
+                embed::take_one_step(only.data(), n_inputs, input_rows, fixed.data(), n_outputs,
+                                     output_rows, labels, dimension, rate, mean, true);
                 CHECK(fixed == outputs);
                 for (std::size_t at = 0; at < inputs.size(); ++at)
                     CHECK_NEAR(static_cast<double>(only[at]),
@@ -224,7 +225,7 @@ TEST(embed_step_climbs_the_slope) {
     }
 }
 
-TEST(embed_step_bears_any_number) {
+TEST(embed_step_accepts_any_number) {
     const float infinite = std::numeric_limits<float>::infinity();
     for (const float value : {0.0F, 1e-40F, 30.0F, 1e10F, 1e38F, infinite, -infinite,
                               std::numeric_limits<float>::quiet_NaN()}) {
@@ -232,9 +233,9 @@ TEST(embed_step_bears_any_number) {
             std::vector<float> input{value};
             std::vector<float> output{1};
             const std::vector<std::int32_t> row{0};
-            take_one_step(input.data(), 1, row, output.data(), 1, row, std::vector<float>{label}, 1,
-                          0.1F, false, false);
-            // sigmoid(value) in double, but for the bounds; NaN counts as the upper one.
+            embed::take_one_step(input.data(), 1, row, output.data(), 1, row,
+                                 std::vector<float>{label}, 1, 0.1F, false, false);
+            // sigmoid(value) in double, except beyond the bounds; NaN counts as the upper bound.
             const double x =
                 std::isnan(value) ? -30 : std::clamp(static_cast<double>(value), -30.0, 30.0);
             const double slope = 0.1 * (static_cast<double>(label) - sigmoid(x));
@@ -245,14 +246,14 @@ TEST(embed_step_bears_any_number) {
     }
 }
 
-TEST(embed_topics_come_apart) {
+TEST(embed_separates_topics) {
     const Corpus corpus(200);
     for (const std::size_t negative : {0u, 5u}) {
-        const OutputLayer layer(corpus.counts, negative);
-        for (const Predictor predictor : kPredictors) {
+        const embed::OutputLayer layer(corpus.counts, negative);
+        for (const embed::Predictor predictor : kPredictors) {
             Tables tables(corpus, layer, 10);
-            Stop stop;
-            EmbedOptions options;
+            base::Stop stop;
+            embed::EmbedOptions options;
             options.predictor = predictor;
             options.train_words = true;
             options.epochs = 10;
@@ -283,26 +284,26 @@ TEST(embed_topics_come_apart) {
     }
 }
 
-TEST(embed_one_thread_gives_the_same_bits) {
+TEST(embed_one_thread_is_bit_identical) {
     const Corpus corpus(3000); // several pieces
     Corpus thinned = corpus;
     std::fill(thinned.keep.begin(), thinned.keep.end(), 0.5F);
-    const OutputLayer layer(corpus.counts, 3);
-    for (const Predictor predictor : kPredictors) {
-        EmbedOptions options;
+    const embed::OutputLayer layer(corpus.counts, 3);
+    for (const embed::Predictor predictor : kPredictors) {
+        embed::EmbedOptions options;
         options.predictor = predictor;
         options.epochs = 2;
         Tables first(corpus, layer, 7);
         Tables second = first;
         Tables third = first;
         Tables fourth = first;
-        Stop stop;
+        base::Stop stop;
         CHECK(first.train(thinned, layer, options, 1, stop));
         CHECK(second.train(thinned, layer, options, 1, stop));
         CHECK(first == second);
         CHECK(third.train(corpus, layer, options, 1, stop));
         CHECK(first != third);
-        // Several threads race, but see the same text.
+        // Several threads race, but read the same text.
         CHECK(fourth.train(thinned, layer, options, 3, stop));
         double apart = 0;
         for (std::size_t at = 0; at < first.outputs.size(); ++at)
@@ -312,23 +313,24 @@ TEST(embed_one_thread_gives_the_same_bits) {
     }
 }
 
-TEST(embed_documents_are_inferred_alone) {
+TEST(embed_documents_are_inferred_independently) {
     const Corpus corpus(40);
     for (const std::size_t negative : {0u, 5u}) {
-        const OutputLayer layer(corpus.counts, negative);
-        for (const Predictor predictor : {Predictor::dbow, Predictor::dm}) {
-            EmbedOptions options;
+        const embed::OutputLayer layer(corpus.counts, negative);
+        for (const embed::Predictor predictor : {embed::Predictor::dbow, embed::Predictor::dm}) {
+            embed::EmbedOptions options;
             options.predictor = predictor;
             options.epochs = 3;
             Tables trained(corpus, layer, 19);
-            Stop stop;
+            base::Stop stop;
             CHECK(trained.train(corpus, layer, options, 1, stop));
             const Tables before = trained;
             std::vector<std::uint64_t> seeds(40);
             for (std::size_t d = 0; d < 40; ++d) seeds[d] = d * d;
-            const auto infer = [&](const Documents& texts, std::span<const std::uint64_t> own,
-                                   std::vector<float> documents, unsigned threads) {
-                CHECK(infer_documents(
+            const auto infer = [&](const embed::Documents& texts,
+                                   std::span<const std::uint64_t> own, std::vector<float> documents,
+                                   unsigned threads) {
+                CHECK(embed::infer_documents(
                     texts, layer, corpus.keep, options,
                     {trained.words.data(), trained.outputs.data(), documents.data(), 19}, own,
                     threads, stop));
@@ -351,44 +353,44 @@ TEST(embed_documents_are_inferred_alone) {
     }
 }
 
-TEST(embed_stops_and_leaves_all_as_it_was) {
+TEST(embed_stop_leaves_tables_unchanged) {
     const Corpus corpus(4000);
-    const OutputLayer layer(corpus.counts, 5);
+    const embed::OutputLayer layer(corpus.counts, 5);
     for (const unsigned threads : {1u, 3u}) {
         Tables tables(corpus, layer, 16);
         const Tables before = tables;
-        EmbedOptions options;
+        embed::EmbedOptions options;
         options.epochs = 1000;
         int asked = 0;
-        Stop stop([&](std::size_t) { return ++asked == 2; }, std::chrono::milliseconds(1));
-        CHECK_THROWS(Stopped,
+        base::Stop stop([&](std::size_t) { return ++asked == 2; }, std::chrono::milliseconds(1));
+        CHECK_THROWS(base::Stopped,
                      static_cast<void>(tables.train(corpus, layer, options, threads, stop)));
         CHECK(stop.finished() < 1000 * corpus.ids.size());
         CHECK(tables == before);
     }
     Tables tables(corpus, layer, 16);
     const Tables before = tables;
-    EmbedOptions options;
+    embed::EmbedOptions options;
     options.alpha = 1e6;
     options.mean = false;
-    options.predictor = Predictor::cbow;
-    Stop stop;
+    options.predictor = embed::Predictor::cbow;
+    base::Stop stop;
     CHECK(!tables.train(corpus, layer, options, 1, stop)); // diverged
     CHECK(tables == before);
 }
 
 TEST(embed_edges) {
-    Stop stop;
-    // No words, one word, an empty document, a document that nothing is kept of.
+    base::Stop stop;
+    // No words, one word, an empty document, a document without sampled words.
     const std::vector<std::int64_t> none;
-    const OutputLayer empty(none, 0);
+    const embed::OutputLayer empty(none, 0);
     CHECK(empty.n_outputs() == 0);
-    CHECK(train_embeddings({{}, std::vector<std::int64_t>{0}}, empty, {}, {},
-                           {nullptr, nullptr, nullptr, 4}, 1, 1, stop));
+    CHECK(embed::train_embeddings({{}, std::vector<std::int64_t>{0}}, empty, {}, {},
+                                  {nullptr, nullptr, nullptr, 4}, 1, 1, stop));
     for (const std::size_t negative : {0u, 2u}) {
-        const OutputLayer one(std::vector<std::int64_t>{4}, negative);
-        for (const Predictor predictor : kPredictors) {
-            EmbedOptions options;
+        const embed::OutputLayer one(std::vector<std::int64_t>{4}, negative);
+        for (const embed::Predictor predictor : kPredictors) {
+            embed::EmbedOptions options;
             options.predictor = predictor;
             std::vector<float> words(4, 0.5F);
             std::vector<float> outputs(one.n_outputs() * 4);
@@ -396,9 +398,9 @@ TEST(embed_edges) {
             const std::vector<std::int32_t> ids{0, 0, 0, 0};
             const std::vector<std::int64_t> offsets{0, 0, 4, 4};
             for (const float keep : {1.0F, 0.0F}) {
-                CHECK(train_embeddings({ids, offsets}, one, std::vector<float>{keep}, options,
-                                       {words.data(), outputs.data(), documents.data(), 4}, 1, 2,
-                                       stop));
+                CHECK(embed::train_embeddings(
+                    {ids, offsets}, one, std::vector<float>{keep}, options,
+                    {words.data(), outputs.data(), documents.data(), 4}, 1, 2, stop));
                 CHECK(std::all_of(documents.begin(), documents.begin() + 4,
                                   [](float x) { return x == 0.5F; }));
             }

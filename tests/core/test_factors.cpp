@@ -1,7 +1,7 @@
-// The loops of matrix factorisation, each beside a plain one, and the solver of one side.
+// Loops of matrix factorization, compared with plain loops, and the solver of one side.
 #include "check.h"
-#include "textkin/factors.h"
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
+#include "topics/factors.h"
 
 #include <cmath>
 #include <random>
@@ -21,25 +21,27 @@ template <class Number> std::vector<Number> numbers(Random& random, std::size_t 
 }
 
 template <class Number>
-void check_multiply(const FactorKernels<Number>& run, std::size_t rows, std::size_t count,
+void check_multiply(const kernels::FactorKernels<Number>& run, std::size_t rows, std::size_t count,
                     std::size_t width, double tolerance) {
     Random random(rows + count + width);
     const auto left = numbers<Number>(random, rows * count);
     const auto before = numbers<Number>(random, rows * width);
-    for (const Shape shape : {Shape::full, Shape::upper, Shape::lower}) {
+    for (const kernels::Shape shape :
+         {kernels::Shape::full, kernels::Shape::upper, kernels::Shape::lower}) {
         auto right = numbers<Number>(random, count * width);
         for (std::size_t k = 0; k < count; ++k)
             for (std::size_t j = 0; j < width; ++j)
-                if ((shape == Shape::upper && j < k) || (shape == Shape::lower && j > k))
+                if ((shape == kernels::Shape::upper && j < k) ||
+                    (shape == kernels::Shape::lower && j > k))
                     right[k * width + j] = 0;
         for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
-            const bool turned = (options & 1) != 0;
+            const bool transposed = (options & 1) != 0;
             const bool adds = (options & 2) != 0;
             const bool upper = (options & 4) != 0;
             std::vector<Number> out = before;
             run.multiply({.left = left.data(),
-                          .left_row = turned ? 1 : count,
-                          .left_step = turned ? rows : 1,
+                          .left_row = transposed ? 1 : count,
+                          .left_step = transposed ? rows : 1,
                           .rows = rows,
                           .right = right.data(),
                           .count = count,
@@ -52,8 +54,9 @@ void check_multiply(const FactorKernels<Number>& run, std::size_t rows, std::siz
                 for (std::size_t j = upper ? i : 0; j < width; ++j) {
                     double sum = adds ? static_cast<double>(before[i * width + j]) : 0;
                     for (std::size_t k = 0; k < count; ++k)
-                        sum += static_cast<double>(left[turned ? k * rows + i : i * count + k]) *
-                               static_cast<double>(right[k * width + j]);
+                        sum +=
+                            static_cast<double>(left[transposed ? k * rows + i : i * count + k]) *
+                            static_cast<double>(right[k * width + j]);
                     CHECK_NEAR(static_cast<double>(out[i * width + j]), sum, tolerance);
                 }
             }
@@ -61,9 +64,9 @@ void check_multiply(const FactorKernels<Number>& run, std::size_t rows, std::siz
     }
 }
 
-// Systems of every size, made of products of rows, as the solver makes them.
+// Systems of every size from products of rows, as in the solver.
 template <class Number>
-void check_systems(const FactorKernels<Number>& run, std::size_t width, double tolerance) {
+void check_systems(const kernels::FactorKernels<Number>& run, std::size_t width, double tolerance) {
     constexpr std::size_t lanes = 64 / sizeof(Number);
     Random random(width);
     for (std::size_t count = 1; count < 40; ++count) {
@@ -101,7 +104,8 @@ void check_systems(const FactorKernels<Number>& run, std::size_t width, double t
     CHECK(!run.solve_positive(matrix.data(), 2, lanes, x.data()));
 }
 
-template <class Number> void check_loops(const FactorKernels<Number>& run, double tolerance) {
+template <class Number>
+void check_loops(const kernels::FactorKernels<Number>& run, double tolerance) {
     constexpr std::size_t lanes = 64 / sizeof(Number);
     for (const std::size_t vectors : {1u, 2u, 3u, 4u, 5u, 7u, 8u}) {
         for (const std::size_t rows : {1u, 2u, 5u, 6u, 11u, 16u})
@@ -128,13 +132,14 @@ template <class Number> struct Entries {
             starts.push_back(static_cast<std::int64_t>(words.size()));
         }
     }
-    [[nodiscard]] Counts<Number> view() const { return {starts, words, values}; }
+    [[nodiscard]] topics::Counts<Number> view() const { return {starts, words, values}; }
 };
 
-// What is minimised for one row, less lambda |p|^2.
+// Objective of one row, without lambda |p|^2.
 template <class Number>
-double objective(const Counts<Number>& entries, std::size_t row, const std::vector<Number>& factors,
-                 std::size_t width, const Number* q, Weights weights) {
+double objective(const topics::Counts<Number>& entries, std::size_t row,
+                 const std::vector<Number>& factors, std::size_t width, const Number* q,
+                 topics::Weights weights) {
     std::vector<double> target(factors.size() / width, 0);
     std::vector<double> weight(factors.size() / width, weights.missing);
     for (auto at = static_cast<std::size_t>(entries.starts[row]);
@@ -158,13 +163,13 @@ double objective(const Counts<Number>& entries, std::size_t row, const std::vect
 } // namespace
 
 TEST(factors_loops_of_every_size) {
-    for (auto table = available_kernels(); *table != nullptr; ++table) {
+    for (auto table = kernels::available_kernels(); *table != nullptr; ++table) {
         check_loops((*table)->factors, 1e-5);
         check_loops((*table)->fine_factors, 1e-13);
     }
 }
 
-TEST(factors_are_the_minimum) {
+TEST(factors_minimize_the_objective) {
     Random random(2);
     const std::size_t n_words = 60;
     const std::size_t dimensions = 11;
@@ -178,10 +183,11 @@ TEST(factors_are_the_minimum) {
         }
     }
     const Entries<double> entries(random, 40, n_words);
-    for (const Weights weights : {Weights{0.01, 2}, Weights{0, 0.1}, Weights{1, 0.5}}) {
-        Stop stop;
-        const FactorSolver<double> solver(factors.data(), n_words, dimensions, width, weights, 1,
-                                          stop);
+    for (const topics::Weights weights :
+         {topics::Weights{0.01, 2}, topics::Weights{0, 0.1}, topics::Weights{1, 0.5}}) {
+        base::Stop stop;
+        const topics::FactorSolver<double> solver(factors.data(), n_words, dimensions, width,
+                                                  weights, 1, stop);
         std::vector<double> found(40 * width);
         const double told = solver.solve(entries.view(), found.data(), 1, stop);
         double sum = weights.regularization * squares;
@@ -198,11 +204,11 @@ TEST(factors_are_the_minimum) {
             }
         }
         CHECK_NEAR(told, sum, 1e-9 * sum);
-        CHECK(stop.finished() == 40); // rows, which progress is told of
+        CHECK(stop.finished() == 40); // rows, the unit of progress
         for (const unsigned threads : {2u, 3u}) {
             std::vector<double> again(40 * width);
-            const FactorSolver<double> other(factors.data(), n_words, dimensions, width, weights,
-                                             threads, stop);
+            const topics::FactorSolver<double> other(factors.data(), n_words, dimensions, width,
+                                                     weights, threads, stop);
             CHECK(other.solve(entries.view(), again.data(), threads, stop) == told);
             std::vector<double> first(40 * width);
             static_cast<void>(solver.solve(entries.view(), first.data(), 1, stop));

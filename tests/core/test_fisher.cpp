@@ -1,7 +1,7 @@
-// Sums over the words of documents, beside plain ones in double.
+// Sums over the words of documents, compared with plain sums in double.
 #include "check.h"
-#include "textkin/fisher.h"
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
+#include "mixture/fisher.h"
 
 #include <cmath>
 #include <random>
@@ -42,7 +42,7 @@ struct Collection {
                 points[w * width + k] = x;
                 points[w * width + d + k] = x * x;
             }
-            for (std::size_t i = 0; i < n; ++i) // a third of them are nothing
+            for (std::size_t i = 0; i < n; ++i) // a third of them are zero
                 shares.push_back(std::max(0.0F, static_cast<float>(number(random) + 0.3)));
         }
         for (const std::size_t length : {0u, 1u, 2u, 7u, 100u, 511u, 512u, 513u, 3000u}) {
@@ -53,8 +53,8 @@ struct Collection {
             starts.push_back(static_cast<std::int64_t>(words.size()));
         }
     }
-    [[nodiscard]] Counts<double> documents() const { return {starts, words, counts}; }
-    [[nodiscard]] MixtureWords mixture() const {
+    [[nodiscard]] topics::Counts<double> documents() const { return {starts, words, counts}; }
+    [[nodiscard]] mixture::MixtureWords mixture() const {
         return {points.data(), width, shares.data(), n_components};
     }
 };
@@ -66,16 +66,16 @@ struct Tables {
         : a(table(random, size)), b(table(random, size)), c(table(random, size)),
           d(table(random, size)), e(table(random, size)), f(table(random, size)),
           g(table(random, n)), h(table(random, n)) {}
-    [[nodiscard]] FisherParts parts(std::size_t dimension, bool directed) const {
+    [[nodiscard]] mixture::FisherParts parts(std::size_t dimension, bool directed) const {
         return {dimension, a, b, directed ? std::span<const double>(c) : std::span<const double>(),
                 d,         e, f, g,
                 h};
     }
 };
 
-// The same as its definition says, one document.
-std::vector<double> plain(const Collection& all, std::size_t row, const FisherParts& parts,
-                          const FisherFinish& finish) {
+// Definition for one document.
+std::vector<double> plain(const Collection& all, std::size_t row, const mixture::FisherParts& parts,
+                          const mixture::FisherFinish& finish) {
     double length = 0;
     const auto begin = static_cast<std::size_t>(all.starts[row]);
     const auto end = static_cast<std::size_t>(all.starts[row + 1]);
@@ -121,23 +121,24 @@ std::vector<double> plain(const Collection& all, std::size_t row, const FisherPa
 
 } // namespace
 
-TEST(fisher_vectors_are_their_definition) {
+TEST(fisher_vectors_match_their_definition) {
     Random random(5);
     for (const std::size_t d : {1u, 8u, 33u}) {
         for (const std::size_t n : {1u, 3u, 15u}) {
             const Collection all(random, d, n);
             const Tables tables(random, n * d, n);
             for (const bool directed : {false, true}) {
-                const FisherParts parts = tables.parts(d, directed);
-                for (const FisherFinish finish :
-                     {FisherFinish{0, 1, false}, FisherFinish{1, 1, false},
-                      FisherFinish{0.5, 0.5, false}, FisherFinish{0.5, 0.7, false},
-                      FisherFinish{0, 0.5, true}, FisherFinish{1, 1, true}}) {
+                const mixture::FisherParts parts = tables.parts(d, directed);
+                for (const mixture::FisherFinish finish :
+                     {mixture::FisherFinish{0, 1, false}, mixture::FisherFinish{1, 1, false},
+                      mixture::FisherFinish{0.5, 0.5, false},
+                      mixture::FisherFinish{0.5, 0.7, false}, mixture::FisherFinish{0, 0.5, true},
+                      mixture::FisherFinish{1, 1, true}}) {
                     const std::size_t rows = all.starts.size() - 1;
                     std::vector<float> found(rows * parts.size(), 7.0F);
-                    Stop stop;
-                    CHECK(fisher_vectors(all.documents(), all.mixture(), parts, finish,
-                                         found.data(), 1, stop));
+                    base::Stop stop;
+                    CHECK(mixture::fisher_vectors(all.documents(), all.mixture(), parts, finish,
+                                                  found.data(), 1, stop));
                     CHECK(stop.finished() == rows);
                     for (std::size_t row = 0; row < rows; ++row) {
                         const auto wanted = plain(all, row, parts, finish);
@@ -156,39 +157,39 @@ TEST(fisher_vectors_are_their_definition) {
     }
 }
 
-TEST(fisher_vectors_on_every_processor_and_any_threads) {
+TEST(fisher_vectors_with_every_instruction_set_and_any_threads) {
     Random random(6);
     const Collection all(random, 20, 4);
     const Tables tables(random, 80, 4);
-    const FisherParts parts = tables.parts(20, true);
+    const mixture::FisherParts parts = tables.parts(20, true);
     const std::size_t rows = all.starts.size() - 1;
     std::vector<float> first;
-    for (auto kernel = available_kernels(); *kernel != nullptr; ++kernel) {
-        use_kernels((*kernel)->name);
+    for (auto kernel = kernels::available_kernels(); *kernel != nullptr; ++kernel) {
+        kernels::use_kernels((*kernel)->name);
         for (const unsigned threads : {1u, 2u, 5u}) {
             std::vector<float> found(rows * parts.size());
-            Stop stop;
-            CHECK(fisher_vectors(all.documents(), all.mixture(), parts, {0.5, 0.5, false},
-                                 found.data(), threads, stop));
+            base::Stop stop;
+            CHECK(mixture::fisher_vectors(all.documents(), all.mixture(), parts, {0.5, 0.5, false},
+                                          found.data(), threads, stop));
             if (first.empty()) first = found;
             CHECK(found == first);
         }
     }
 }
 
-TEST(fisher_vectors_tell_of_numbers_that_are_too_large) {
+TEST(fisher_vectors_report_numbers_that_are_too_large) {
     Random random(7);
     Collection all(random, 4, 2);
     const Tables tables(random, 8, 2);
-    const FisherParts parts = tables.parts(4, false);
+    const mixture::FisherParts parts = tables.parts(4, false);
     for (double& count : all.counts) count *= 1e300;
     std::vector<float> found((all.starts.size() - 1) * parts.size());
-    Stop stop;
-    CHECK(!fisher_vectors(all.documents(), all.mixture(), parts, {1, 1, false}, found.data(), 1,
-                          stop));
-    CHECK(fisher_vectors(all.documents(), all.mixture(), parts, {0, 1, false}, found.data(), 1,
-                         stop));
-    CHECK(
-        fisher_vectors(all.documents(), all.mixture(), parts, {1, 1, true}, found.data(), 1, stop));
+    base::Stop stop;
+    CHECK(!mixture::fisher_vectors(all.documents(), all.mixture(), parts, {1, 1, false},
+                                   found.data(), 1, stop));
+    CHECK(mixture::fisher_vectors(all.documents(), all.mixture(), parts, {0, 1, false},
+                                  found.data(), 1, stop));
+    CHECK(mixture::fisher_vectors(all.documents(), all.mixture(), parts, {1, 1, true}, found.data(),
+                                  1, stop));
     for (const float value : found) CHECK(std::abs(value) <= 1.0F);
 }

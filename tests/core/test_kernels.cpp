@@ -1,8 +1,7 @@
-// Every kernel of every instruction set that this processor has, beside a loop that shows what it
-// should do.
+// Every kernel of every instruction set of this CPU, compared with a plain loop.
+#include "base/buffer.h"
 #include "check.h"
-#include "textkin/buffer.h"
-#include "textkin/lanes.h"
+#include "kernels/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +19,8 @@ namespace {
 
 using Random = std::mt19937_64;
 
-void for_each_table(const std::function<void(const Kernels&)>& test) {
-    for (auto table = available_kernels(); *table != nullptr; ++table) test(**table);
+void for_each_table(const std::function<void(const kernels::Kernels&)>& test) {
+    for (auto table = kernels::available_kernels(); *table != nullptr; ++table) test(**table);
 }
 
 float real(Random& random) { return std::uniform_real_distribution<float>(-1, 1)(random); }
@@ -30,8 +29,8 @@ std::int32_t whole(Random& random, std::int32_t most) {
     return std::uniform_int_distribution<std::int32_t>(0, most)(random);
 }
 
-Buffer<std::int32_t> whole_numbers(Random& random, std::size_t count, std::int32_t most) {
-    Buffer<std::int32_t> out;
+base::Buffer<std::int32_t> whole_numbers(Random& random, std::size_t count, std::int32_t most) {
+    base::Buffer<std::int32_t> out;
     out.grow(count);
     for (std::size_t k = 0; k < count; ++k) out[k] = whole(random, most);
     return out;
@@ -40,29 +39,29 @@ Buffer<std::int32_t> whole_numbers(Random& random, std::size_t count, std::int32
 } // namespace
 
 TEST(kernels_every_table_has_a_name_and_the_plainest_is_first) {
-    CHECK(std::string(available_kernels()[0]->name) == "baseline");
-    for_each_table([](const Kernels& run) {
-        use_kernels(run.name);
-        CHECK(&kernels() == &run);
+    CHECK(std::string(kernels::available_kernels()[0]->name) == "baseline");
+    for_each_table([](const kernels::Kernels& run) {
+        kernels::use_kernels(run.name);
+        CHECK(&kernels::kernels() == &run);
     });
-    CHECK_THROWS(std::invalid_argument, use_kernels("mmx"));
-    CHECK_THROWS(std::invalid_argument, use_kernels(""));
+    CHECK_THROWS(std::invalid_argument, kernels::use_kernels("mmx"));
+    CHECK_THROWS(std::invalid_argument, kernels::use_kernels(""));
 }
 
 TEST(kernels_squared_distances_match_long_double) {
-    for_each_table([](const Kernels& run) {
+    for_each_table([](const kernels::Kernels& run) {
         Random random(1);
         for (const std::size_t dimension : {1u, 7u, 8u, 9u, 100u, 104u, 105u, 300u, 313u, 1000u}) {
-            const std::size_t stride = dimension + 3; // points begin anywhere
+            const std::size_t stride = dimension + 3; // points may start anywhere
             const std::size_t rows = 6, columns = 12, out_stride = 16;
-            Buffer<float> a, b, out;
+            base::Buffer<float> a, b, out;
             a.grow(rows * stride);
             b.grow(columns * stride);
             out.grow(rows * out_stride);
-            // What lies behind a point must not count.
+            // Memory after a point must not count.
             std::fill_n(a.data(), rows * stride, std::numeric_limits<float>::quiet_NaN());
             std::fill_n(b.data(), columns * stride, std::numeric_limits<float>::quiet_NaN());
-            // The first of one side are near the first of the other, some are the same.
+            // The first points of both sides are similar, and some are equal.
             for (std::size_t k = 0; k < dimension; ++k) {
                 for (std::size_t i = 0; i < rows; ++i) a[i * stride + k] = real(random);
                 for (std::size_t j = 0; j < columns; ++j)
@@ -88,18 +87,18 @@ TEST(kernels_squared_distances_match_long_double) {
                     CHECK_NEAR(static_cast<double>(out[i * out_stride + j]), truth, 1.2e-6 * truth);
                 }
                 for (std::size_t j = columns; j < out_stride; ++j)
-                    CHECK(out[i * out_stride + j] < 0); // nothing is written beside the tiles
+                    CHECK(out[i * out_stride + j] < 0); // nothing is written outside the tiles
             }
         }
     });
 }
 
 TEST(kernels_finish_costs) {
-    for_each_table([](const Kernels& run) {
+    for_each_table([](const kernels::Kernels& run) {
         Random random(2);
         for (const std::size_t count : {16u, 32u, 112u}) {
             for (const bool root : {false, true}) {
-                Buffer<float> values;
+                base::Buffer<float> values;
                 values.grow(count);
                 std::vector<float> expected;
                 for (std::size_t k = 0; k < count; ++k) {
@@ -116,12 +115,12 @@ TEST(kernels_finish_costs) {
 }
 
 TEST(kernels_round_costs_to_within_a_half) {
-    for_each_table([](const Kernels& run) {
+    for_each_table([](const kernels::Kernels& run) {
         Random random(3);
         constexpr std::size_t count = 160;
         for (const int exponent : {-20, 0, 3, 27}) {
-            Buffer<float> values;
-            Buffer<std::int32_t> out;
+            base::Buffer<float> values;
+            base::Buffer<std::int32_t> out;
             values.grow(count);
             out.grow(count);
             for (std::size_t k = 0; k < count; ++k)
@@ -136,10 +135,10 @@ TEST(kernels_round_costs_to_within_a_half) {
 }
 
 TEST(kernels_row_minima_and_where_they_are) {
-    for_each_table([](const Kernels& run) {
+    for_each_table([](const kernels::Kernels& run) {
         Random random(4);
         for (const std::size_t columns : {16u, 32u, 48u, 160u}) {
-            for (const std::int32_t most : {2, 1 << 27}) { // many ties, and none
+            for (const std::int32_t most : {2, 1 << 27}) { // many ties, and no ties
                 for (std::size_t rows = 1; rows <= 9; ++rows) {
                     const std::size_t stride = columns + 16;
                     const auto cost = whole_numbers(random, rows * stride, most);
@@ -162,12 +161,12 @@ TEST(kernels_row_minima_and_where_they_are) {
 }
 
 TEST(kernels_add_where) {
-    for_each_table([](const Kernels& run) {
+    for_each_table([](const kernels::Kernels& run) {
         Random random(5);
         constexpr std::size_t count = 320;
         for (const std::size_t begin : {0u, 16u, 48u, 80u}) {
             for (const std::size_t end : {96u, 128u, 208u, 320u}) {
-                Buffer<std::int32_t> values = whole_numbers(random, count, 1 << 27);
+                base::Buffer<std::int32_t> values = whole_numbers(random, count, 1 << 27);
                 std::vector<std::int32_t> expected(values.data(), values.data() + count);
                 std::vector<std::uint64_t> set(count / 64);
                 for (std::uint64_t& word : set) word = random() & random();
@@ -180,3 +179,18 @@ TEST(kernels_add_where) {
         }
     });
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+TEST(available_kernels_are_those_that_the_compiler_library_finds) {
+    std::vector<std::string> found;
+    for (auto table = kernels::available_kernels(); *table != nullptr; ++table)
+        found.emplace_back((*table)->name);
+    std::vector<std::string> expected{"baseline"};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        expected.emplace_back("avx2");
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        expected.emplace_back("avx512");
+    CHECK(found == expected);
+}
+#endif

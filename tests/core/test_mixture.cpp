@@ -1,6 +1,6 @@
-// Steps of expectation maximisation beside plain loops in double.
+// Steps of expectation maximization, compared with plain loops in double.
 #include "check.h"
-#include "textkin/mixture.h"
+#include "mixture/mixture.h"
 
 #include <cmath>
 #include <limits>
@@ -30,7 +30,9 @@ struct Problem {
         if (squares)
             for (std::size_t k = 0; k < n * d; ++k) quadratic.push_back(-std::abs(normal(random)));
     }
-    [[nodiscard]] MixtureStep step(bool hard) const { return {offset, linear, quadratic, hard}; }
+    [[nodiscard]] mixture::MixtureStep step(bool hard) const {
+        return {offset, linear, quadratic, hard};
+    }
 };
 
 struct Result {
@@ -39,19 +41,21 @@ struct Result {
     explicit Result(const Problem& problem)
         : logs(problem.rows), counts(problem.n), first(problem.n * problem.dimension),
           second(problem.quadratic.size()) {}
-    [[nodiscard]] MixtureSums sums() { return {counts.data(), first.data(), second.data()}; }
+    [[nodiscard]] mixture::MixtureSums sums() {
+        return {counts.data(), first.data(), second.data()};
+    }
     bool operator==(const Result&) const = default;
 };
 
 Result step_of(const Problem& problem, bool hard) {
     Result found(problem);
-    Stop stop;
+    base::Stop stop;
     problem.step(hard).add(problem.values.data(), problem.weights, found.logs.data(), found.sums(),
                            stop);
     return found;
 }
 
-// The same as its definition says.
+// Definition of a step.
 Result plain(const Problem& problem, bool hard) {
     Result found(problem);
     const std::size_t d = problem.dimension;
@@ -91,7 +95,7 @@ void check_near(const std::vector<double>& found, const std::vector<double>& wan
 
 } // namespace
 
-TEST(mixture_steps_are_their_definition) {
+TEST(mixture_steps_match_their_definition) {
     Random random(3);
     for (const std::size_t d : {1u, 4u, 31u, 33u, 64u, 300u}) {
         for (const std::size_t n : {1u, 7u, 16u, 33u}) {
@@ -100,7 +104,7 @@ TEST(mixture_steps_are_their_definition) {
                 for (const bool hard : {false, true}) {
                     const Result wanted = plain(problem, hard);
                     const Result found = step_of(problem, hard);
-                    // Logarithms are some hundreds; two components may be as good for a row.
+                    // Logarithms are some hundreds; two components may be equally good for a row.
                     check_near(found.logs, wanted.logs, 2e-4);
                     check_near(found.counts, wanted.counts, 2e-2);
                     check_near(found.first, wanted.first, 5e-2);
@@ -111,7 +115,7 @@ TEST(mixture_steps_are_their_definition) {
     }
 }
 
-TEST(mixture_rows_are_the_same_in_any_company) {
+TEST(mixture_rows_do_not_depend_on_other_rows) {
     Random random(4);
     const Problem problem(random, 261, 19, 5, true);
     const std::vector<double> logs = step_of(problem, false).logs;
@@ -125,7 +129,7 @@ TEST(mixture_rows_are_the_same_in_any_company) {
     }
 }
 
-TEST(mixture_shares_below_rounding_are_left_out) {
+TEST(mixture_shares_below_rounding_are_dropped) {
     Random random(5);
     // Two components whose terms of the row 1 differ by 20.
     Problem problem(random, 1, 1, 2, false);
@@ -138,7 +142,7 @@ TEST(mixture_shares_below_rounding_are_left_out) {
     CHECK_NEAR(step_of(problem, false).counts[1], std::exp(-18), 1e-14);
 }
 
-TEST(mixture_rows_out_of_range_are_told) {
+TEST(mixture_rows_out_of_range_are_reported) {
     Random random(6);
     for (const bool hard : {false, true}) {
         for (const float value : {1e30F, std::numeric_limits<float>::quiet_NaN(),

@@ -1,6 +1,6 @@
-// Sums over shared words and edit distances beside the tables of the textbook.
+// Sums over shared words, and edit distances, compared with textbook tables.
 #include "check.h"
-#include "textkin/pairwise.h"
+#include "ranking/pairwise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ struct Stored {
     std::vector<std::int32_t> columns;
     std::vector<double> values;
 
-    [[nodiscard]] SparseRows view() const { return {starts, columns, values}; }
+    [[nodiscard]] ranking::SparseRows view() const { return {starts, columns, values}; }
 };
 
 Stored stored(const Rows& rows) {
@@ -42,10 +42,10 @@ Rows random_rows(std::mt19937_64& random, std::size_t count, std::size_t words) 
 }
 
 Rows transposed(const Rows& rows, std::size_t words) {
-    Rows turned(words, std::vector<double>(rows.size()));
+    Rows transposed(words, std::vector<double>(rows.size()));
     for (std::size_t row = 0; row < rows.size(); ++row)
-        for (std::size_t word = 0; word < words; ++word) turned[word][row] = rows[row][word];
-    return turned;
+        for (std::size_t word = 0; word < words; ++word) transposed[word][row] = rows[row][word];
+    return transposed;
 }
 
 using Symbols = std::vector<std::int32_t>;
@@ -73,7 +73,7 @@ struct Joined {
             starts.push_back(static_cast<std::int64_t>(symbols.size()));
         }
     }
-    [[nodiscard]] Sequences view() const { return {starts, symbols}; }
+    [[nodiscard]] ranking::Sequences view() const { return {starts, symbols}; }
 };
 
 TEST(shared_sums_equal_sums_over_all_words) {
@@ -83,17 +83,17 @@ TEST(shared_sums_equal_sums_over_all_words) {
     const Rows b = random_rows(random, 5, words);
     const Stored rows = stored(a);
     const Stored postings = stored(transposed(b, words));
-    for (const Sharing sharing : {Sharing::product, Sharing::overlap}) {
+    for (const ranking::Sharing sharing : {ranking::Sharing::product, ranking::Sharing::overlap}) {
         std::vector<double> out(a.size() * b.size(), -1);
-        Stop stop;
-        shared_sums(rows.view(), postings.view(), b.size(), sharing, stop, out);
+        base::Stop stop;
+        ranking::shared_sums(rows.view(), postings.view(), b.size(), sharing, stop, out);
         for (std::size_t i = 0; i < a.size(); ++i)
             for (std::size_t j = 0; j < b.size(); ++j) {
                 double sum = 0;
                 for (std::size_t w = 0; w < words; ++w) {
                     const double x = a[i][w];
                     const double y = b[j][w];
-                    sum += sharing == Sharing::product
+                    sum += sharing == ranking::Sharing::product
                                ? x * y
                                : std::abs(x) + std::abs(y) - std::abs(x - y);
                 }
@@ -115,8 +115,8 @@ TEST(edit_distances_equal_the_textbook) {
         }
     const Joined joined(sequences);
     std::vector<double> out(sequences.size() * sequences.size());
-    Stop stop;
-    edit_distances(joined.view(), joined.view(), symbols, stop, out);
+    base::Stop stop;
+    ranking::edit_distances(joined.view(), joined.view(), symbols, stop, out);
     for (std::size_t i = 0; i < sequences.size(); ++i)
         for (std::size_t j = 0; j < sequences.size(); ++j)
             CHECK(out[i * sequences.size() + j] == textbook(sequences[i], sequences[j]));
@@ -125,9 +125,10 @@ TEST(edit_distances_equal_the_textbook) {
 TEST(long_sequences_can_be_stopped) {
     const Joined joined({Symbols(100, 0), Symbols(100, 1)});
     std::vector<double> out(4);
-    Stop stop;
+    base::Stop stop;
     stop.request();
-    CHECK_THROWS(Stopped, edit_distances(joined.view(), joined.view(), 2, stop, out));
+    CHECK_THROWS(base::Stopped,
+                 ranking::edit_distances(joined.view(), joined.view(), 2, stop, out));
 }
 
 } // namespace

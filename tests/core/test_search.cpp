@@ -1,10 +1,11 @@
-// The exact search: what its bounds promise, and that it finds what brute force finds.
+// Exact search: validity of its bounds, and comparison with brute force.
+#include "base/joined_threads.h"
 #include "check.h"
 #include "corpus.h"
-#include "lower_costs.h"
-#include "textkin/mover.h"
-#include "textkin/refiner.h"
-#include "textkin/search.h"
+#include "search/dual_bound.h"
+#include "search/lower_costs.h"
+#include "search/search.h"
+#include "transport/pair_solver.h"
 
 #include <algorithm>
 #include <atomic>
@@ -26,7 +27,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// Rows in CSR form that blocks can look into.
+// Rows in CSR form, for blocks.
 struct Bags {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> columns;
@@ -42,7 +43,7 @@ struct Bags {
         }
         indptr.push_back(static_cast<std::int64_t>(columns.size()));
     }
-    [[nodiscard]] Block block(bool as_double) const {
+    [[nodiscard]] search::Block block(bool as_double) const {
         if (as_double) return {indptr, columns, std::span<const double>(wide), live};
         return {indptr, columns, std::span<const float>(narrow), live};
     }
@@ -50,19 +51,20 @@ struct Bags {
 
 struct Collection {
     Table table;
-    Cost cost;
+    transport::Cost cost;
     std::vector<Weights> rows;
     Bags bags;
 
-    [[nodiscard]] Space space() const { return {table.view(), cost}; }
-    [[nodiscard]] Corpus corpus(bool as_double = true) const {
-        return Corpus({bags.block(as_double)}, {table.view().rows, {}, {}}, table.view().rows);
+    [[nodiscard]] search::Space space() const { return {table.view(), cost}; }
+    [[nodiscard]] search::Corpus corpus(bool as_double = true) const {
+        return search::Corpus({bags.block(as_double)}, {table.view().rows, {}, {}},
+                              table.view().rows);
     }
 };
 
-// With duplicates, documents that share words, and one that is empty.
-Collection random_collection(Random& random, Cost cost, std::size_t words, std::size_t dimension,
-                             std::size_t documents, bool counts) {
+// With duplicates, documents that share words, and an empty document.
+Collection random_collection(Random& random, transport::Cost cost, std::size_t words,
+                             std::size_t dimension, std::size_t documents, bool counts) {
     Collection out{corpus::random_table(random, words, dimension, cost), cost, {}, {}};
     for (std::size_t i = 0; i < documents; ++i) {
         Weights row;
@@ -76,21 +78,23 @@ Collection random_collection(Random& random, Cost cost, std::size_t words, std::
     return out;
 }
 
-SearchResult search(const Searcher& searcher, const Documents& queries, SearchOptions options,
-                    bool record = false, const float* points = nullptr) {
-    SearchResult out;
-    Stop stop;
+search::SearchResult find_all(const search::Searcher& searcher, const transport::Documents& queries,
+                              search::SearchOptions options, bool record = false,
+                              const float* points = nullptr) {
+    search::SearchResult out;
+    base::Stop stop;
     searcher.search(queries, points, options, record, stop, out);
     return out;
 }
 
-bool same(const std::vector<Hit>& a, const std::vector<Hit>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Hit& x, const Hit& y) {
-        return x.row == y.row && same_bits(x.distance, y.distance);
-    });
+bool same(const std::vector<search::Hit>& a, const std::vector<search::Hit>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const search::Hit& x, const search::Hit& y) {
+                          return x.row == y.row && same_bits(x.distance, y.distance);
+                      });
 }
 
-bool same(const SearchResult& a, const SearchResult& b) {
+bool same(const search::SearchResult& a, const search::SearchResult& b) {
     return std::equal(a.hits.begin(), a.hits.end(), b.hits.begin(), b.hits.end(),
                       [](const auto& x, const auto& y) { return same(x, y); });
 }
@@ -99,14 +103,14 @@ bool same(const SearchResult& a, const SearchResult& b) {
 
 TEST(search_lower_costs_never_exceed_the_costs) {
     Random random(1);
-    for (const Cost cost : kCosts) {
+    for (const transport::Cost cost : kCosts) {
         for (const std::size_t dimension : {1u, 2u, 50u, 333u}) {
-            // Vectors of all sizes, some nearly the same, one far out, one close to nothing.
+            // Vectors of all sizes, some almost equal, one very long, and one close to zero.
             for (const int power : {0, 60, -60, 118, -122}) {
                 const bool packed = random() % 2 == 0;
-                if (cost == Cost::cosine && power != 0) continue;
+                if (cost == transport::Cost::cosine && power != 0) continue;
                 Table table = corpus::random_table(random, 40, dimension, cost);
-                if (cost != Cost::cosine) {
+                if (cost != transport::Cost::cosine) {
                     const std::size_t d = dimension;
                     for (std::size_t k = 0; k < d; ++k) {
                         table.data[d + k] = table.data[k] * (1 + 1e-7F);
@@ -120,15 +124,15 @@ TEST(search_lower_costs_never_exceed_the_costs) {
                 Weights all;
                 for (std::int32_t w = 0; w < 30; ++w) all.emplace_back(w, 1.0);
                 bags.add(all);
-                const Corpus corpus({bags.block(true)}, {40, {}, {}}, 40);
-                const WordCosts costs({table.view(), cost}, corpus, packed ? 1 << 20 : 0);
+                const search::Corpus corpus({bags.block(true)}, {40, {}, {}}, 40);
+                const search::WordCosts costs({table.view(), cost}, corpus, packed ? 1 << 20 : 0);
                 std::vector<std::int32_t> words(40);
                 std::iota(words.begin(), words.end(), 0);
                 std::vector<std::vector<std::int16_t>> rows(
                     40, std::vector<std::int16_t>(costs.length()));
                 std::vector<std::int16_t*> to;
                 for (auto& row : rows) to.push_back(row.data());
-                Stop stop;
+                base::Stop stop;
                 costs.compute(table.view(), words, to, 1, stop);
                 double tight = 0;
                 for (std::int32_t q = 0; q < 40; ++q) {
@@ -142,25 +146,113 @@ TEST(search_lower_costs_never_exceed_the_costs) {
                         if (truth > 0) tight += bound / truth;
                     }
                 }
-                CHECK(tight / 1200 > 0.3); // and are of some use
+                CHECK(tight / 1200 > 0.3); // and are useful
             }
         }
     }
 }
 
-TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
+TEST(search_shrinking_factor_covers_terms_of_the_second_order) {
+    // The requirement in the comment of the definition, in long double and with all terms.
+    constexpr long double u = 0x1p-24L;
+    for (const std::size_t dimension :
+         {1u, 50u, 333u, 1000u, 6000u, 20'000u, 100'000u, 1'000'000u, 1u << 23}) {
+        for (const double steps : {0.0, 0.01, 0.5, 1.0}) {
+            // Largest distance by which rounding to 16 bits moves a vector with one large number.
+            const double moved = steps * std::sqrt(static_cast<double>(dimension)) / 65534;
+            const auto r = static_cast<long double>(moved);
+            const auto d = static_cast<long double>(dimension);
+            const long double e = d * u / (1 - d * u) * (1 + r) + r;
+            const auto s = static_cast<long double>(search::shrinking_factor(dimension, moved));
+            CHECK(s * (1 + u) * (1 + u) + e + u * (2 + 2 * e) <= 1);
+            CHECK(s >= 1 - e - 17 * u); // and not smaller than necessary
+        }
+    }
+    CHECK_THROWS(std::length_error, static_cast<void>(search::shrinking_factor((1u << 23) + 1, 0)));
+}
+
+TEST(search_lower_costs_of_long_vectors_with_rounding_errors_of_the_same_sign) {
+    for (const std::size_t dimension : {334u, 1000u, 7000u, 30'000u}) {
+        // Row 0: the first number sets the step, and all others are rounded by half a step, up or
+        // down. Rows 1 to 6: products whose sum in float is rounded in one direction for long.
+        Table table{std::vector<float>(8 * dimension, 0.0F), dimension};
+        const auto row = [&](std::size_t i) { return table.data.data() + i * dimension; };
+        const float step = 1 / 32767.0F;
+        row(0)[0] = row(1)[0] = 1;
+        for (std::size_t k = 1; k < dimension; ++k) {
+            row(0)[k] = (20.0F + 0.501F) * step;
+            row(1)[k] = (20.0F + 0.499F) * step;
+        }
+        for (std::size_t i = 2; i < 8; ++i)
+            std::fill_n(row(i), dimension,
+                        (1 + 0x1.5p-9F * static_cast<float>(i)) /
+                            std::sqrt(static_cast<float>(dimension)));
+        Bags bags;
+        Weights all;
+        for (std::int32_t w = 0; w < 8; ++w) all.emplace_back(w, 1.0);
+        bags.add(all);
+        const search::Corpus corpus({bags.block(true)}, {8, {}, {}}, 8);
+        for (const transport::Cost cost :
+             {transport::Cost::euclidean, transport::Cost::squared_euclidean})
+            for (const std::size_t bytes : {std::size_t{0}, std::size_t{1} << 30}) {
+                const search::WordCosts costs({table.view(), cost}, corpus, bytes);
+                CHECK((costs.bytes_of_copy() > 0) == (bytes > 0));
+                std::vector<std::int32_t> words(8);
+                std::iota(words.begin(), words.end(), 0);
+                std::vector<std::vector<std::int16_t>> rows(
+                    8, std::vector<std::int16_t>(costs.length()));
+                std::vector<std::int16_t*> to;
+                for (auto& out : rows) to.push_back(out.data());
+                base::Stop stop;
+                costs.compute(table.view(), words, to, 1, stop);
+                for (std::int32_t q = 0; q < 8; ++q)
+                    for (std::int32_t w = 0; w < 8; ++w)
+                        CHECK(costs.unit() *
+                                  rows[static_cast<std::size_t>(q)][static_cast<std::size_t>(w)] <=
+                              cost_of(table, cost, q, w));
+            }
+    }
+}
+
+TEST(search_constructors_stop_when_asked) {
+    Random random(31);
+    const Collection some =
+        random_collection(random, transport::Cost::euclidean, 600, 4, 600, true);
+    {
+        base::Stop stop([](std::size_t) { return true; }, base::Stop::Clock::duration::zero());
+        CHECK_THROWS(base::Stopped,
+                     search::Corpus({some.bags.block(true)}, {600, {}, {}}, 600, &stop));
+    }
+    const search::Corpus corpus = some.corpus();
+    for (const int polls : {1, 2, 4}) { // while lengths are measured, and while vectors are packed
+        int left = polls;
+        base::Stop stop([&left](std::size_t) { return --left <= 0; },
+                        base::Stop::Clock::duration::zero());
+        CHECK_THROWS(base::Stopped, search::WordCosts(some.space(), corpus, 1 << 20, &stop));
+        CHECK(left == 0);
+        left = polls;
+        base::Stop again([&left](std::size_t) { return --left <= 0; },
+                         base::Stop::Clock::duration::zero());
+        const search::Searcher searcher(some.space(), corpus);
+        CHECK_THROWS(base::Stopped, searcher.prepare(1 << 20, again));
+        base::Stop none;
+        searcher.prepare(1 << 20, none); // and is still usable
+    }
+}
+
+TEST(search_lower_costs_cache_requested_rows_within_their_capacity) {
     Random random(2);
-    const Table table = corpus::random_table(random, 60, 8, Cost::euclidean);
+    const Table table = corpus::random_table(random, 60, 8, transport::Cost::euclidean);
     Bags bags;
     Weights all;
     for (std::int32_t w = 0; w < 60; ++w) all.emplace_back(w, 1.0);
     bags.add(all);
-    const Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
-    const auto source =
-        std::make_shared<const WordCosts>(Space{table.view(), Cost::euclidean}, corpus, 1 << 20);
-    LowerCosts costs(source);
+    const search::Corpus corpus({bags.block(false)}, {60, {}, {}}, 60);
+    const auto source = std::make_shared<const search::WordCosts>(
+        search::Space{table.view(), transport::Cost::euclidean}, corpus, 1 << 20);
+    search::LowerCosts costs(source);
     std::vector<std::int16_t> fresh(source->length());
-    Stop stop;
+    base::Stop stop;
     for (int round = 0; round < 50; ++round) {
         const std::size_t room = round < 40 ? 12 : 5; // less from then on
         std::vector<std::int32_t> words;
@@ -176,65 +268,66 @@ TEST(search_lower_costs_keep_what_is_wanted_within_their_room) {
     }
 }
 
-TEST(search_finds_what_brute_force_finds) {
+TEST(search_matches_brute_force) {
     Random random(3);
     for (int round = 0; round < 60; ++round) {
-        const Cost cost = kCosts[round % 3];
+        const transport::Cost cost = kCosts[round % 3];
         const bool counts = round % 2 == 0;
         const Collection some = random_collection(random, cost, 20 + random() % 60,
                                                   1 + random() % 20, 1 + random() % 50, counts);
-        const Corpus corpus = some.corpus(!counts);
-        const Searcher searcher(some.space(), corpus);
+        const search::Corpus corpus = some.corpus(!counts);
+        const search::Searcher searcher(some.space(), corpus);
         std::vector<Weights> asked;
         for (int q = 0; q < 11; ++q)
             asked.push_back(q == 4   ? Weights{}
                             : q == 5 ? some.rows[0]
                                      : corpus::random_document(random, some.table.view().rows, 0.15,
                                                                q % 2 == 0));
-        const Documents queries = corpus::documents(asked);
+        const transport::Documents queries = corpus::documents(asked);
         std::vector<std::uint8_t> mask(corpus.size());
         std::vector<std::int64_t> without(queries.size());
         for (std::uint8_t& may : mask) may = random() % 3 != 0;
         for (std::int64_t& row : without) row = static_cast<std::int64_t>(random() % 5) - 1;
-        SearchOptions options;
+        search::SearchOptions options;
         options.k = std::vector<std::size_t>{1, 3, corpus.size(), 1000}[random() % 4];
         if (round % 4 == 1) options.mask = mask;
         if (round % 4 == 2) options.without = without;
         if (round % 5 == 3) options.from = without;
-        options.algorithm = Algorithm::brute;
-        SearchResult expected = search(searcher, queries, options);
-        if (round % 3 == 0 && !expected.hits[5].empty()) { // a radius that some lie on
+        options.algorithm = search::Algorithm::brute;
+        search::SearchResult expected = find_all(searcher, queries, options);
+        if (round % 3 == 0 && !expected.hits[5].empty()) { // the exact distance of some documents
             options.radius = expected.hits[5][expected.hits[5].size() / 2].distance;
-            expected = search(searcher, queries, options);
+            expected = find_all(searcher, queries, options);
         }
         std::vector<double> radii(queries.size(), 0.5);
         if (round % 3 == 1) { // one of each query
             for (std::size_t q = 0; q < queries.size(); ++q) {
-                std::vector<Hit>& hits = expected.hits[q];
+                std::vector<search::Hit>& hits = expected.hits[q];
                 if (hits.empty()) continue;
                 radii[q] = hits[hits.size() / 2].distance;
-                std::erase_if(hits, [&](const Hit& hit) { return hit.distance > radii[q]; });
+                std::erase_if(hits,
+                              [&](const search::Hit& hit) { return hit.distance > radii[q]; });
             }
             options.radii = radii;
-            CHECK(same(search(searcher, queries, options), expected));
+            CHECK(same(find_all(searcher, queries, options), expected));
         }
-        options.algorithm = Algorithm::automatic;
+        options.algorithm = search::Algorithm::automatic;
         for (const unsigned threads : {1u, 2u, 4u}) {
             for (const std::size_t memory :
                  {std::size_t{1} << 29, std::size_t{3000}, std::size_t{0}}) {
                 options.threads = threads;
                 options.memory = memory;
-                const SearchResult found = search(searcher, queries, options, true);
+                const search::SearchResult found = find_all(searcher, queries, options, true);
                 CHECK(same(found, expected));
                 for (std::size_t q = 0; q < queries.size(); ++q) {
-                    const QueryStats& stats = found.stats[q];
+                    const search::QueryStats& stats = found.stats[q];
                     CHECK(std::accumulate(std::begin(stats.verdicts), std::end(stats.verdicts),
                                           std::int64_t{0}) ==
                           static_cast<std::int64_t>(corpus.size()));
-                    std::int64_t recorded[kVerdicts] = {};
+                    std::int64_t recorded[search::kVerdicts] = {};
                     for (std::size_t row = 0; row < corpus.size(); ++row)
                         ++recorded[found.verdicts[q * corpus.size() + row]];
-                    CHECK(std::equal(recorded, recorded + kVerdicts, stats.verdicts));
+                    CHECK(std::equal(recorded, recorded + search::kVerdicts, stats.verdicts));
                 }
             }
         }
@@ -244,32 +337,33 @@ TEST(search_finds_what_brute_force_finds) {
 TEST(search_bounds_never_exceed_the_distance) {
     Random random(4);
     for (int round = 0; round < 40; ++round) {
-        const Cost cost = kCosts[round % 3];
+        const transport::Cost cost = kCosts[round % 3];
         const std::size_t words = round % 5 == 0 ? 200 : 40;
         Collection some =
             random_collection(random, cost, words, 1 + random() % 12, 40, round % 2 == 0);
-        if (cost != Cost::cosine && round % 4 == 0) // equal vectors, and many equal distances
+        if (cost != transport::Cost::cosine &&
+            round % 4 == 0) // equal vectors, and many equal distances
             for (float& x : some.table.data) x = std::round(x) + 0.25F;
-        const Corpus corpus = some.corpus();
-        const Searcher searcher(some.space(), corpus);
-        const Documents queries =
+        const search::Corpus corpus = some.corpus();
+        const search::Searcher searcher(some.space(), corpus);
+        const transport::Documents queries =
             corpus::documents({corpus::random_document(random, words, 0.2, true), some.rows[1]});
-        SearchOptions options;
+        search::SearchOptions options;
         options.k = 2;
-        const SearchResult found = search(searcher, queries, options, true);
-        options.algorithm = Algorithm::brute;
+        const search::SearchResult found = find_all(searcher, queries, options, true);
+        options.algorithm = search::Algorithm::brute;
         options.k = corpus.size();
-        const SearchResult all = search(searcher, queries, options, true);
+        const search::SearchResult all = find_all(searcher, queries, options, true);
         for (std::size_t i = 0; i < found.values.size(); ++i)
             if (std::isfinite(all.values[i])) CHECK(found.values[i] <= all.values[i] * (1 + 1e-6));
     }
 }
 
-// The refined bound of a document that was not worth solving, by its definition.
-TEST(search_refined_bounds_are_as_close_as_they_should_be) {
+// Refined bound of a document that was not solved, by its definition.
+TEST(search_refined_bounds_match_their_definition) {
     Random random(10);
     for (std::size_t words = 1; words < 36; ++words) {
-        const Table table = corpus::random_table(random, 120, 9, Cost::euclidean);
+        const Table table = corpus::random_table(random, 120, 9, transport::Cost::euclidean);
         Bags bags;
         std::vector<Weights> rows;
         for (int i = 0; i < 30; ++i) {
@@ -280,18 +374,19 @@ TEST(search_refined_bounds_are_as_close_as_they_should_be) {
         for (std::size_t j = 0; j < words; ++j)
             asked.emplace_back(static_cast<std::int32_t>(3 * j + random() % 3),
                                1.0 + static_cast<double>(j % 3));
-        const Documents query = corpus::documents({asked});
-        const Corpus corpus({bags.block(true)}, {120, {}, {}}, 120);
-        const auto source = std::make_shared<const WordCosts>(Space{table.view(), Cost::euclidean},
-                                                              corpus, 1 << 20);
-        LowerCosts costs(source);
-        Stop stop;
+        const transport::Documents query = corpus::documents({asked});
+        const search::Corpus corpus({bags.block(true)}, {120, {}, {}}, 120);
+        const auto source = std::make_shared<const search::WordCosts>(
+            search::Space{table.view(), transport::Cost::euclidean}, corpus, 1 << 20);
+        search::LowerCosts costs(source);
+        base::Stop stop;
         costs.prepare(table.view(), query[0].words, words, 1, stop);
-        Refiner refiner;
-        refiner.start(corpus, costs, Cost::euclidean, query[0], 0, words % 2 == 0 ? 1 << 20 : 0);
+        search::Refiner refiner;
+        refiner.start(corpus, costs, transport::Cost::euclidean, query[0], 0,
+                      words % 2 == 0 ? 1 << 20 : 0);
         for (std::size_t row = 0; row < rows.size(); ++row) {
             const double bound = refiner.bound(row, std::numeric_limits<double>::infinity());
-            // What both have in common stays; then potentials from either side.
+            // Common mass stays; then potentials from either side.
             std::vector<double> a;
             std::vector<double> b;
             std::vector<std::int32_t> a_words;
@@ -322,15 +417,15 @@ TEST(search_refined_bounds_are_as_close_as_they_should_be) {
                 double sum = 0;
                 for (std::size_t i = 0; i < first.size(); ++i) {
                     for (const std::int32_t other : second_words)
-                        nearest[i] = std::min(
-                            nearest[i], cost_of(table, Cost::euclidean, first_words[i], other));
+                        nearest[i] = std::min(nearest[i], cost_of(table, transport::Cost::euclidean,
+                                                                  first_words[i], other));
                     sum += first[i] * nearest[i];
                 }
                 for (std::size_t j = 0; j < second.size(); ++j) {
                     double least = 1e9;
                     for (std::size_t i = 0; i < first.size(); ++i)
-                        least = std::min(least, cost_of(table, Cost::euclidean, first_words[i],
-                                                        second_words[j]) -
+                        least = std::min(least, cost_of(table, transport::Cost::euclidean,
+                                                        first_words[i], second_words[j]) -
                                                     nearest[i]);
                     sum += second[j] * least;
                 }
@@ -344,21 +439,21 @@ TEST(search_refined_bounds_are_as_close_as_they_should_be) {
     }
 }
 
-// A sharp bound lies between the refined one and the distance, and mostly close to the latter:
+// A Sinkhorn bound is between the refined bound and the distance, usually close to the distance:
 // vectors far apart or in heaps, masses equal or not, words in common or none, any cost.
-TEST(search_sharp_bounds_are_bounds_and_sharp) {
+TEST(search_sinkhorn_bounds_are_tight_lower_bounds) {
     Random random(12);
     constexpr double far = std::numeric_limits<double>::infinity();
     double sum = 0;
     double refined_sum = 0;
     int count = 0;
     for (int round = 0; round < 36; ++round) {
-        const Cost cost = kCosts[round % 3];
+        const transport::Cost cost = kCosts[round % 3];
         constexpr std::size_t words = 300;
         Table table = corpus::random_table(random, words, round % 2 == 0 ? 3 : 40, cost);
-        if (cost != Cost::cosine && round % 4 == 1) // all near each other, far from the origin
+        if (cost != transport::Cost::cosine && round % 4 == 1) // all similar, far from the origin
             for (float& x : table.data) x = x / 16 + 4;
-        if (cost != Cost::cosine && round % 9 == 2) // many equal distances
+        if (cost != transport::Cost::cosine && round % 9 == 2) // many equal distances
             for (float& x : table.data) x = std::round(x);
         Bags bags;
         std::vector<Weights> rows;
@@ -368,32 +463,33 @@ TEST(search_sharp_bounds_are_bounds_and_sharp) {
         }
         const Weights asked =
             round % 5 == 0 ? rows[7] : corpus::random_document(random, words, 0.2, round % 2 != 0);
-        const Documents all = corpus::documents(rows);
-        const Documents query = corpus::documents({asked});
-        const Corpus corpus({bags.block(true)}, {words, {}, {}}, words);
-        const auto source =
-            std::make_shared<const WordCosts>(Space{table.view(), cost}, corpus, 1 << 20);
-        LowerCosts costs(source);
-        Stop stop;
+        const transport::Documents all = corpus::documents(rows);
+        const transport::Documents query = corpus::documents({asked});
+        const search::Corpus corpus({bags.block(true)}, {words, {}, {}}, words);
+        const auto source = std::make_shared<const search::WordCosts>(
+            search::Space{table.view(), cost}, corpus, 1 << 20);
+        search::LowerCosts costs(source);
+        base::Stop stop;
         costs.prepare(table.view(), query[0].words, words, 1, stop);
         const double slack = source->reach(table.view(), query[0]) * 1e-10;
-        Refiner refiner;
+        search::Refiner refiner;
         refiner.start(corpus, costs, cost, query[0], slack, 1 << 22);
-        Refiner without_memory;
+        search::Refiner without_memory;
         without_memory.start(corpus, costs, cost, query[0], slack, 0);
-        PairSolver solver;
+        transport::PairSolver solver;
         for (std::size_t row = 0; row < rows.size(); ++row) {
             const double distance = solver.distance(table.view(), cost, query[0], all[row], stop);
-            const double sharp = refiner.sharp_bound(row, far, stop);
+            const double sharp = refiner.sinkhorn_bound(row, far, stop);
             const double refined = refiner.bound(row, far);
             CHECK(sharp >= 0 && sharp <= distance * (1 + 2e-6));
-            CHECK(without_memory.sharp_bound(row, far, stop) <= 0);
-            const double enough = refiner.sharp_bound(row, distance / 2, stop);
+            CHECK(without_memory.sinkhorn_bound(row, far, stop) <= 0);
+            const double enough = refiner.sinkhorn_bound(row, distance / 2, stop);
             CHECK(enough > std::min(distance / 2, sharp) || sharp <= distance / 2);
             CHECK(enough <= distance * (1 + 2e-6));
             // Not where words are few or the same, where 16 bits cannot tell costs apart, or where
             // words are as near to each other as only in few dimensions.
-            if (sharp <= 0 || cost != Cost::euclidean || table.dimension < 40 || round % 4 == 1)
+            if (sharp <= 0 || cost != transport::Cost::euclidean || table.dimension < 40 ||
+                round % 4 == 1)
                 continue;
             sum += sharp / distance;
             refined_sum += refined / distance;
@@ -407,14 +503,15 @@ TEST(search_sharp_bounds_are_bounds_and_sharp) {
 
 // Long documents whose words are split over columns, of which some have no vector and some no
 // weight: copies of the query cancel but for rounding errors, on either side.
-TEST(search_sharp_bounds_of_columns_that_share_words) {
+TEST(search_sinkhorn_bounds_of_columns_that_share_words) {
     Random random(13);
     constexpr std::size_t words = 60;
     constexpr std::size_t columns = 200;
     for (int round = 0; round < 30; ++round) {
-        const Cost cost = kCosts[round % 3];
+        const transport::Cost cost = kCosts[round % 3];
         Table table = corpus::random_table(random, words, 1 + random() % 9, cost);
-        if (cost != Cost::cosine && round % 2 == 0) // equal vectors, and many equal distances
+        if (cost != transport::Cost::cosine &&
+            round % 2 == 0) // equal vectors, and many equal distances
             for (float& x : table.data) x = std::round(x);
         std::vector<std::int32_t> word_of(columns);
         std::vector<double> weights(columns);
@@ -445,18 +542,18 @@ TEST(search_sharp_bounds_of_columns_that_share_words) {
             bags.add(row);
             bags.live.push_back(i % 9 == 5 ? 0 : 1);
         }
-        const Corpus corpus({bags.block(true)}, {columns, word_of, weights}, words);
-        const Searcher searcher({table.view(), cost}, corpus);
-        const Documents query = corpus::documents({asked});
-        SearchOptions options;
-        options.algorithm = Algorithm::brute;
-        const SearchResult all = search(searcher, query, options, true);
+        const search::Corpus corpus({bags.block(true)}, {columns, word_of, weights}, words);
+        const search::Searcher searcher({table.view(), cost}, corpus);
+        const transport::Documents query = corpus::documents({asked});
+        search::SearchOptions options;
+        options.algorithm = search::Algorithm::brute;
+        const search::SearchResult all = find_all(searcher, query, options, true);
         for (const std::size_t k : {1u, 5u, 39u}) {
             options.k = k;
-            options.algorithm = Algorithm::brute;
-            const SearchResult expected = search(searcher, query, options);
-            options.algorithm = Algorithm::automatic;
-            const SearchResult found = search(searcher, query, options, true);
+            options.algorithm = search::Algorithm::brute;
+            const search::SearchResult expected = find_all(searcher, query, options);
+            options.algorithm = search::Algorithm::automatic;
+            const search::SearchResult found = find_all(searcher, query, options, true);
             CHECK(same(found, expected));
             for (std::size_t i = 0; i < found.values.size(); ++i)
                 if (std::isfinite(all.values[i]))
@@ -466,11 +563,11 @@ TEST(search_sharp_bounds_of_columns_that_share_words) {
 }
 
 // Each word of a copy of the query comes in many parts, and each part leaves a rounding error.
-TEST(search_finds_the_first_copy_in_however_many_parts) {
+TEST(search_finds_the_first_copy_with_any_number_of_parts) {
     Random random(14);
     constexpr std::size_t words = 20;
     constexpr std::size_t parts = 2900;
-    const Table table = corpus::random_table(random, words, 5, Cost::euclidean);
+    const Table table = corpus::random_table(random, words, 5, transport::Cost::euclidean);
     std::vector<std::int32_t> word_of(words * parts);
     Weights split;
     Weights whole;
@@ -485,15 +582,15 @@ TEST(search_finds_the_first_copy_in_however_many_parts) {
     Bags bags;
     bags.add(split);
     bags.add(whole);
-    const Corpus corpus({bags.block(true)}, {word_of.size(), word_of, {}}, words);
-    const Searcher searcher({table.view(), Cost::euclidean}, corpus);
-    SearchOptions options;
+    const search::Corpus corpus({bags.block(true)}, {word_of.size(), word_of, {}}, words);
+    const search::Searcher searcher({table.view(), transport::Cost::euclidean}, corpus);
+    search::SearchOptions options;
     options.k = 1;
-    const SearchResult found = search(searcher, corpus::documents({asked}), options);
+    const search::SearchResult found = find_all(searcher, corpus::documents({asked}), options);
     CHECK(found.hits[0].size() == 1 && found.hits[0][0].row == 0);
 }
 
-TEST(search_numbers_that_float_cannot_hold_change_nothing) {
+TEST(search_numbers_beyond_float_change_no_result) {
     const Table table{{0, 1, 1, 1, 1.02F, 1, 3, 1}, 2};
     const std::vector<double> tiny{1, 2.3355e-49, 1, 1};
     const std::vector<double> large{1e10, 1e10, 1e10, 1e10};
@@ -501,62 +598,63 @@ TEST(search_numbers_that_float_cannot_hold_change_nothing) {
         Bags bags;
         bags.add({{1, by_weight ? 1e12 : 1.05e-45}});
         bags.add({{2, by_weight ? 1e12 : 1.05e-45}});
-        const Corpus corpus({bags.block(true)}, {4, {}, by_weight ? tiny : large}, 4);
-        const Searcher searcher({table.view(), Cost::euclidean}, corpus);
-        const Documents queries = corpus::documents({{{0, 1.0}}});
-        SearchOptions options;
+        const search::Corpus corpus({bags.block(true)}, {4, {}, by_weight ? tiny : large}, 4);
+        const search::Searcher searcher({table.view(), transport::Cost::euclidean}, corpus);
+        const transport::Documents queries = corpus::documents({{{0, 1.0}}});
+        search::SearchOptions options;
         options.k = 1;
-        const SearchResult found = search(searcher, queries, options);
-        options.algorithm = Algorithm::brute;
-        CHECK(same(found, search(searcher, queries, options)));
+        const search::SearchResult found = find_all(searcher, queries, options);
+        options.algorithm = search::Algorithm::brute;
+        CHECK(same(found, find_all(searcher, queries, options)));
         options.k = 0;
-        for (const Algorithm algorithm :
-             {Algorithm::automatic, Algorithm::prefetch, Algorithm::brute, Algorithm::relaxed}) {
+        for (const search::Algorithm algorithm :
+             {search::Algorithm::automatic, search::Algorithm::prefetch, search::Algorithm::brute,
+              search::Algorithm::relaxed}) {
             options.algorithm = algorithm;
-            CHECK(search(searcher, queries, options).hits[0].empty());
+            CHECK(find_all(searcher, queries, options).hits[0].empty());
         }
     }
 }
 
-TEST(search_one_odd_vector_does_not_stop_the_pruning) {
+TEST(search_one_outlier_vector_does_not_prevent_pruning) {
     Random random(11);
     for (const float odd : {1e-45F, 1e-38F, 1e-33F, 1e-10F, 1e10F}) {
-        Collection some = random_collection(random, Cost::euclidean, 80, 6, 200, true);
+        Collection some = random_collection(random, transport::Cost::euclidean, 80, 6, 200, true);
         for (std::size_t k = 0; k < 6; ++k) some.table.data[6 * 79 + k] *= odd;
-        const Corpus corpus = some.corpus();
-        const Searcher searcher(some.space(), corpus);
-        const Documents queries =
+        const search::Corpus corpus = some.corpus();
+        const search::Searcher searcher(some.space(), corpus);
+        const transport::Documents queries =
             corpus::documents({corpus::random_document(random, 79, 0.1, true)});
-        SearchOptions options;
+        search::SearchOptions options;
         options.k = 3;
-        const SearchResult found = search(searcher, queries, options);
-        CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::solved)] < 150);
-        options.algorithm = Algorithm::brute;
-        CHECK(same(found, search(searcher, queries, options)));
+        const search::SearchResult found = find_all(searcher, queries, options);
+        CHECK(found.stats[0].verdicts[static_cast<std::size_t>(search::Verdict::solved)] < 150);
+        options.algorithm = search::Algorithm::brute;
+        CHECK(same(found, find_all(searcher, queries, options)));
     }
 }
 
 TEST(search_several_blocks_are_one_corpus) {
     Random random(5);
-    const Collection some = random_collection(random, Cost::euclidean, 50, 6, 40, true);
-    const Corpus whole = some.corpus();
-    const Searcher searcher(some.space(), whole);
-    const Documents queries = corpus::documents({some.rows[1], some.rows[8]});
-    SearchOptions options;
+    const Collection some = random_collection(random, transport::Cost::euclidean, 50, 6, 40, true);
+    const search::Corpus whole = some.corpus();
+    const search::Searcher searcher(some.space(), whole);
+    const transport::Documents queries = corpus::documents({some.rows[1], some.rows[8]});
+    search::SearchOptions options;
     options.k = 7;
-    const SearchResult expected = search(searcher, queries, options);
+    const search::SearchResult expected = find_all(searcher, queries, options);
 
     // In pieces, some of them in float, one without rows.
     std::vector<Bags> pieces(5);
     std::size_t row = 0;
     for (std::size_t piece = 0; piece < 5; ++piece)
         for (std::size_t i = 0; piece != 2 && i < 10; ++i) pieces[piece].add(some.rows[row++]);
-    std::vector<Block> blocks;
+    std::vector<search::Block> blocks;
     for (std::size_t piece = 0; piece < 5; ++piece)
         blocks.push_back(pieces[piece].block(piece % 2 == 0));
-    const Corpus parts(blocks, {50, {}, {}}, 50);
+    const search::Corpus parts(blocks, {50, {}, {}}, 50);
     CHECK(parts.size() == 40);
-    CHECK(same(search(Searcher(some.space(), parts), queries, options), expected));
+    CHECK(same(find_all(search::Searcher(some.space(), parts), queries, options), expected));
 
     // Under other column numbers: backwards, with a column that has no word, and two that share
     // one.
@@ -573,8 +671,8 @@ TEST(search_several_blocks_are_one_corpus) {
         }
         renamed.add(moved);
     }
-    const Corpus mapped({renamed.block(true)}, {52, words, {}}, 50);
-    CHECK(same(search(Searcher(some.space(), mapped), queries, options), expected));
+    const search::Corpus mapped({renamed.block(true)}, {52, words, {}}, 50);
+    CHECK(same(find_all(search::Searcher(some.space(), mapped), queries, options), expected));
 
     // Weights of columns are as good as weights in the bags.
     std::vector<double> halves(50);
@@ -586,57 +684,63 @@ TEST(search_several_blocks_are_one_corpus) {
         for (auto& [word, weight] : heavier) weight *= halves[static_cast<std::size_t>(word)];
         weighed.add(heavier);
     }
-    const Corpus inside({weighed.block(true)}, {50, {}, {}}, 50);
-    const Corpus outside({some.bags.block(false)}, {50, {}, halves}, 50);
-    CHECK(same(search(Searcher(some.space(), inside), queries, options),
-               search(Searcher(some.space(), outside), queries, options)));
+    const search::Corpus inside({weighed.block(true)}, {50, {}, {}}, 50);
+    const search::Corpus outside({some.bags.block(false)}, {50, {}, halves}, 50);
+    CHECK(same(find_all(search::Searcher(some.space(), inside), queries, options),
+               find_all(search::Searcher(some.space(), outside), queries, options)));
 }
 
-TEST(search_rows_that_are_not_live_are_not_there) {
+TEST(search_ignores_deleted_rows) {
     Random random(6);
-    Collection some = random_collection(random, Cost::euclidean, 30, 4, 30, true);
-    const Documents queries = corpus::documents({some.rows[1]});
-    SearchOptions options;
+    Collection some = random_collection(random, transport::Cost::euclidean, 30, 4, 30, true);
+    const transport::Documents queries = corpus::documents({some.rows[1]});
+    search::SearchOptions options;
     options.k = 30;
     some.bags.live.assign(30, 1);
     some.bags.live[1] = some.bags.live[20] = 0;
-    const Corpus corpus = some.corpus();
-    const SearchResult found = search(Searcher(some.space(), corpus), queries, options);
+    const search::Corpus corpus = some.corpus();
+    const search::SearchResult found =
+        find_all(search::Searcher(some.space(), corpus), queries, options);
     CHECK(found.hits[0].size() == 27); // one of the others is empty
-    for (const Hit& hit : found.hits[0]) CHECK(hit.row != 1 && hit.row != 20 && hit.row != 3);
-    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::left_out)] == 2);
-    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(Verdict::empty)] == 1);
+    for (const search::Hit& hit : found.hits[0])
+        CHECK(hit.row != 1 && hit.row != 20 && hit.row != 3);
+    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(search::Verdict::left_out)] == 2);
+    CHECK(found.stats[0].verdicts[static_cast<std::size_t>(search::Verdict::empty)] == 1);
 
     some.bags.live.assign(30, 0);
-    const Corpus nothing = some.corpus();
-    CHECK(search(Searcher(some.space(), nothing), queries, options).hits[0].empty());
+    const search::Corpus nothing = some.corpus();
+    CHECK(find_all(search::Searcher(some.space(), nothing), queries, options).hits[0].empty());
 }
 
-TEST(search_takes_points_of_its_own) {
+TEST(search_accepts_custom_points) {
     Random random(7);
-    const Collection some = random_collection(random, Cost::euclidean, 30, 5, 30, true);
-    const Corpus corpus = some.corpus();
-    const Searcher searcher(some.space(), corpus);
-    const std::vector<float> points = corpus::random_table(random, 3, 5, Cost::euclidean).data;
+    const Collection some = random_collection(random, transport::Cost::euclidean, 30, 5, 30, true);
+    const search::Corpus corpus = some.corpus();
+    const search::Searcher searcher(some.space(), corpus);
+    const std::vector<float> points =
+        corpus::random_table(random, 3, 5, transport::Cost::euclidean).data;
     // Word 30 and so on are points. Twice the same names, with other points.
     for (int round = 0; round < 2; ++round) {
         std::vector<float> moved = points;
         for (float& x : moved) x += static_cast<float>(round);
-        const Documents queries = corpus::documents({{{4, 1}, {30, 2}, {32, 1}}, {{31, 1}}});
-        SearchOptions options;
+        const transport::Documents queries =
+            corpus::documents({{{4, 1}, {30, 2}, {32, 1}}, {{31, 1}}});
+        search::SearchOptions options;
         options.k = 30;
-        const SearchResult found = search(searcher, queries, options, false, moved.data());
+        const search::SearchResult found =
+            find_all(searcher, queries, options, false, moved.data());
         Table larger = some.table;
         larger.data.insert(larger.data.end(), moved.begin(), moved.end());
-        PairSolver solver;
-        Stop stop;
+        transport::PairSolver solver;
+        base::Stop stop;
         for (std::size_t q = 0; q < 2; ++q) {
             CHECK(found.hits[q].size() == 29);
-            for (const Hit& hit : found.hits[q]) {
-                const Documents document =
+            for (const search::Hit& hit : found.hits[q]) {
+                const transport::Documents document =
                     corpus::documents({some.rows[static_cast<std::size_t>(hit.row)]});
-                CHECK(same_bits(hit.distance, solver.distance(larger.view(), Cost::euclidean,
-                                                              queries[q], document[0], stop)));
+                CHECK(same_bits(hit.distance,
+                                solver.distance(larger.view(), transport::Cost::euclidean,
+                                                queries[q], document[0], stop)));
             }
         }
     }
@@ -644,67 +748,70 @@ TEST(search_takes_points_of_its_own) {
 
 TEST(search_memory_may_change_between_searches) {
     Random random(12);
-    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
-    const Corpus corpus = some.corpus();
-    const Searcher searcher(some.space(), corpus);
-    searcher.prepare(1 << 29);
-    const Documents queries = corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
-    SearchOptions options;
+    const Collection some = random_collection(random, transport::Cost::euclidean, 40, 6, 40, true);
+    const search::Corpus corpus = some.corpus();
+    const search::Searcher searcher(some.space(), corpus);
+    base::Stop stop;
+    searcher.prepare(1 << 29, stop);
+    const transport::Documents queries =
+        corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
+    search::SearchOptions options;
     options.k = 5;
-    const SearchResult expected = search(searcher, queries, options);
+    const search::SearchResult expected = find_all(searcher, queries, options);
     for (const std::size_t memory : {1 << 29, 1000, 1 << 20, 0, 1 << 29, 5000}) {
         options.memory = memory;
-        CHECK(same(search(searcher, queries, options), expected));
+        CHECK(same(find_all(searcher, queries, options), expected));
     }
 }
 
 TEST(search_from_two_threads_at_once) {
     Random random(8);
-    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
-    const Corpus corpus = some.corpus();
-    const Searcher searcher(some.space(), corpus);
-    const Documents queries = corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
-    SearchOptions options;
+    const Collection some = random_collection(random, transport::Cost::euclidean, 40, 6, 40, true);
+    const search::Corpus corpus = some.corpus();
+    const search::Searcher searcher(some.space(), corpus);
+    const transport::Documents queries =
+        corpus::documents({some.rows[1], some.rows[2], some.rows[5]});
+    search::SearchOptions options;
     options.k = 5;
-    const SearchResult expected = search(searcher, queries, options);
+    const search::SearchResult expected = find_all(searcher, queries, options);
     std::atomic<int> wrong{0};
     {
-        std::vector<std::jthread> team;
+        base::JoinedThreads team;
         for (int t = 0; t < 3; ++t)
-            team.emplace_back([&] {
+            team.start([&] {
                 for (int i = 0; i < 10; ++i)
-                    if (!same(search(searcher, queries, options), expected)) ++wrong;
+                    if (!same(find_all(searcher, queries, options), expected)) ++wrong;
             });
     }
     CHECK(wrong == 0);
 }
 
-// Bounds from elsewhere: those of all documents, in order, on several threads at once.
-TEST(search_solves_candidates_as_it_would_find_them) {
+// External bounds of all documents, in order, on several threads.
+TEST(search_of_candidates_matches_the_full_search) {
     Random random(77);
-    const Collection all = random_collection(random, Cost::euclidean, 60, 8, 90, true);
-    const Corpus corpus = all.corpus();
-    const Searcher searcher(all.space(), corpus);
-    const Documents queries = corpus::documents({all.rows[0], all.rows[1], all.rows[5]});
-    SearchOptions everything;
-    everything.algorithm = Algorithm::brute;
-    const SearchResult brute = search(searcher, queries, everything);
+    const Collection all = random_collection(random, transport::Cost::euclidean, 60, 8, 90, true);
+    const search::Corpus corpus = all.corpus();
+    const search::Searcher searcher(all.space(), corpus);
+    const transport::Documents queries = corpus::documents({all.rows[0], all.rows[1], all.rows[5]});
+    search::SearchOptions everything;
+    everything.algorithm = search::Algorithm::brute;
+    const search::SearchResult brute = find_all(searcher, queries, everything);
     const std::vector<std::int64_t> numbers{0, 1, 2};
     const std::vector<double> limits(3, std::numeric_limits<double>::infinity());
     std::vector<std::int64_t> starts{0};
     std::vector<std::int64_t> rows;
     std::vector<double> bounds;
-    for (const std::vector<Hit>& hits : brute.hits) {
-        for (const Hit& hit : hits) {
+    for (const std::vector<search::Hit>& hits : brute.hits) {
+        for (const search::Hit& hit : hits) {
             rows.push_back(hit.row);
             bounds.push_back(hit.distance * 0.9);
         }
         starts.push_back(static_cast<std::int64_t>(rows.size()));
     }
     for (const unsigned threads : {1U, 2U, 7U}) {
-        std::vector<std::vector<Hit>> hits;
+        std::vector<std::vector<search::Hit>> hits;
         std::vector<std::int64_t> solved;
-        Stop stop;
+        base::Stop stop;
         searcher.solve(queries, {numbers, starts, rows, bounds, limits}, 5, threads, stop, hits,
                        solved);
         CHECK(hits.size() == 3);
@@ -721,37 +828,38 @@ TEST(search_solves_candidates_as_it_would_find_them) {
 
 TEST(search_stops_when_asked) {
     Random random(9);
-    const Collection some = random_collection(random, Cost::euclidean, 40, 6, 40, true);
-    const Corpus corpus = some.corpus();
-    const Searcher searcher(some.space(), corpus);
-    const Documents queries = corpus::documents({some.rows[1], some.rows[2]});
-    SearchOptions options;
+    const Collection some = random_collection(random, transport::Cost::euclidean, 40, 6, 40, true);
+    const search::Corpus corpus = some.corpus();
+    const search::Searcher searcher(some.space(), corpus);
+    const transport::Documents queries = corpus::documents({some.rows[1], some.rows[2]});
+    search::SearchOptions options;
     options.k = 5;
-    const SearchResult expected = search(searcher, queries, options);
+    const search::SearchResult expected = find_all(searcher, queries, options);
     for (const unsigned threads : {1u, 3u}) {
         for (int after = 0; after < 40; ++after) {
             int asked = 0;
-            Stop stop([&](std::size_t) { return ++asked > after; }, std::chrono::nanoseconds(0));
-            SearchResult out;
+            base::Stop stop([&](std::size_t) { return ++asked > after; },
+                            std::chrono::nanoseconds(0));
+            search::SearchResult out;
             options.threads = threads;
             try {
                 searcher.search(queries, nullptr, options, false, stop, out);
                 CHECK(same(out, expected));
-            } catch (const Stopped&) {
+            } catch (const base::Stopped&) {
             }
-            CHECK(same(search(searcher, queries, options), expected)); // nothing is left behind
+            CHECK(same(find_all(searcher, queries, options), expected)); // no state remains
         }
     }
 }
 
-TEST(search_refuses_blocks_that_are_wrong) {
+TEST(search_invalid_blocks_throw) {
     Bags good;
     good.add({{0, 1}, {2, 3}});
     good.add({{1, 1}});
-    const auto refused = [&](const Bags& bags, Columns columns = {3, {}, {}}) {
+    const auto refused = [&](const Bags& bags, search::Columns columns = {3, {}, {}}) {
         bool thrown = false;
         try {
-            const Corpus corpus({good.block(true), bags.block(true)}, columns, 3);
+            const search::Corpus corpus({good.block(true), bags.block(true)}, columns, 3);
         } catch (const std::invalid_argument&) {
             thrown = true;
         }

@@ -1,8 +1,8 @@
 #include "check.h"
-#include "textkin/packed_counts.h"
-#include "textkin/packed_words.h"
-#include "textkin/postings.h"
-#include "textkin/words.h"
+#include "store/packed_counts.h"
+#include "store/packed_words.h"
+#include "store/postings.h"
+#include "text/word_table.h"
 
 #include <algorithm>
 #include <limits>
@@ -46,14 +46,14 @@ struct Matrix {
             lengths.push_back(length);
         }
     }
-    [[nodiscard]] SortedRows rows(std::size_t n_columns) const {
+    [[nodiscard]] store::SortedRows rows(std::size_t n_columns) const {
         return {indptr, columns, n_columns};
     }
 };
 
 // The rows with their keys in any order.
-Counts shuffled(const std::vector<Row>& rows, std::mt19937_64& random) {
-    Counts counts;
+text::Counts shuffled(const std::vector<Row>& rows, std::mt19937_64& random) {
+    text::Counts counts;
     for (const Row& row : rows) {
         std::vector<std::pair<std::int32_t, std::uint32_t>> entries(row.begin(), row.end());
         std::shuffle(entries.begin(), entries.end(), random);
@@ -66,7 +66,7 @@ Counts shuffled(const std::vector<Row>& rows, std::mt19937_64& random) {
     return counts;
 }
 
-// Words in memory of exactly their size, so that a sanitizer sees a step outside.
+// Words in memory of exactly their size, so that a sanitizer detects access outside.
 struct Arrays {
     std::vector<char> bytes;
     std::vector<std::int64_t> offsets{0};
@@ -78,20 +78,22 @@ struct Arrays {
         offsets.push_back(static_cast<std::int64_t>(bytes.size()));
         offsets.shrink_to_fit();
     }
-    [[nodiscard]] WordArrays words() const { return {{bytes.data(), bytes.size()}, offsets}; }
-    [[nodiscard]] PackedWords packed() const { return {words(), slots}; }
+    [[nodiscard]] store::WordArrays words() const {
+        return {{bytes.data(), bytes.size()}, offsets};
+    }
+    [[nodiscard]] store::PackedWords packed() const { return {words(), slots}; }
 };
 
 Arrays some_words(std::size_t count) {
     Arrays out;
     for (std::size_t i = 0; i < count; ++i)
         out.add("w" + std::to_string(i * i) + (i % 3 == 0 ? "longer than eight" : "\xC3\xA9"));
-    Stop stop;
-    out.slots = PackedWords::slots_of(out.words(), stop);
+    base::Stop stop;
+    out.slots = store::PackedWords::slots_of(out.words(), stop);
     return out;
 }
 
-// A number that may be anything, but is often near what belongs there.
+// Any number, often close to the valid one.
 template <class Number> Number any_number(std::mt19937_64& random, std::int64_t near) {
     switch (random() % 4) {
     case 0:
@@ -106,15 +108,15 @@ template <class Number> Number any_number(std::mt19937_64& random, std::int64_t 
 
 } // namespace
 
-TEST(counts_come_back_from_their_bytes) {
+TEST(counts_are_decoded_from_their_bytes) {
     std::mt19937_64 random(1);
-    Stop stop;
+    base::Stop stop;
     for (const std::uint32_t n_words : {1U, 100U, 40000U, 2147483647U}) {
         const auto rows = random_rows(200, n_words, random);
-        const PackedCounts bytes = packed(shuffled(rows, random), stop);
+        const store::PackedCounts bytes = store::packed(shuffled(rows, random), stop);
         std::vector<std::string_view> views;
         for (std::size_t row = 0; row < bytes.size(); ++row) views.push_back(bytes[row]);
-        const UnpackedCounts found = unpacked(views, n_words, stop);
+        const store::UnpackedCounts found = store::unpacked(views, n_words, stop);
         const Matrix expected(rows);
         CHECK(found.offsets == expected.indptr);
         CHECK(std::ranges::equal(found.keys, expected.columns));
@@ -123,17 +125,18 @@ TEST(counts_come_back_from_their_bytes) {
         CHECK(bytes.lengths == expected.lengths);
         CHECK_THROWS(
             std::invalid_argument,
-            static_cast<void>(unpacked(
+            static_cast<void>(store::unpacked(
                 views, static_cast<std::size_t>(*std::ranges::max_element(expected.columns)),
                 stop)));
     }
 }
 
-TEST(damaged_counts_are_refused_or_make_sound_rows) {
+TEST(corrupt_counts_throw_or_give_valid_rows) {
     std::mt19937_64 random(2);
-    Stop stop;
+    base::Stop stop;
     constexpr std::size_t kWords = 3000;
-    const PackedCounts bytes = packed(shuffled(random_rows(100, kWords, random), random), stop);
+    const store::PackedCounts bytes =
+        store::packed(shuffled(random_rows(100, kWords, random), random), stop);
     int refused = 0;
     for (int round = 0; round < 20000; ++round) {
         const std::string_view sound = bytes[random() % bytes.size()];
@@ -148,7 +151,7 @@ TEST(damaged_counts_are_refused_or_make_sound_rows) {
         row.shrink_to_fit();
         const std::string_view view{row.data(), row.size()};
         try {
-            const UnpackedCounts found = unpacked({&view, 1}, kWords, stop);
+            const store::UnpackedCounts found = store::unpacked({&view, 1}, kWords, stop);
             CHECK(found.keys.size() <= row.size());
             CHECK(std::ranges::adjacent_find(found.keys, std::greater_equal<>()) ==
                   found.keys.end());
@@ -164,7 +167,7 @@ TEST(damaged_counts_are_refused_or_make_sound_rows) {
 
 TEST(words_are_found_in_arrays) {
     const Arrays arrays = some_words(5000);
-    const PackedWords words = arrays.packed();
+    const store::PackedWords words = arrays.packed();
     for (std::size_t i = 0; i < words.size(); ++i) {
         CHECK(words.find(words[i]) == static_cast<std::int32_t>(i));
         CHECK(words.find(std::string(words[i]) + "x") == -1);
@@ -172,20 +175,20 @@ TEST(words_are_found_in_arrays) {
     CHECK(words.find("") == -1);
     CHECK(arrays.slots.size() == 16384);
     Arrays none;
-    Stop stop;
-    none.slots = PackedWords::slots_of(none.words(), stop);
+    base::Stop stop;
+    none.slots = store::PackedWords::slots_of(none.words(), stop);
     CHECK(none.slots == (std::vector<std::int32_t>{-1}));
     CHECK(none.packed().find("") == -1);
 }
 
-TEST(the_table_of_words_is_a_format_that_stays) {
-    // Files have it. If this fails the format changed, and its version must.
+TEST(word_table_format_is_stable) {
+    // Files use it. If this test fails, the format has changed, and so must its version.
     Arrays arrays;
     for (const char* word : {"", "a", "the", "obama", "illinois", "president", "na\xC3\xAFve",
                              "a word of more than sixteen bytes"})
         arrays.add(word);
-    Stop stop;
-    CHECK(PackedWords::slots_of(arrays.words(), stop) ==
+    base::Stop stop;
+    CHECK(store::PackedWords::slots_of(arrays.words(), stop) ==
           (std::vector<std::int32_t>{1, -1, -1, 7, -1, -1, -1, 2, -1, 0, 5, 6, 3, 4, -1, -1}));
 }
 
@@ -209,7 +212,7 @@ TEST(arrays_of_words_may_hold_anything) {
         if (round % 3 == 0) std::ranges::fill(arrays.slots, any_number<std::int32_t>(random, 40));
         for (std::uint64_t left = random() % 4; left > 0; --left)
             arrays.bytes[random() % arrays.bytes.size()] = static_cast<char>(random());
-        const PackedWords words = arrays.packed();
+        const store::PackedWords words = arrays.packed();
         for (const std::string& word : asked) {
             const std::int32_t found = words.find(word);
             CHECK(found < 40);
@@ -224,13 +227,13 @@ TEST(arrays_of_words_may_hold_anything) {
         };
         for (std::size_t i = 0; i < words.size(); ++i)
             is_damaged([&] { CHECK(words[i].size() <= arrays.bytes.size()); });
-        Stop stop;
+        base::Stop stop;
         is_damaged([&] {
-            arrays.slots = PackedWords::slots_of(arrays.words(), stop);
+            arrays.slots = store::PackedWords::slots_of(arrays.words(), stop);
             for (std::size_t i = 0; i < arrays.words().size(); ++i)
                 CHECK(arrays.packed().find(arrays.packed()[i]) == static_cast<std::int32_t>(i));
         });
-        WordTable table;
+        text::WordTable table;
         table.add("before");
         const int damaged_before = damaged;
         is_damaged([&] { table.extend(arrays.words(), stop); });
@@ -241,7 +244,7 @@ TEST(arrays_of_words_may_hold_anything) {
     CHECK(damaged > 3000);
 }
 
-TEST(arrays_of_words_with_wrong_ends_are_refused) {
+TEST(word_arrays_with_wrong_ends_throw) {
     const Arrays sound = some_words(40);
     const auto refused = [&](auto&& change) {
         Arrays arrays = sound;
@@ -257,10 +260,10 @@ TEST(arrays_of_words_with_wrong_ends_are_refused) {
     refused([](Arrays& arrays) { arrays.slots.resize(64); });
 }
 
-TEST(a_table_takes_packed_words_whole_or_not_at_all) {
+TEST(word_table_adds_packed_words_atomically) {
     const Arrays arrays = some_words(9000); // more than are added at once
-    Stop stop;
-    WordTable table;
+    base::Stop stop;
+    text::WordTable table;
     table.add("first");
     table.extend(arrays.words(), stop);
     CHECK(table.size() == 9001);
@@ -272,23 +275,24 @@ TEST(a_table_takes_packed_words_whole_or_not_at_all) {
     for (std::size_t i = 0; i < 5000; ++i) more.add("x" + std::to_string(i));
     more.add("w4\xC3\xA9"); // known
     CHECK_THROWS(std::invalid_argument, table.extend(more.words(), stop));
-    Stop stopped;
+    base::Stop stopped;
     stopped.request();
-    CHECK_THROWS(Stopped, table.extend(more.words(), stopped));
+    CHECK_THROWS(base::Stopped, table.extend(more.words(), stopped));
     CHECK(table.size() == 9001);
     CHECK(table.find("x0") == -1);
     CHECK(table.find("w4\xC3\xA9") == 3);
     CHECK(table.add("x0") == 9001);
 }
 
-TEST(postings_are_the_rows_turned) {
+TEST(postings_are_the_transposed_rows) {
     std::mt19937_64 random(4);
-    Stop stop;
+    base::Stop stop;
     for (const std::uint32_t n_words : {1U, 7U, 3000U}) {
         auto rows = random_rows(n_words == 3000 ? 20 : 700, n_words, random);
         rows.emplace_back(); // ends without entries
         const Matrix matrix(rows);
-        const Postings found = invert(matrix.rows(n_words), matrix.counts, matrix.lengths, stop);
+        const store::Postings found =
+            store::invert(matrix.rows(n_words), matrix.counts, matrix.lengths, stop);
         std::size_t at = 0;
         std::size_t block = 0;
         std::size_t term = 0;
@@ -297,7 +301,7 @@ TEST(postings_are_the_rows_turned) {
             for (std::size_t row = 0; row < rows.size(); ++row) {
                 const auto entry = rows[row].find(word);
                 if (entry == rows[row].end()) continue;
-                if (df % kPostingBlock == 0) ++block;
+                if (df % store::kPostingBlock == 0) ++block;
                 CHECK(found.rows[at] == static_cast<std::int32_t>(row));
                 CHECK(found.counts[at] == entry->second);
                 CHECK(found.block_counts[block - 1] >= entry->second);
@@ -317,7 +321,7 @@ TEST(postings_are_the_rows_turned) {
 
 TEST(rows_that_may_hold_anything_are_checked_before_they_are_used) {
     std::mt19937_64 random(5);
-    Stop stop;
+    base::Stop stop;
     const Matrix sound(random_rows(30, 50, random));
     int refused = 0;
     for (int round = 0; round < 5000; ++round) {
@@ -332,7 +336,8 @@ TEST(rows_that_may_hold_anything_are_checked_before_they_are_used) {
         }
         try {
             matrix.rows(50).check(stop);
-            const Postings found = invert(matrix.rows(50), matrix.counts, matrix.lengths, stop);
+            const store::Postings found =
+                store::invert(matrix.rows(50), matrix.counts, matrix.lengths, stop);
             CHECK(found.rows.size() == matrix.columns.size());
         } catch (const std::invalid_argument&) {
             ++refused;
@@ -341,12 +346,12 @@ TEST(rows_that_may_hold_anything_are_checked_before_they_are_used) {
     CHECK(refused > 1000 && refused < 5000);
 }
 
-TEST(turning_rows_can_be_stopped) {
+TEST(transposing_rows_can_be_stopped) {
     std::mt19937_64 random(6);
     const Matrix matrix(random_rows(30, 50, random));
-    Stop stop;
+    base::Stop stop;
     stop.request();
-    CHECK_THROWS(Stopped, matrix.rows(50).check(stop));
-    CHECK_THROWS(Stopped,
-                 static_cast<void>(invert(matrix.rows(50), matrix.counts, matrix.lengths, stop)));
+    CHECK_THROWS(base::Stopped, matrix.rows(50).check(stop));
+    CHECK_THROWS(base::Stopped, static_cast<void>(store::invert(matrix.rows(50), matrix.counts,
+                                                                matrix.lengths, stop)));
 }

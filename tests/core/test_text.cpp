@@ -1,9 +1,9 @@
 #include "check.h"
-#include "textkin/characters.h"
-#include "textkin/counting.h"
-#include "textkin/tokenise.h"
-#include "textkin/tokens.h"
-#include "textkin/words.h"
+#include "text/characters.h"
+#include "text/counting.h"
+#include "text/tokenize.h"
+#include "text/tokens.h"
+#include "text/word_table.h"
 
 #include <map>
 #include <random>
@@ -14,7 +14,7 @@ using namespace textkin;
 namespace {
 
 std::vector<std::string> words_of(std::string_view text, bool lowercase = true) {
-    Tokeniser split(lowercase);
+    text::Tokenizer split(lowercase);
     const auto found = split(text);
     return {found.begin(), found.end()};
 }
@@ -40,7 +40,7 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
 
 } // namespace
 
-TEST(tokeniser_splits_bytes_that_are_no_text) {
+TEST(tokenizer_splits_bytes_that_are_not_text) {
     CHECK(words_of("a\xFF"
                    "b \xC3 c\xE4\xB8 d\xF4\x90\x80\x80 e\xED\xA0\x80"
                    "f \xC0\xAF g\xF0\x80\x80\x80") ==
@@ -53,8 +53,8 @@ TEST(tokeniser_splits_bytes_that_are_no_text) {
     }
 }
 
-TEST(tokeniser_gives_back_the_memory_of_one_text_for_the_next) {
-    Tokeniser split(true);
+TEST(tokenizer_reuses_the_memory_of_a_text) {
+    text::Tokenizer split(true);
     CHECK(split("One TWO").size() == 2);
     CHECK(split("\xC3\x89t\xC3\xA9").front() == "\xC3\xA9t\xC3\xA9");
     CHECK(split("x'y'").front() == "x'y");
@@ -64,15 +64,15 @@ TEST(tokeniser_gives_back_the_memory_of_one_text_for_the_next) {
 TEST(normal_form_of_every_character_alone_is_stable) {
     for (char32_t code = 0; code < 0x110000; ++code) {
         std::vector<char32_t> once{code};
-        normalise(once);
+        text::normalize(once);
         std::vector<char32_t> twice = once;
-        normalise(twice);
+        text::normalize(twice);
         CHECK(once == twice);
     }
 }
 
-TEST(word_table_numbers_words_as_they_come) {
-    WordTable table;
+TEST(word_table_numbers_words_in_order) {
+    text::WordTable table;
     std::map<std::string, std::int32_t> slow;
     std::mt19937_64 random(5);
     for (int round = 0; round < 20000; ++round) {
@@ -86,44 +86,46 @@ TEST(word_table_numbers_words_as_they_come) {
     CHECK(table.size() == slow.size());
     std::vector<std::int32_t> order;
     for (const auto& [word, number] : slow) order.push_back(number);
-    Stop stop;
+    base::Stop stop;
     for (const unsigned threads : {1U, 3U}) CHECK(table.sorted(threads, stop) == order);
     CHECK(table.find(std::string("a\0", 2)) == -1);
     CHECK(table.add(std::string("a\0", 2)) != table.add("a"));
 }
 
-TEST(tokens_are_the_same_on_any_number_of_threads) {
+TEST(tokens_do_not_depend_on_the_number_of_threads) {
     const auto texts = random_texts(3000);
     const auto views = views_of(texts);
-    Stop stop;
-    WordTable one;
-    const Tokens expected = tokenise(views, true, 1, stop, one);
+    base::Stop stop;
+    text::WordTable one;
+    const text::Tokens expected = text::tokenize(views, true, 1, stop, one);
     for (const unsigned threads : {2U, 4U}) {
-        WordTable many;
-        const Tokens found = tokenise(views, true, threads, stop, many);
+        text::WordTable many;
+        const text::Tokens found = text::tokenize(views, true, threads, stop, many);
         CHECK(found.ids == expected.ids);
         CHECK(found.offsets == expected.offsets);
         CHECK(many.size() == one.size());
-        WordTable pairs_one;
-        WordTable pairs_many;
-        CHECK(joined_runs(expected, one, 1, 2, 1, stop, pairs_one).ids ==
-              joined_runs(found, many, 1, 2, threads, stop, pairs_many).ids);
+        text::WordTable pairs_one;
+        text::WordTable pairs_many;
+        CHECK(text::joined_runs(expected, one, 1, 2, 1, stop, pairs_one).ids ==
+              text::joined_runs(found, many, 1, 2, threads, stop, pairs_many).ids);
     }
 }
 
-TEST(counting_is_the_same_on_any_number_of_threads_and_loses_nothing) {
+TEST(counting_does_not_depend_on_the_number_of_threads) {
     const auto texts = random_texts(1500);
-    Stop stop;
-    WordTable table;
-    const Tokens tokens = tokenise(views_of(texts), true, 1, stop, table);
+    base::Stop stop;
+    text::WordTable table;
+    const text::Tokens tokens = text::tokenize(views_of(texts), true, 1, stop, table);
     std::vector<std::int32_t> column_of(table.size());
     for (std::size_t word = 0; word < column_of.size(); ++word)
-        column_of[word] = word % 9 == 0   ? kUnknown
-                          : word % 7 == 0 ? kLeftOut
+        column_of[word] = word % 9 == 0   ? text::kUnknown
+                          : word % 7 == 0 ? text::kLeftOut
                                           : static_cast<std::int32_t>(word / 2);
-    const Bags expected = to_bags(count_words(tokens, 1, stop), column_of, 50, 1, stop);
-    const Bags found = to_bags(count_words(tokens, 3, stop), column_of, 50, 3, stop);
-    const auto same = [](const Counts& a, const Counts& b) {
+    const text::Bags expected =
+        text::to_bags(text::count_words(tokens, 1, stop), column_of, 50, 1, stop);
+    const text::Bags found =
+        text::to_bags(text::count_words(tokens, 3, stop), column_of, 50, 3, stop);
+    const auto same = [](const text::Counts& a, const text::Counts& b) {
         return a.offsets == b.offsets && a.keys == b.keys && a.counts == b.counts;
     };
     CHECK(same(expected.known, found.known));
@@ -132,28 +134,28 @@ TEST(counting_is_the_same_on_any_number_of_threads_and_loses_nothing) {
     CHECK(same(expected.cut, found.cut));
     double sum = 0;
     for (const float weight : found.weights) sum += static_cast<double>(weight);
-    for (const Counts* part : {&found.unknown, &found.cut})
+    for (const text::Counts* part : {&found.unknown, &found.cut})
         for (const auto count : part->counts) sum += count;
     double expected_sum = 0;
     for (const std::int32_t id : tokens.ids)
-        expected_sum += column_of[static_cast<std::size_t>(id)] != kLeftOut ? 1 : 0;
+        expected_sum += column_of[static_cast<std::size_t>(id)] != text::kLeftOut ? 1 : 0;
     CHECK(sum == expected_sum);
 }
 
 TEST(phrases_are_joined_from_the_left_the_longest_first) {
     using Sequence = std::vector<std::string_view>;
-    Phrases phrases;
+    text::Phrases phrases;
     phrases.add(Sequence{"new", "york"}, "New_York");
     phrases.add(Sequence{"new", "york", "times"}, "New_York_Times");
     phrases.add(Sequence{"new", "york"}, "new-york"); // known already
-    phrases.add(Sequence{"times"}, "Times");          // no sequence
+    phrases.add(Sequence{"times"}, "Times");          // not a sequence
     CHECK(phrases.size() == 2);
     CHECK(phrases.has_name("New_York"));
     CHECK(!phrases.has_name("new"));
-    WordTable words;
-    Stop stop;
+    text::WordTable words;
+    base::Stop stop;
     const std::vector<std::string_view> texts{"new york new york times new", "york", "new york"};
-    const Tokens joined = phrases.join(tokenise(texts, true, 1, stop, words), words);
+    const text::Tokens joined = phrases.join(text::tokenize(texts, true, 1, stop, words), words);
     std::vector<std::string> found;
     for (const std::int32_t id : joined.ids)
         found.emplace_back(words[static_cast<std::size_t>(id)]);
@@ -162,16 +164,16 @@ TEST(phrases_are_joined_from_the_left_the_longest_first) {
     CHECK(joined.offsets == (std::vector<std::int64_t>{0, 3, 4, 5}));
 }
 
-TEST(counting_takes_a_time_that_is_linear_in_the_words) {
+TEST(counting_time_is_linear_in_the_words) {
     // Two runs of numbers that are a table's size apart must not fall into the same slots: with
     // linear probing that would take the square of their length.
     constexpr std::int32_t kRun = 1 << 19;
-    Tokens tokens;
+    text::Tokens tokens;
     for (std::int32_t id = 0; id < kRun; ++id) {
         tokens.ids.push_back(id);
         tokens.ids.push_back(id + 4 * kRun);
     }
     tokens.end_document();
-    Stop stop;
-    CHECK(count_words(tokens, 1, stop).keys.size() == 2 * kRun);
+    base::Stop stop;
+    CHECK(text::count_words(tokens, 1, stop).keys.size() == 2 * kRun);
 }

@@ -1,9 +1,9 @@
-// The loops of topic models, each beside a plain one, and the samplers.
+// Loops of topic models, compared with plain loops, and the samplers.
 #include "check.h"
+#include "kernels/kernels.h"
 #include "kernels/tokens_of_topics.h"
-#include "textkin/gibbs.h"
-#include "textkin/kernels.h"
-#include "textkin/topics.h"
+#include "topics/gibbs.h"
+#include "topics/topics.h"
 
 #include <cmath>
 #include <numeric>
@@ -24,7 +24,7 @@ template <class Number> std::vector<Number> numbers(Random& random, std::size_t 
 }
 
 template <class Number>
-void check_loops(const TopicKernels<Number>& run, std::size_t width, double tolerance) {
+void check_loops(const kernels::TopicKernels<Number>& run, std::size_t width, double tolerance) {
     Random random(width);
     const std::size_t rows = 50;
     const auto table = numbers<Number>(random, rows * width);
@@ -71,8 +71,8 @@ void check_loops(const TopicKernels<Number>& run, std::size_t width, double tole
 
 TEST(topics_rows_of_every_width) {
     for (const std::size_t vectors : {1u, 2u, 3u, 4u, 5u, 7u, 9u}) {
-        check_loops(kernels().topics, vectors * 16, 1e-5);
-        check_loops(kernels().fine_topics, vectors * 8, 1e-13);
+        check_loops(kernels::kernels().topics, vectors * 16, 1e-5);
+        check_loops(kernels::kernels().fine_topics, vectors * 8, 1e-13);
     }
 }
 
@@ -88,18 +88,18 @@ TEST(topics_logarithms) {
             size += std::abs(2 * std::log(value));
         }
         const std::vector<double> weights(count, 2.0);
-        CHECK_NEAR(kernels().fine_topics.log_sum(weights.data(), values.data(), count), expected,
-                   4e-16 * size);
+        CHECK_NEAR(kernels::kernels().fine_topics.log_sum(weights.data(), values.data(), count),
+                   expected, 4e-16 * size);
     }
-    // Near 1, where a logarithm is small; 1 itself; and what is left out.
+    // Close to 1, where a logarithm is small; 1 itself; and skipped values.
     for (const double x : {1.0, 1 + 1e-9, 1 - 1e-9, 1.4142135623730951, 0.70710678118654752, 2.0}) {
         const double one = 1;
-        CHECK_NEAR(kernels().fine_topics.log_sum(&one, &x, 1), std::log(x),
+        CHECK_NEAR(kernels::kernels().fine_topics.log_sum(&one, &x, 1), std::log(x),
                    3e-16 * std::abs(std::log(x)));
     }
     const float weights[] = {1, 5, 2};
     const float values[] = {0.5F, 0, 1};
-    CHECK_NEAR(kernels().topics.log_sum(weights, values, 3), std::log(0.5), 1e-16);
+    CHECK_NEAR(kernels::kernels().topics.log_sum(weights, values, 3), std::log(0.5), 1e-16);
 }
 
 TEST(topics_conditional_of_a_token) {
@@ -124,22 +124,22 @@ TEST(topics_conditional_of_a_token) {
         for (std::size_t k = 0; k < 2; ++k) inverses[k] = 1 / (static_cast<float>(totals[k]) + 3);
         std::vector<float> scratch(16);
         const std::int32_t zero = 0;
-        TopicTokens tokens{&zero,
-                           &zero,
-                           &topic,
-                           1,
-                           in_document.data(),
-                           of_word.data(),
-                           totals.data(),
-                           16,
-                           inverses.data(),
-                           nullptr,
-                           1,
-                           1,
-                           3,
-                           random,
-                           scratch.data()};
-        kernels().draw_topics(tokens);
+        kernels::TopicTokens tokens{&zero,
+                                    &zero,
+                                    &topic,
+                                    1,
+                                    in_document.data(),
+                                    of_word.data(),
+                                    totals.data(),
+                                    16,
+                                    inverses.data(),
+                                    nullptr,
+                                    1,
+                                    1,
+                                    3,
+                                    random,
+                                    scratch.data()};
+        kernels::kernels().draw_topics(tokens);
         random = tokens.random;
         CHECK_NEAR(scratch[0], 1.5, 1e-6);
         CHECK_NEAR(scratch[1], 2.0 / 7, 1e-7);
@@ -169,8 +169,8 @@ TEST(topics_sampler_keeps_its_counts_on_threads) {
     }
     std::vector<std::int32_t> found;
     for (const unsigned threads : {1u, 2u, 5u}) {
-        TopicSampler sampler(starts, words, counts, 40, 20, {0.1, 0.01}, 5, 8);
-        Stop stop;
+        topics::TopicSampler sampler(starts, words, counts, 40, 20, {0.1, 0.01}, 5, 8);
+        base::Stop stop;
         sampler.sweep(6, threads, stop);
         const auto of_words = sampler.word_counts();
         if (found.empty()) found = of_words;
@@ -186,21 +186,21 @@ TEST(topics_sampler_keeps_its_counts_on_threads) {
     }
 }
 
-// The bindings refuse such priors; the loops must not write beyond the topics with them either.
+// The bindings reject such priors; with them, the loops must not write beyond the topics either.
 TEST(tokens_without_weight_keep_their_topics) {
     const std::vector<std::int64_t> starts{0, 1, 2, 3, 4};
     const std::vector<std::int32_t> words{0, 1, 2, 3};
     const std::vector<std::int32_t> counts{1, 1, 1, 1};
-    TopicSampler sampler(starts, words, counts, 4, 2, {1e-25, 1e-25}, 0);
+    topics::TopicSampler sampler(starts, words, counts, 4, 2, {1e-25, 1e-25}, 0);
     const auto before = sampler.document_counts();
-    Stop stop;
+    base::Stop stop;
     sampler.sweep(3, 1, stop);
     CHECK(sampler.document_counts() == before);
     CHECK(sampler.totals().size() == 2);
     CHECK(sampler.totals()[0] + sampler.totals()[1] == 4);
 }
 
-TEST(topics_steps_are_the_same_on_threads) {
+TEST(topics_steps_do_not_depend_on_threads) {
     Random random(9);
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> words;
@@ -232,10 +232,10 @@ TEST(topics_steps_are_the_same_on_threads) {
         std::vector<float> after(topics.size());
         std::vector<float> shares(words.size());
         std::vector<double> scale(32, 0.01);
-        Stop stop;
+        base::Stop stop;
         double before = -1e300;
         for (int step = 0; step < 5; ++step) {
-            const double now = em_step<float>(
+            const double now = topics::em_step<float>(
                 {starts, words, values}, {word_starts, documents, places}, 32, 32, topics.data(),
                 after.data(), table.data(), scale.data(), shares.data(), {0, 0, 0}, threads, stop);
             if (step > 1) CHECK(now >= before - 1e-6 * std::abs(before));
@@ -244,9 +244,37 @@ TEST(topics_steps_are_the_same_on_threads) {
         }
         if (found.empty()) found = table;
         CHECK(table == found);
-        const Likelihood last = log_likelihood<float>({starts, words, values}, 32, topics.data(),
-                                                      table.data(), scale.data(), threads, stop);
+        const topics::Likelihood last = topics::log_likelihood<float>(
+            {starts, words, values}, 32, topics.data(), table.data(), scale.data(), threads, stop);
         CHECK(last.logarithm >= before);
         CHECK_NEAR(last.impossible, 0, 0);
     }
+}
+
+TEST(topic_sampler_polls_within_a_cell_and_samples_the_same_topics) {
+    // One long document: one cell, in several pieces.
+    Random random(17);
+    std::vector<std::int32_t> words, counts;
+    for (std::int32_t w = 0; w < 500; ++w) {
+        words.push_back(w);
+        counts.push_back(static_cast<std::int32_t>(1 + random() % 100));
+    }
+    const std::vector<std::int64_t> starts{0, 500};
+    const auto sample = [&](base::Stop& stop) {
+        topics::TopicSampler sampler(starts, words, counts, 500, 10, {0.1, 0.01}, 3);
+        CHECK(sampler.groups() == 1);
+        sampler.sweep(3, 1, stop);
+        return sampler.word_counts();
+    };
+    base::Stop none;
+    const auto expected = sample(none);
+    int asked = 0;
+    base::Stop counting([&](std::size_t) { return ++asked < 0; },
+                        base::Stop::Clock::duration::zero());
+    CHECK(sample(counting) == expected);
+    CHECK(asked > 3 * 5); // more than once per cell
+    asked = 0;
+    base::Stop stopping([&](std::size_t) { return ++asked > 3; },
+                        base::Stop::Clock::duration::zero());
+    CHECK_THROWS(base::Stopped, static_cast<void>(sample(stopping)));
 }

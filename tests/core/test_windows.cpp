@@ -1,7 +1,7 @@
-// Windows of a torus beside sums of one cell after the other.
+// Windows of a torus, compared with sums cell by cell.
+#include "base/stop.h"
 #include "check.h"
-#include "textkin/stop.h"
-#include "textkin/windows.h"
+#include "topics/windows.h"
 
 #include <cstddef>
 #include <random>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWordCount = 300; // more than a block
 
-template <class Number> void check_windows(const Windows& windows, double tolerance) {
+template <class Number> void check_windows(const topics::Windows& windows, double tolerance) {
     std::mt19937_64 random(windows.high * 31 + windows.wide);
     std::uniform_real_distribution<double> uniform(0.1, 1);
     const std::size_t size = windows.size();
@@ -27,8 +27,9 @@ template <class Number> void check_windows(const Windows& windows, double tolera
         }
     const std::vector<double> before(size, 0.5);
     std::vector<Number> means(cells.size());
-    Stop stop;
-    window_means(windows, kWordCount, width, cells.data(), before.data(), means.data(), 2, stop);
+    base::Stop stop;
+    topics::window_means(windows, kWordCount, width, cells.data(), before.data(), means.data(), 2,
+                         stop);
     std::vector<double> spread(kWordCount * size);
     for (std::size_t w = 0; w < kWordCount; ++w)
         for (std::size_t l = 0; l < size; ++l) {
@@ -50,8 +51,8 @@ template <class Number> void check_windows(const Windows& windows, double tolera
     std::vector<Number> renewed = cells;
     std::vector<double> scale = before;
     std::vector<double> tokens(size);
-    renew_cells(windows, kWordCount, width, renewed.data(), scale.data(), counts.data(),
-                {0.25, 0.0}, tokens.data(), 2, stop);
+    topics::renew_cells(windows, kWordCount, width, renewed.data(), scale.data(), counts.data(),
+                        {0.25, 0.0}, tokens.data(), 2, stop);
     double all = 0;
     double given = 0;
     for (std::size_t w = 0; w < kWordCount; ++w)
@@ -71,9 +72,10 @@ template <class Number> void check_windows(const Windows& windows, double tolera
 }
 
 TEST(windows_of_a_torus) {
-    for (const Windows& windows :
-         {Windows{1, 1, 1, 1}, Windows{3, 4, 1, 1}, Windows{3, 4, 3, 4}, Windows{5, 7, 2, 3},
-          Windows{6, 5, 5, 4}, Windows{1, 9, 1, 7}, Windows{8, 1, 3, 1}}) {
+    for (const topics::Windows& windows :
+         {topics::Windows{1, 1, 1, 1}, topics::Windows{3, 4, 1, 1}, topics::Windows{3, 4, 3, 4},
+          topics::Windows{5, 7, 2, 3}, topics::Windows{6, 5, 5, 4}, topics::Windows{1, 9, 1, 7},
+          topics::Windows{8, 1, 3, 1}}) {
         check_windows<float>(windows, 1e-6);
         check_windows<double>(windows, 1e-14);
     }

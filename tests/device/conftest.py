@@ -1,4 +1,4 @@
-"""Where the tests of torch code run: on the processor, and on a GPU where there is one."""
+"""Fixtures of torch tests: the CPU and, if available, a GPU."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def device(request):
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
-    """Tests run side by side: threads of torch's own would only wait for each other."""
+    """Limit torch to one thread, because parallel tests would wait for each other's threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -1,4 +1,4 @@
-"""Bounds on tensors beside the equations written out, and what prunes below what is true."""
+"""Distance bounds on tensors compared with their equations, and safety of the pruning bounds."""
 
 import numpy as np
 import pytest
@@ -6,19 +6,19 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search_oracle import COSTS, corpora, random_corpus
+from search_reference import COSTS, corpora, random_corpus
 from textkin import WordMover
-from textkin.device import _bounds
-from textkin.device._bounds import document_side, lowered, query_side, refined
-from textkin.device._corpus import DeviceCorpus
-from textkin.device._matrices import centroid_matrix, relaxed_matrix
-from textkin.device._rows import HostRows
+from textkin.transport.gpu import _bounds
+from textkin.transport.gpu._bounds import document_side, lowered, query_side, refined
+from textkin.transport.gpu._corpus import DeviceCorpus
+from textkin.transport.gpu._matrices import centroid_matrix, relaxed_matrix
+from textkin.transport.gpu._rows import HostRows
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
 def rows_of(bags):
-    """Return dense bags as rows for a device."""
+    """Return dense bags as the rows of a device corpus."""
     lengths = (bags > 0).sum(1)
     shares = bags / np.maximum(bags.sum(1, keepdims=True), 1e-300)
     _, words = np.nonzero(bags)
@@ -33,7 +33,7 @@ def corpus_on(device, table, bags, cost="euclidean", memory=1 << 20, resident=No
     return DeviceCorpus(table, cost, rows, device=device, memory=memory, resident=resident)
 
 
-def slow_costs(table, cost):
+def reference_costs(table, cost):
     """Return the costs between all words, in float64."""
     wide = table.astype(np.float64)
     squares = ((wide[:, None] - wide[None]) ** 2).sum(-1)
@@ -42,8 +42,8 @@ def slow_costs(table, cost):
     return squares / 2 if cost == "cosine" else squares
 
 
-def slow_relaxed(costs, query, document):
-    """Return both relaxed distances of two bags, word by word."""
+def reference_relaxed(costs, query, document):
+    """Return both relaxed distances of two bags, computed word by word."""
     if not query.any() or not document.any():
         return np.inf, np.inf
     inside = costs[np.ix_(document > 0, query > 0)]
@@ -53,14 +53,14 @@ def slow_relaxed(costs, query, document):
 
 @given(case=corpora(), cost=st.sampled_from(COSTS), resident=st.sampled_from([None, 1]))
 @settings(max_examples=40, suppress_health_check=SLOW, deadline=None)
-def test_relaxed_distances(device, case, cost, resident):
+def test_relaxed_distances_equal_reference(device, case, cost, resident):
     table, bags = case
     if not bags.any():
         bags[0, 0] = 1
     corpus = corpus_on(device, table, bags, cost, resident=resident)
-    costs = slow_costs(corpus.vectors, cost)
-    slow = np.array([[slow_relaxed(costs, q, d) for d in bags] for q in bags])
-    tolerance = 1e-6 * costs.max()  # of vectors that are the same but for rounding
+    costs = reference_costs(corpus.vectors, cost)
+    slow = np.array([[reference_relaxed(costs, q, d) for d in bags] for q in bags])
+    tolerance = 1e-6 * costs.max()  # for vectors that differ only by rounding
     sides = {"query": slow[..., 0], "document": slow[..., 1], "both": slow.max(-1)}
     for side, expected in sides.items():
         found = relaxed_matrix(corpus, rows_of(bags), side)
@@ -69,10 +69,10 @@ def test_relaxed_distances(device, case, cost, resident):
 
 @given(case=corpora(), cost=st.sampled_from(COSTS))
 @settings(max_examples=40, suppress_health_check=SLOW, deadline=None)
-def test_centroids(device, case, cost):
+def test_centroid_distances_equal_core(device, case, cost):
     table, bags = case
-    expected = WordMover(table, cost=cost, empty="inf").wcd(bags)
-    found = WordMover(table, cost=cost, empty="inf", device=device).wcd(bags)
+    expected = WordMover(table, cost=cost, empty="inf").pairwise(bags, metric="wcd")
+    found = WordMover(table, cost=cost, empty="inf", device=device).pairwise(bags, metric="wcd")
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
     rows = rows_of(bags)
     with pytest.raises(ValueError, match="device must be None, 'cpu'"):
@@ -81,7 +81,7 @@ def test_centroids(device, case, cost):
 
 @given(case=corpora(), cost=st.sampled_from(COSTS))
 @settings(max_examples=60, suppress_health_check=SLOW, deadline=None)
-def test_what_prunes_is_never_above_the_distance(device, case, cost):
+def test_pruning_bounds_never_exceed_the_distance(device, case, cost):
     table, bags = case
     bags = bags[bags.any(1)]
     if not len(bags):
@@ -109,8 +109,8 @@ def test_what_prunes_is_never_above_the_distance(device, case, cost):
             assert np.all(bound.cpu().numpy() * corpus.value <= true + slack)
 
 
-def test_the_refined_bound_is_close(device):
-    """It is above both relaxed ones, and near the distance."""
+def test_refined_bound_is_tight(device):
+    """The refined bound exceeds both relaxed distances and is close to the exact distance."""
     table, bags = random_corpus(np.random.default_rng(12), 60, 50)
     corpus = corpus_on(device, table, bags)
     distances = WordMover(table).pairwise(bags)
@@ -129,7 +129,7 @@ def test_the_refined_bound_is_close(device):
         assert np.mean((close / np.where(apart, distances[batch.numbers], 1))[apart]) > 0.93
 
 
-def test_in_parts_of_bounded_memory(device, monkeypatch):
+def test_bounded_memory_gives_the_same_bounds(device, monkeypatch):
     table, bags = random_corpus(np.random.default_rng(13), 40, 30)
     corpus = corpus_on(device, table, bags)
     queries = rows_of(bags[:6])
@@ -139,15 +139,15 @@ def test_in_parts_of_bounded_memory(device, monkeypatch):
     _, rows = next(corpus.parts())
     pairs = torch.zeros(40, dtype=torch.int64, device=device), torch.arange(40, device=device)
 
-    def answers():
+    def bounds():
         return document_side(rows, nearest), query_side(rows, asked), refined(rows, asked, *pairs)
 
-    whole = answers()
+    whole = bounds()
     monkeypatch.setattr(_bounds, "_PART", 1)
-    for a, b in zip(whole, answers(), strict=True):
+    for a, b in zip(whole, bounds(), strict=True):
         torch.testing.assert_close(a, b)
     monkeypatch.setattr(_bounds, "_by_kernel", lambda tensor: False)
-    for a, b in zip(whole, answers(), strict=True):
+    for a, b in zip(whole, bounds(), strict=True):
         torch.testing.assert_close(a, b, rtol=2e-5, atol=1e-2)
 
 

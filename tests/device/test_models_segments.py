@@ -1,4 +1,4 @@
-"""Sums over segments, blocks of rows, and the room that they are given."""
+"""Tests of sums over segments, blocks of rows, and their memory limits."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from textkin.device import _segments
-from textkin.device._place import at_once, memory_of, tensor_of, write_rows
+from textkin.device._memory import at_once, memory_of, tensor_of, write_rows
 from textkin.device._segments import cut_rows, segment_maxima, segment_sums
 
 CPU = torch.device("cpu")
@@ -26,7 +26,7 @@ def starts_of(lengths):
     piece=st.integers(1, 5),
     seed=st.integers(0, 2**16),
 )
-def test_sums_and_maxima_are_those_of_a_loop(lengths, piece, seed):
+def test_segment_sums_and_maxima_equal_a_loop(lengths, piece, seed):
     rng = np.random.default_rng(seed)
     table = rng.normal(size=(6, 3))
     starts = starts_of(lengths)
@@ -45,7 +45,7 @@ def test_sums_and_maxima_are_those_of_a_loop(lengths, piece, seed):
     assert_array_equal(segment_maxima(tensors[0], tensors[1], tensors[3]), largest)
 
 
-def test_a_segment_has_the_same_bits_in_any_company():
+def test_segment_results_do_not_depend_on_other_segments():
     rng = np.random.default_rng(0)
     table = torch.from_numpy(rng.normal(size=(50, 4)).astype(np.float32))
     columns = torch.from_numpy(rng.integers(50, size=2000))
@@ -61,7 +61,7 @@ def test_a_segment_has_the_same_bits_in_any_company():
     rows=st.integers(1, 5),
     entries=st.integers(1, 12),
 )
-def test_rows_are_cut_by_both_limits(lengths, rows, entries):
+def test_row_blocks_respect_both_limits(lengths, rows, entries):
     starts = starts_of(lengths)
     found = list(cut_rows(starts, rows, entries))
     assert [row for part in found for row in range(part.start, part.stop)] == list(
@@ -73,13 +73,13 @@ def test_rows_are_cut_by_both_limits(lengths, rows, entries):
         assert size == 1 or starts[part.stop] - starts[part.start] <= entries
 
 
-def test_memory():
+def test_memory_limits_give_block_sizes():
     assert memory_of(CPU, "2MB") == 2**21
     assert memory_of(CPU, 100) == 100
     assert memory_of(CPU) > 0
     assert at_once(100, 10, 20, "rows") == 8
     assert at_once(100, 10, 20, "rows", most=5) == 5
-    with pytest.raises(ValueError, match=r"memory must be at least 3.0 MB for rows; 2.0 MB are"):
+    with pytest.raises(ValueError, match=r"memory must be at least 3.0 MB for rows; got 2.0 MB"):
         at_once(2 * 2**20, 2**20, 2 * 2**20, "rows")
 
 
@@ -92,7 +92,7 @@ def test_read_only_arrays_are_copied_and_others_shared():
     assert values[0] == 5
 
 
-def test_rows_are_written_where_they_belong():
+def test_rows_are_written_to_their_positions():
     out = np.zeros((5, 2), dtype=np.float32)
     write_rows(out, [(slice(2, 5), torch.ones(3, 2)), (slice(0, 2), torch.full((2, 2), 3.0))])
     assert_array_equal(out[:, 0], [3, 3, 1, 1, 1])

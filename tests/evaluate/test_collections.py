@@ -1,4 +1,4 @@
-"""Folders of documents, queries and judgements; pairs of sentences and words."""
+"""Readers of retrieval collections in folders, and of scored pairs of sentences and words."""
 
 import json
 
@@ -14,7 +14,7 @@ def lines(*records):
 
 
 def beir(folder, **files):
-    """Write a collection as BEIR has them; a file of None is left out."""
+    """Write a collection in the format of BEIR; a file of None is omitted."""
     given = {
         "corpus.jsonl": lines(
             {"_id": "d1", "title": "Cats", "text": "They purr.", "metadata": {}},
@@ -34,7 +34,7 @@ def beir(folder, **files):
     return folder
 
 
-def test_a_folder_of_beir(tmp_path):
+def test_read_retrieval_of_a_beir_folder(tmp_path):
     data = read_retrieval(beir(tmp_path))
     assert data.ids == ["d1", "d2", "d3"]
     assert data.documents == ["Cats\nThey purr.", "Dogs bark.", "Birds"]
@@ -42,10 +42,10 @@ def test_a_folder_of_beir(tmp_path):
     assert data.qrels == {"q1": {"d1": 1}, "q2": {"d2": 2, "d1": 0}}
     assert data.splits == {"test": ("q2",), "train": ("q1",)}
     assert data.judged == ["q1", "q2"]
-    assert repr(data) == ("RetrievalData(3 documents, 3 queries, 3 judgements, parts test, train)")
+    assert repr(data) == ("RetrievalData(3 documents, 3 queries, 3 judgments, parts test, train)")
 
 
-def test_a_folder_with_one_file_of_judgements_and_parts_in_the_queries(tmp_path):
+def test_folder_with_one_judgment_file_and_parts_in_queries(tmp_path):
     folder = beir(
         tmp_path,
         **{
@@ -62,22 +62,22 @@ def test_a_folder_with_one_file_of_judgements_and_parts_in_the_queries(tmp_path)
     assert (data.qrels, data.splits) == ({"1": {"7": 1}}, {"dev": ("1",)})
 
 
-def test_a_part_has_its_queries_only(tmp_path):
+def test_part_has_only_its_queries(tmp_path):
     data = read_retrieval(beir(tmp_path))
     for part in (data.part("test"), data.part(["q2"])):
         assert (part.queries, part.qrels) == ({"q2": "query 2"}, {"q2": {"d2": 2, "d1": 0}})
         assert part.ids == data.ids
-    with pytest.raises(ValueError, match="there are 'test', 'train', and no 'dev'"):
+    with pytest.raises(ValueError, match=r"name of a part \('test', 'train'\); got 'dev'"):
         data.part("dev")
     with pytest.raises(ValueError, match="There is no query 'q9'"):
         data.part(["q1", "q9"])
 
 
 @pytest.mark.parametrize("line", ["q1\td9\t1", "q9\td1\t1"], ids=["document", "query"])
-def test_judgements_of_what_is_not_there(tmp_path, line):
+def test_judgments_with_unknown_ids_raise_or_are_excluded(tmp_path, line):
     folder = beir(tmp_path, **{"qrels/train.tsv": f"q1\td1\t1\n{line}\n"})
     kind = "document 'd9'" if "d9" in line else "query 'q9'"
-    message = f"train.tsv: 1 judgement of documents or queries that are not there, such as {kind}"
+    message = f"train.tsv: 1 judgment of unknown documents or queries, such as {kind}"
     with pytest.raises(ValueError, match=message):
         read_retrieval(folder)
     assert read_retrieval(folder, unknown="drop").qrels["q1"] == {"d1": 1}
@@ -108,8 +108,12 @@ def test_judgements_of_what_is_not_there(tmp_path, line):
         ({"qrels.tsv": "q1\td1\t2\n"}, ValueError, "there are qrels.tsv and a folder qrels"),
         ({"queries.jsonl": ""}, ValueError, "There are no queries in '.*queries.jsonl'"),
         ({"corpus.jsonl": ""}, ValueError, "There are no documents in '.*corpus.jsonl'"),
-        ({"queries.jsonl": "{nonsense\n"}, ValueError, r"queries.jsonl, line 1: is not .*\)\.$"),
-        ({"queries.jsonl": '{"_id": "q1"}\n'}, ValueError, r"no field 'text'; there is '_id'\.$"),
+        ({"queries.jsonl": "{nonsense\n"}, ValueError, r"queries.jsonl, line 1: .*\)\. Repair"),
+        (
+            {"queries.jsonl": '{"_id": "q1"}\n'},
+            ValueError,
+            r"no field 'text'; there is '_id'\. Repair",
+        ),
         (
             {"corpus.jsonl": lines({"_id": "a", "text": "x", "title": 5})},
             ValueError,
@@ -118,23 +122,23 @@ def test_judgements_of_what_is_not_there(tmp_path, line):
         (
             {"corpus.jsonl": lines({"_id": "a", "text": "x"}, {"_id": "a", "text": "y"})},
             ValueError,
-            r"corpus.jsonl, line 2: the id 'a' is taken by .*, line 1; ids must differ\.$",
+            r"corpus.jsonl, line 2: the ID 'a' is used by .*, line 1; IDs must be distinct\. ",
         ),
     ],
 )
-def test_faults_of_a_folder(tmp_path, files, kind, message):
+def test_invalid_folders_raise(tmp_path, files, kind, message):
     with pytest.raises(kind, match=message):
         read_retrieval(beir(tmp_path, **files))
 
 
-def test_a_folder_that_is_not_there_or_holds_too_much(tmp_path):
+def test_missing_or_too_large_folders_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         read_retrieval(tmp_path / "nothing")
-    with pytest.raises(ValueError, match=r"corpus.jsonl, line 2: .* more than max_bytes=20"):
+    with pytest.raises(ValueError, match=r"corpus.jsonl, line 2: .* exceed max_bytes=20"):
         read_retrieval(beir(tmp_path), max_bytes=20)
 
 
-def test_progress_is_of_the_documents(tmp_path):
+def test_progress_counts_documents(tmp_path):
     told = []
     folder = beir(tmp_path)
     read_retrieval(folder, progress=lambda done, total: told.append((done, total)))
@@ -142,7 +146,7 @@ def test_progress_is_of_the_documents(tmp_path):
     assert told[-1] == (size, size)
 
 
-def test_pairs_of_a_table(tmp_path):
+def test_read_pairs_of_a_table(tmp_path):
     path = tmp_path / "sts.tsv"
     path.write_text(
         'dataset\tgold\tsentence1\tsentence2\nx\t5\t"A cat.\tA "cat"\ny\t0.5\ta\tb\nx\t0\t\tc\n'
@@ -154,11 +158,11 @@ def test_pairs_of_a_table(tmp_path):
         "x": [5, 0],
         "y": [0.5],
     }
-    assert sts_scores(data.sets, data.gold, data.gold).as_dict()["Mean"] == pytest.approx(2 / 3)
+    assert sts_scores(data.sets, data.gold, data.gold).to_dict()["Mean"] == pytest.approx(2 / 3)
     assert repr(data) == "PairData(3 pairs, 2 sets)"
 
 
-def test_pairs_of_words_and_without_sets():
+def test_pairs_of_words_without_sets():
     rows = iter([{"word1": "cat", "word2": "dog", "gold": 7}])
     data = read_pairs(rows, first="word1", second="word2")
     assert (data.first, data.second, data.sets) == (["cat"], ["dog"], ["pairs"])
@@ -167,14 +171,14 @@ def test_pairs_of_words_and_without_sets():
     ]
 
 
-def test_pairs_of_an_unusual_file_go_through_read(tmp_path):
+def test_pairs_of_an_unusual_file_by_read(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("gold;a;b\n1;x;y\nhigh;x;y\n")
     unusual = tk.read(path, text="a", delimiter=";", id=False)
     with pytest.raises(ValueError, match=r"pairs\.csv, line 3: 'gold' must be a finite number"):
         read_pairs(unusual, second="b")
     path.write_text("gold;a;b\n1;x;y\n2;z\n")
-    with pytest.raises(ValueError, match=r"line 3: .* textkin.read\(\.\.\., errors='skip'\)"):
+    with pytest.raises(ValueError, match=r"line 3: .* .textkin.read\(\.\.\., errors='skip'\)"):
         read_pairs(unusual, second="b")
     skipping = tk.read(path, text="a", delimiter=";", id=False, errors="skip")
     data = read_pairs(skipping, second="b")
@@ -187,13 +191,13 @@ def test_pairs_of_an_unusual_file_go_through_read(tmp_path):
         ("gold\tsentence1\tsentence2\nhigh\ta\tb\n", "line 2: 'gold' must be a finite number"),
         ("gold\tsentence1\tsentence2\nnan\ta\tb\n", "line 2: 'gold' must be a finite number"),
         ("score\tsentence1\tsentence2\n1\ta\tb\n", "no field 'gold'; .* 'score', 'sentence2'"),
-        ("gold\tsentence1\tother\n1\ta\tb\n", "line 2: there is no field 'sentence2'; beside"),
-        ("gold\tword1\tword2\n1\ta\tb\n", "no field 'sentence1'.* as in first='word1', second="),
-        ("gold\tsentence1\tsentence2\n1\ta\n", "line 2: has 2 fields and the header 3"),
+        ("gold\tsentence1\tother\n1\ta\tb\n", "line 2: there is no field 'sentence2'; apart from"),
+        ("gold\tword1\tword2\n1\ta\tb\n", "no field 'sentence1'.* as in .first='word1'., .second="),
+        ("gold\tsentence1\tsentence2\n1\ta\n", "line 2: has 2 fields, but the header has 3"),
         ("gold\tsentence1\tsentence2\n", "There are no pairs in"),
     ],
 )
-def test_faults_of_pairs(tmp_path, content, message):
+def test_invalid_pairs_files_raise(tmp_path, content, message):
     path = tmp_path / "pairs.tsv"
     path.write_text(content)
     with pytest.raises(ValueError, match=message) as caught:
@@ -201,7 +205,7 @@ def test_faults_of_pairs(tmp_path, content, message):
     assert "pairs.tsv" in str(caught.value)
 
 
-def test_pairs_that_do_not_fit_together_are_refused(tmp_path):
+def test_inconsistent_pairs_raise(tmp_path):
     with pytest.raises(TypeError, match="must be lists of texts; got one text"):
         PairData("a", "b", np.zeros(1))
     with pytest.raises(ValueError, match=r"got 2, 1, shape \(2,\) and 2"):
@@ -212,13 +216,13 @@ def test_pairs_that_do_not_fit_together_are_refused(tmp_path):
         read_pairs([{"a": "x", "gold": 1}], first="a", second="a")
     path = tmp_path / "pairs.csv"
     path.write_text("gold,sentence1,sentence2\n1,aaaa,bbbb\n")
-    with pytest.raises(ValueError, match="more than max_bytes=8"):
+    with pytest.raises(ValueError, match="exceed max_bytes=8"):
         read_pairs(path, max_bytes=8)
 
 
 def test_real_collections_and_pairs(shared_data):
     data = read_retrieval(shared_data / "retrieval" / "cacm")
-    assert repr(data) == "RetrievalData(3204 documents, 64 queries, 796 judgements)"
+    assert repr(data) == "RetrievalData(3204 documents, 64 queries, 796 judgments)"
     assert len(data.judged) == 52
     pairs = read_pairs(shared_data / "sts" / "sts2012-test.tsv.gz")
     assert [len(part) for part in pairs.by_set().values()] == [750, 750, 459, 750, 399]

@@ -1,4 +1,4 @@
-"""Measures of rankings: METHODS 19.4 by hand, a slow oracle, and trec_eval where it is there."""
+"""Retrieval measures compared with METHODS 19.4, a reference implementation, and trec_eval."""
 
 import math
 
@@ -20,7 +20,7 @@ from textkin.evaluate import (
 
 DOCUMENTS = ["1", "10", "2", "9", "b", "ä", "日"]
 GRADES = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_size=1)
-# Few distinct scores, so that there are ties; whole numbers are the same in single precision.
+# Few distinct scores give ties; integers are exact in single precision.
 SCORES = st.dictionaries(st.sampled_from([*DOCUMENTS, "zz"]), st.integers(0, 3).map(float))
 QRELS = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), GRADES, min_size=1)
 RUNS = st.dictionaries(st.sampled_from(["q1", "q2", "q3", "q4"]), SCORES)
@@ -28,7 +28,7 @@ BY_K = [precision_at_k, recall_at_k, ndcg_at_k]
 
 
 def mean_or_none(measure, qrels, run, *args, **options):
-    """The values of a measure; none where no query has a relevant document."""
+    """Return the mean of a measure, or None if no query has a relevant document."""
     if any(grade >= 1 for judged in qrels.values() for grade in judged.values()):
         return measure(qrels, run, *args, **options).values
     with pytest.raises(ValueError, match="must have a relevant document for some query"):
@@ -37,7 +37,7 @@ def mean_or_none(measure, qrels, run, *args, **options):
 
 
 @given(QRELS, RUNS)
-def test_values_are_those_of_trec_eval(qrels, run):
+def test_measures_equal_trec_eval(qrels, run):
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec-eval-terrier is not installed")
     names = ["map_cut.2,1000", "P.2,20", "recall.2", "ndcg_cut.2,10", "recip_rank"]
     wanted = pytrec_eval.RelevanceEvaluator(qrels, {*names, "iprec_at_recall"}).evaluate(run)
@@ -54,13 +54,13 @@ def test_values_are_those_of_trec_eval(qrels, run):
         "iprec_at_recall_1.00": mean_or_none(interpolated_precision, qrels, run, levels=[1]),
     }.items():
         for query, value in values.items():
-            # it has no values, or NaN, for queries that the run does not answer
+            # trec_eval returns no values, or NaN, for queries without an answer
             theirs = wanted[query][key] if run.get(query) else 0.0
             assert value == pytest.approx(theirs, abs=1e-9), (key, query)
 
 
 @given(QRELS, RUNS, st.integers(1, 8), st.sampled_from([0, 1, 2]))
-def test_values_are_those_of_the_definitions(qrels, run, k, level):
+def test_measures_equal_their_definitions(qrels, run, k, level):
     if not any(grade >= level for judged in qrels.values() for grade in judged.values()):
         return
     found = average_precision(qrels, run, k=k, level=level, ties="ascending")
@@ -81,19 +81,19 @@ def test_values_are_those_of_the_definitions(qrels, run, k, level):
     assert set(found.unjudged) == run.keys() - qrels.keys()
 
 
-def test_the_ranking_of_methods():
+def test_worked_example():
     """METHODS 19.4: two relevant documents, at ranks 1 and 3."""
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
     assert average_precision(qrels, run).mean == pytest.approx(0.8333333, abs=5e-8)
     assert precision_at_k(qrels, run, 20).mean == pytest.approx(0.1)
 
 
-def test_relevant_documents_that_were_not_found_count():
+def test_missing_relevant_documents_lower_the_measures():
     assert average_precision({"q": {"a": 1, "b": 1}}, {"q": ["a"]}).mean == 0.5
     assert average_precision({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, k=1).mean == 0
 
 
-def test_a_query_without_an_answer_counts_and_one_without_relevant_documents_does_not():
+def test_unanswered_queries_count_and_queries_without_relevant_documents_do_not():
     qrels = {"one": {"a": 1}, "two": {"a": 1}, "none": {"a": 0}}
     found = precision_at_k(qrels, {"one": ["a"], "none": ["a"], "other": ["a"]}, 1)
     assert found.values == {"one": 1, "two": 0}
@@ -103,33 +103,33 @@ def test_a_query_without_an_answer_counts_and_one_without_relevant_documents_doe
     assert found.to_records() == [{"query": "one", "P@1": 1}, {"query": "two", "P@1": 0}]
 
 
-def test_equal_scores_rank_by_id_either_way():
+def test_ties_are_ranked_by_id():
     qrels, run = {"q": {"9": 1}}, {"q": {"10": 1.0, "9": 1.0}}
-    assert reciprocal_rank(qrels, run).mean == 1  # as strings, "9" is the larger
+    assert reciprocal_rank(qrels, run).mean == 1  # "9" is the larger string
     assert reciprocal_rank(qrels, run, ties="ascending").mean == 0.5
     assert reciprocal_rank(qrels, {"q": ["10", "9"]}).mean == 0.5
 
 
-def test_the_gain_of_ndcg_is_the_grade():
+def test_ndcg_gain_is_the_grade():
     best, second = 3.0, 1 / math.log2(3)
     found = ndcg_at_k({"q": {"a": 1, "b": 3, "c": -1}}, {"q": ["c", "b", "x", "a"]}, 2)
     assert found.mean == pytest.approx(3 * second / (best + second))
 
 
-def test_nine_levels_of_recall():
-    """Ten relevant documents, of which the first three are found at ranks 1, 2 and 6."""
+def test_interpolated_precision_at_nine_recall_levels():
+    """Ten relevant documents; the first three are found at ranks 1, 2, and 6."""
     qrels = {"q": {str(number): 1 for number in range(10)}}
     run = {"q": ["0", "1", "x", "y", "z", "2"]}
     wanted = (1 + 1 + 0.5) / 9
     assert interpolated_precision(qrels, run).mean == pytest.approx(wanted)
     assert interpolated_precision(qrels, run, levels=[0]).mean == 1
     thirty = {"q": {str(number): 1 for number in range(30)}}
-    # 0.1 * 30 is more than 3 in floating point
+    # 0.1 * 30 exceeds 3 in floating point
     assert interpolated_precision(thirty, {"q": ["0", "1", "2"]}, levels=[0.1]).mean == 1
 
 
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(0, 99))
-def test_a_run_from_scores_ranks_as_its_dict_does(queries, documents, seed):
+def test_run_from_scores_ranks_like_its_dict(queries, documents, seed):
     scores = np.random.default_rng(seed).integers(3, size=(queries, documents)).astype(float)
     names, ids = [f"q{n}" for n in range(queries)], [str(n) for n in range(5, 5 + documents)]
     for ties in ("descending", "ascending"):
@@ -168,15 +168,15 @@ def test_a_run_from_scores_ranks_as_its_dict_does(queries, documents, seed):
         ({"q": {}}, {"q": ["a"]}, ValueError, "none of 1 queries has"),
     ],
 )
-def test_what_are_no_judgements_or_rankings_is_refused(qrels, run, kind, message):
+def test_invalid_judgments_or_rankings_raise(qrels, run, kind, message):
     with pytest.raises(kind, match=message):
         average_precision(qrels, run)
 
 
-def test_parameters_out_of_their_range_are_refused():
+def test_parameters_out_of_range_raise():
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     for measure in BY_K:
-        with pytest.raises(ValueError, match="k must be a whole number at least 1; got 0"):
+        with pytest.raises(ValueError, match="k must be an integer at least 1; got 0"):
             measure(qrels, run, 0)
     with pytest.raises(ValueError, match="ties must be one of 'descending', 'ascending'"):
         precision_at_k(qrels, run, 1, ties="random")
@@ -186,7 +186,7 @@ def test_parameters_out_of_their_range_are_refused():
         interpolated_precision(qrels, run, levels=[10])
     with pytest.raises(ValueError, match=r"1 queries and a column .* got shape \(1, 1\)"):
         as_run(["q"], ["a", "b"], [[1]])
-    with pytest.raises(ValueError, match="document_ids must differ; 1 of them do not"):
+    with pytest.raises(ValueError, match="document_ids must be distinct; 1 of them are repeated"):
         as_run(["q"], ["a", "a"], [[1, 2]])
     with pytest.raises(ValueError, match="scores must be numbers; some of query 'q' are NaN"):
         as_run(["q"], ["a"], [[math.nan]])
@@ -200,6 +200,6 @@ def test_parameters_out_of_their_range_are_refused():
         as_run(["q"], ["a", 7], [[1, 2]])
 
 
-def test_one_level_of_recall_is_named_as_one():
+def test_single_recall_level_has_a_singular_name():
     found = interpolated_precision({"q": {"a": 1}}, {"q": ["a"]}, levels=[0.5])
     assert found.measure == "interpolated P at 1 level"

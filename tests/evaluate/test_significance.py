@@ -1,4 +1,4 @@
-"""Tests of significance by enumeration, by hand, and beside SciPy."""
+"""Significance tests compared with enumeration, worked examples, and SciPy."""
 
 import itertools
 
@@ -11,17 +11,17 @@ from scipy import stats
 from textkin.evaluate import (
     QueryScores,
     paired_bootstrap,
-    paired_randomisation,
+    paired_randomization,
     paired_t_test,
     precision_at_k,
 )
 
 VALUES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=2, max_size=8)
-TESTS = [paired_bootstrap, paired_randomisation, paired_t_test]
+TESTS = [paired_bootstrap, paired_randomization, paired_t_test]
 
 
 @given(VALUES)
-def test_randomisation_of_few_pairs_is_that_of_scipy(pairs):
+def test_randomization_of_few_pairs_equals_scipy(pairs):
     first, second = np.array(pairs).T / 8
     wanted = stats.permutation_test(
         (first, second),
@@ -30,23 +30,23 @@ def test_randomisation_of_few_pairs_is_that_of_scipy(pairs):
         n_resamples=np.inf,
         vectorized=True,
     )
-    found = paired_randomisation(first, second)
+    found = paired_randomization(first, second)
     assert found.exact
     assert found.p_value == pytest.approx(wanted.pvalue)
     assert found.difference == pytest.approx(np.mean(first) - np.mean(second))
 
 
-def test_randomisation_of_many_pairs_comes_near_the_exact_share():
+def test_randomization_of_many_pairs_approximates_the_exact_p_value():
     apart = np.random.default_rng(0).normal(0.2, 1, size=12)
-    exact = paired_randomisation(apart, np.zeros(12))
-    drawn = paired_randomisation(apart, np.zeros(12), resamples=4000)
+    exact = paired_randomization(apart, np.zeros(12))
+    drawn = paired_randomization(apart, np.zeros(12), resamples=4000)
     assert (exact.exact, exact.resamples) == (True, 4096)
     assert (drawn.exact, drawn.resamples) == (False, 4000)
     assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * (0.25 / 4000) ** 0.5)
 
 
 @given(VALUES)
-def test_the_t_test_is_that_of_scipy(pairs):
+def test_t_test_equals_scipy(pairs):
     first, second = np.array(pairs).T / 8
     if np.ptp(first - second) == 0:
         return
@@ -56,7 +56,7 @@ def test_the_t_test_is_that_of_scipy(pairs):
     assert found.interval == pytest.approx(tuple(wanted.confidence_interval(0.9)))
 
 
-def test_the_t_test_by_hand():
+def test_t_test_matches_worked_example():
     """Differences 1, 2, 3: the mean is 2, s is 1, t = 2 sqrt(3) with two degrees of freedom."""
     found = paired_t_test([1, 2, 3], [0, 0, 0])
     t = 2 * 3**0.5
@@ -66,7 +66,7 @@ def test_the_t_test_by_hand():
 
 @settings(max_examples=10)
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=5))
-def test_the_bootstrap_comes_near_all_samples_there_are(differences):
+def test_bootstrap_approximates_all_samples(differences):
     apart = np.array(differences) / 4
     every = np.array([np.mean(draw) for draw in itertools.product(apart, repeat=len(apart))])
     share = np.mean(np.abs(every - apart.mean()) >= abs(apart.mean()) - 1e-12)
@@ -75,7 +75,7 @@ def test_the_bootstrap_comes_near_all_samples_there_are(differences):
     assert every.min() - 1e-12 <= found.interval[0] <= found.interval[1] <= every.max() + 1e-12
 
 
-def test_the_interval_of_the_bootstrap_is_that_of_scipy():
+def test_bootstrap_interval_equals_scipy():
     apart = np.random.default_rng(1).normal(0.3, 1, size=40)
     wanted = stats.bootstrap(
         (apart,), np.mean, method="percentile", rng=np.random.default_rng(2)
@@ -86,7 +86,7 @@ def test_the_interval_of_the_bootstrap_is_that_of_scipy():
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_exchanged_systems_differ_by_the_sign(test):
+def test_swapped_systems_change_only_the_sign(test):
     first, second = [0.9, 0.4, 0.6, 0.8, 0.7], [0.5, 0.5, 0.1, 0.6, 0.2]
     there, back = test(first, second), test(second, first)
     assert there.difference == -back.difference > 0
@@ -95,40 +95,40 @@ def test_exchanged_systems_differ_by_the_sign(test):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_equal_systems_do_not_differ(test):
+def test_equal_systems_have_p_value_one(test):
     found = test([0.1, 0.2, 0.3], [0.1, 0.2, 0.3])
     assert (found.difference, found.p_value) == (0, 1)
 
 
-@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomisation])
-def test_a_difference_of_0_is_chance_in_whatever_order_it_rounds(test):
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomization])
+def test_zero_difference_in_any_order_has_p_value_one(test):
     differences = [0.1, 0.2, -0.3, 0.4, -0.4, 0.7, -0.7]
     orders = itertools.islice(itertools.permutations(differences), 0, 5040, 300)
     assert {test(order, [0] * 7).p_value for order in orders} == {1.0}
 
 
-def test_all_exchanges_of_many_pairs_are_looked_at_in_blocks(monkeypatch):
+def test_many_pairs_are_enumerated_in_blocks(monkeypatch):
     first = np.random.default_rng(0).normal(size=12)
-    whole = paired_randomisation(first, np.zeros(12))
+    whole = paired_randomization(first, np.zeros(12))
     monkeypatch.setattr("textkin.evaluate._significance._BLOCK", 500)
     asked = []
     monkeypatch.setattr(
         "textkin.evaluate._significance.np.arange",
         lambda *ends, arange=np.arange: asked.append(ends) or arange(*ends),
     )
-    assert paired_randomisation(first, np.zeros(12)) == whole
+    assert paired_randomization(first, np.zeros(12)) == whole
     assert max(ends[1] - ends[0] for ends in asked if len(ends) == 2) <= 500 // 12
 
 
-def test_a_constant_difference():
+def test_constant_difference():
     first, second = [0.3, 0.4, 0.5], [0.1, 0.2, 0.3]
-    assert paired_randomisation(first, second).p_value == 0.25  # all signs alike, of eight
+    assert paired_randomization(first, second).p_value == 0.25  # two of eight sign patterns
     assert paired_bootstrap(first, second).p_value == pytest.approx(1 / 10_001)
-    with pytest.raises(ValueError, match=r"always differ by the same; got 0\.2 for all 3"):
+    with pytest.raises(ValueError, match=r"not differ by a constant; got 0\.2 for all 3"):
         paired_t_test(first, second)
 
 
-def test_the_same_seed_gives_the_same_answer_and_blocks_do_not_matter(monkeypatch):
+def test_seed_determines_results_and_blocks_do_not(monkeypatch):
     first, second = np.random.default_rng(3).random((2, 50))
     whole = [test(first, second, random_state=7) for test in TESTS[:2]]
     assert whole == [test(first, second, random_state=7) for test in TESTS[:2]]
@@ -137,20 +137,20 @@ def test_the_same_seed_gives_the_same_answer_and_blocks_do_not_matter(monkeypatc
     assert paired_bootstrap(first, second, random_state=7, resamples=100).n == 50
 
 
-def test_right_and_wrong_of_two_classifiers():
+def test_boolean_outcomes_of_two_classifiers():
     true = np.array(list("aabbab"))
     ours, theirs = np.array(list("aabbab")), np.array(list("abbabb"))
-    found = paired_randomisation(ours == true, theirs == true)
+    found = paired_randomization(ours == true, theirs == true)
     assert found.difference == pytest.approx(3 / 6)
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_values_of_queries_are_compared_query_by_query(test):
+def test_query_scores_are_paired_by_query(test):
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     first = precision_at_k(qrels, {"q1": ["a"], "q2": ["b"]}, 1)
     second = precision_at_k(dict(reversed(qrels.items())), {"q1": ["a"], "q2": ["x"]}, 1)
     assert test(first, second) == test([1, 1, 0], [1, 0, 0])
-    with pytest.raises(ValueError, match="must be of the same queries; 2 of them are in one only"):
+    with pytest.raises(ValueError, match="must have the same queries; 2 of them are only in one"):
         test(first, QueryScores("P@1", {"q1": 1.0}))
 
 
@@ -164,23 +164,23 @@ def test_values_of_queries_are_compared_query_by_query(test):
         ([[1, 2]], [[1, 2]], r"got shapes \(1, 2\)"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(test, first, second, message):
+def test_invalid_values_raise(test, first, second, message):
     with pytest.raises(ValueError, match=message):
         test(first, second)
 
 
-@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomisation, paired_t_test])
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomization, paired_t_test])
 @pytest.mark.parametrize("given", [{"q1": 0.5, "q2": 0.25}, ["good", "bad"]])
-def test_what_are_no_numbers_is_told_with_what_is_expected(test, given):
+def test_non_numeric_values_raise(test, given):
     with pytest.raises(TypeError, match=r"second must be a QueryScores, or a list of one number"):
         test([0.5, 0.25], given)
 
 
-def test_parameters_out_of_their_range_are_refused():
+def test_parameters_out_of_range_raise():
     pair = ([1, 2], [2, 1])
-    with pytest.raises(ValueError, match="resamples must be a whole number at least 1; got 0"):
+    with pytest.raises(ValueError, match="resamples must be an integer at least 1; got 0"):
         paired_bootstrap(*pair, resamples=0)
     with pytest.raises(ValueError, match="confidence must be a number between 0 and 1; got 95"):
         paired_t_test(*pair, confidence=95)
-    with pytest.raises(ValueError, match="random_state must be None or a whole number"):
-        paired_randomisation(*pair, random_state="one", resamples=1)
+    with pytest.raises(ValueError, match="random_state must be None or an integer"):
+        paired_randomization(*pair, random_state="one", resamples=1)

@@ -1,4 +1,4 @@
-"""Judgements and runs in files: read, written, read back; faults with file and line."""
+"""Files of judgments and runs: reading, writing, and errors with file and line."""
 
 import gzip
 
@@ -24,14 +24,14 @@ RUNS = st.dictionaries(WORDS, st.dictionaries(WORDS, SCORES, min_size=1), min_si
     ],
     ids=["trec", "tabs", "beir", "three columns"],
 )
-def test_judgements_come_in_three_or_four_columns(tmp_path, content):
+def test_judgments_with_three_or_four_columns(tmp_path, content):
     path = tmp_path / "qrels.tsv"
     for file in (path, path.with_name("qrels.tsv.gz")):
         file.write_bytes(gzip.compress(content.encode()) if file != path else content.encode())
         assert read_qrels(file) == {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}}
 
 
-def test_ids_between_tabs_may_hold_spaces(tmp_path):
+def test_ids_between_tabs_can_have_spaces(tmp_path):
     path = tmp_path / "qrels.tsv"
     path.write_text("what is it\tdoc 7\t1\n")
     assert read_qrels(path) == {"what is it": {"doc 7": 1}}
@@ -44,14 +44,14 @@ def folder(tmp_path_factory):
 
 @settings(max_examples=10)
 @given(qrels=QRELS, run=RUNS)
-def test_what_was_written_is_read_back(folder, qrels, run):
+def test_written_files_are_read_back(folder, qrels, run):
     write_qrels(folder / "qrels", qrels)
     write_run(folder / "run.gz", run, tag="x")
     assert read_qrels(folder / "qrels") == qrels
     assert read_run(folder / "run.gz") == run
 
 
-def test_a_ranked_list_is_written_in_its_order(tmp_path):
+def test_ranked_lists_are_written_in_order(tmp_path):
     path = tmp_path / "run"
     write_run(path, {"q": ["b", "a", "c"]})
     assert path.read_text().splitlines()[0] == "q Q0 b 1 3.0 textkin"
@@ -63,22 +63,22 @@ def test_a_ranked_list_is_written_in_its_order(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q 0 d 1\nq d\n", "line 2: a judgement has 3 fields .* got 2"),
-        ("q 0 d 1\nq 0 e yes\n", "line 2: the grade must be a whole number; got 'yes'"),
-        ("q 0 d 0.5\n", r"line 1: the grade must be a whole number; got '0\.5'"),
+        ("q 0 d 1\nq d\n", "line 2: a judgment must have 3 fields .* got 2"),
+        ("q 0 d 1\nq 0 e yes\n", "line 2: the grade must be an integer; got 'yes'"),
+        ("q 0 d 0.5\n", r"line 1: the grade must be an integer; got '0\.5'"),
         ("q 0 d 1\n\nq 0 d 2\n", "line 3: document 'd' has grade 2 for query 'q', and 1 further"),
         ("q\t\t1\n", "line 1: field 2 is empty"),
-        ("a b c\n", "There are no judgements"),
-        ("", "There are no judgements"),
+        ("a b c\n", "There are no judgments"),
+        ("", "There are no judgments"),
         (b"q 0 \xff 1\n", "line 1: is not valid utf-8"),
-        ("q 0 d\0 1\n", r"line 1: holds a NUL, so it is no text\.$"),
-        ("q 0 " + "d" * (1 << 20) + " 1\n", "line 1: is longer than 1048576 characters, the most"),
-        ("q d 0.5\nq e 1\n", r"line 1: the grade must be a whole number; got '0\.5'"),
-        ("q 0 d 1_0\n", "line 1: the grade must be a whole number; got '1_0'"),
+        ("q 0 d\0 1\n", r"line 1: contains a NUL, so it is not text\. Repair"),
+        ("q 0 " + "d" * (1 << 20) + " 1\n", "is longer than the limit of 1048576. Repair"),
+        ("q d 0.5\nq e 1\n", r"line 1: the grade must be an integer; got '0\.5'"),
+        ("q 0 d 1_0\n", "line 1: the grade must be an integer; got '1_0'"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else "bytes",
 )
-def test_faults_of_judgements(tmp_path, content, message):
+def test_invalid_judgments_raise(tmp_path, content, message):
     path = tmp_path / "qrels.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=message) as caught:
@@ -89,7 +89,7 @@ def test_faults_of_judgements(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q Q0 d 1 0.5\n", "line 1: an answer has 6 fields .* got 5"),
+        ("q Q0 d 1 0.5\n", "line 1: an answer must have 6 fields .* got 5"),
         ("q Q0 d 1 high x\n", "line 1: the score must be a finite number; got 'high'"),
         ("q Q0 d 1 1_0 x\n", "line 1: the score must be a finite number; got '1_0'"),
         ("q Q0 d 1 inf x\n", "line 1: the score must be a finite number; got 'inf'"),
@@ -97,14 +97,14 @@ def test_faults_of_judgements(tmp_path, content, message):
         ("\n", "There are no answers"),
     ],
 )
-def test_faults_of_runs(tmp_path, content, message):
+def test_invalid_runs_raise(tmp_path, content, message):
     path = tmp_path / "run.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         read_run(path)
 
 
-def test_files_that_are_not_there_cut_short_or_endless(tmp_path):
+def test_missing_truncated_or_too_large_files_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing"):
         read_qrels(tmp_path / "nothing")
     with pytest.raises(ValueError, match="is a folder"):
@@ -114,11 +114,11 @@ def test_files_that_are_not_there_cut_short_or_endless(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         read_qrels(path)
     path.write_bytes(gzip.compress(b"q 0 d 1\n" * 1000))
-    with pytest.raises(ValueError, match="line 12: up to here there is more than max_bytes=100"):
+    with pytest.raises(ValueError, match="line 12: the documents up to here exceed max_bytes=100"):
         read_qrels(path, max_bytes=100)
 
 
-def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
+def test_failed_write_leaves_the_file_unchanged(tmp_path):
     path = tmp_path / "file"
     path.write_text("before")
     for write, wrong in (

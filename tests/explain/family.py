@@ -1,4 +1,4 @@
-"""One of each explanation and of each drawing, made by the methods themselves; loaded by path."""
+"""One example of each explanation and each drawing, created by the methods; loaded by path."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 
 import textkin as tk
 from textkin.explain import Drawing, Explanation, Flow
-from textkin.learn import DocumentClusters, NearestNeighborClassifier
+from textkin.learn import DocumentClustering, NearestNeighborClassifier
 
 TEXTS = [
     "Obama speaks to the media in Illinois",
@@ -27,7 +27,7 @@ BY_INDEX = (
 
 def filled_index(folder: Path) -> tk.Index:
     """Return an index with models of every kind."""
-    index = tk.Index.create(folder / "papers.kin")
+    index = tk.Index.create(folder / "papers.kin", language=None)
     index.add([{"id": f"d{at}", "text": text} for at, text in enumerate(TEXTS)])
     index.attach("lsi", make_pipeline(tk.TfIdf(), tk.LSI(2, random_state=0)))
     index.attach("plsa", tk.PLSA(2, random_state=0))
@@ -38,7 +38,7 @@ def filled_index(folder: Path) -> tk.Index:
 
 
 def other_explanations() -> dict[str, Explanation]:
-    """Return what explains a score without an index."""
+    """Return explanations of scores without an index."""
     knn = NearestNeighborClassifier(n_neighbors=5).fit(TEXTS, LABELS)
     [voted, empty] = knn.evidence([QUERY, ""])
     reason = voted.explain(0)
@@ -57,11 +57,11 @@ def other_explanations() -> dict[str, Explanation]:
 
 
 def other_drawings(index: tk.Index) -> dict[str, Drawing]:
-    """Return what is drawn but explains no score."""
+    """Return drawings that do not explain a score."""
     counter = tk.BagOfWords()
     bags = counter.fit_transform(TEXTS)
     grid = tk.CountingGrid((3, 4), window=(2, 2), tol=0.1, random_state=0).fit(bags)
-    clusters = DocumentClusters(n_clusters=2, random_state=0).fit(TEXTS)
+    clusters = DocumentClustering(n_clusters=2, random_state=0).fit(TEXTS)
     return {
         "topics": tk.PLSA(2, random_state=0).fit(bags).topics(counter.vocabulary_),
         "word map": grid.word_map(counter.vocabulary_),

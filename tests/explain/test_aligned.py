@@ -1,4 +1,4 @@
-"""The aligned text: both texts whole, each word with how far it travels and to whom."""
+"""Aligned texts: both whole texts, each word with its distance and its partners."""
 
 import math
 import pickle
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import textkin as tk
 from textkin import _core
 from textkin.explain import AlignedText, Flow, Place, stylesheet
-from textkin.explain._words import columns
-from textkin.index.ranking import TransportRanking
-from textkin.text._word_places import word_spans
+from textkin.explain._characters import text_width
+from textkin.index import TransportRanking
+from textkin.text._word_spans import word_spans
 
 FIRST = "Obama speaks to the media in Illinois,\nqwertzish media!"
 SECOND = "The President greets the press in Illinois"
@@ -36,7 +36,7 @@ def placed(text: str) -> list[Place]:
 
 
 def aligned_texts(first: str, second: str) -> AlignedText:
-    """Send the words of one text to those of another in turn; every third at no cost."""
+    """Move the words of one text to the words of another in turn; every third at no cost."""
     columns = [list(dict.fromkeys(p.words[0] for p in placed(text))) for text in (first, second)]
     moves = []
     if all(columns):
@@ -46,18 +46,18 @@ def aligned_texts(first: str, second: str) -> AlignedText:
     return AlignedText.of(flow, first, placed(first), second, placed(second))
 
 
-# ------------------------------------------------------------------ which words, and how far
+# ------------------------------------------------------------------ words and distances
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 @example("a\nb\tc\u2028d é\n\né")
 @example("x\x85é\x1cy")
-def test_places_are_known_in_any_text(text: str) -> None:
+def test_spans_match_words_in_any_text(text: str) -> None:
     found = [word for a, b in word_spans(text) for word in _core.tokenise(text[a:b], True)]
     assert found == _core.tokenise(text, True)
 
 
-def test_words_of_a_comparison_stand_where_they_are_read(found: tk.transport.Comparison) -> None:
+def test_words_of_a_comparison_are_aligned_with_the_texts(found: tk.transport.Comparison) -> None:
     aligned = found.aligned()
     assert "".join(piece.text for piece in aligned.source) == FIRST
     assert "".join(piece.text for piece in aligned.target) == SECOND
@@ -71,7 +71,7 @@ def test_words_of_a_comparison_stand_where_they_are_read(found: tk.transport.Com
     assert reasons == {"to": "stop", "the": "stop", "in": "stop", "qwertzish": "unknown"}
 
 
-def test_what_words_add_sums_to_the_score_on_both_sides(found: tk.transport.Comparison) -> None:
+def test_contributions_sum_to_the_score_on_both_sides(found: tk.transport.Comparison) -> None:
     aligned = found.aligned()
     for pieces in (aligned.source, aligned.target):
         adds = {piece.word: piece.adds for piece in pieces if piece.word is not None}
@@ -83,7 +83,7 @@ def test_what_words_add_sums_to_the_score_on_both_sides(found: tk.transport.Comp
                 assert math.isclose(sum(o.contribution for o in piece.partners), piece.adds)
 
 
-def test_levels_are_those_of_the_flow(found: tk.transport.Comparison) -> None:
+def test_levels_match_the_flow(found: tk.transport.Comparison) -> None:
     aligned = found.aligned()
     free = [piece for piece in aligned.source if piece.text == "Illinois"]
     assert [(piece.level, piece.cost, piece.adds) for piece in free] == [(None, 0.0, 0.0)]
@@ -96,7 +96,7 @@ def test_levels_are_those_of_the_flow(found: tk.transport.Comparison) -> None:
     assert [one.word for one in press.partners] == ["media"]
 
 
-def test_words_that_overlap_have_what_lies_before_the_next() -> None:
+def test_overlapping_words_end_at_the_next_word() -> None:
     text = "東京都2015"
     flow = Flow.of(
         [("東京", 0.5), ("京都", 0.5)], [("x", 1.0)], [(0, 0, 0.5, 1.0), (1, 0, 0.5, 2.0)]
@@ -107,22 +107,22 @@ def test_words_that_overlap_have_what_lies_before_the_next() -> None:
     ]  # fmt: skip
 
 
-def test_documents_that_are_no_texts_cannot_be_shown() -> None:
+def test_documents_without_texts_raise() -> None:
     for a, b in ((["obama", "speaks"], "press"), ("press", ["obama"])):
-        with pytest.raises(ValueError, match="aligned needs two texts"):
+        with pytest.raises(ValueError, match="aligned requires two texts"):
             tk.compare(a, b).aligned()
     bags = tk.WordMover(np.eye(3)).explain(np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
-    with pytest.raises(ValueError, match="aligned needs two texts"):
+    with pytest.raises(ValueError, match="aligned requires two texts"):
         bags.aligned()
     assert "<blockquote" not in bags.to_html()
 
 
-def test_a_document_that_was_read_has_its_text() -> None:
+def test_read_documents_keep_their_texts() -> None:
     [one, other] = tk.read([{"text": FIRST}, {"text": SECOND}])
     assert tk.compare(one, other).aligned() == tk.compare(FIRST, SECOND).aligned()
 
 
-def test_pickled_without_the_vectors(found: tk.transport.Comparison) -> None:
+def test_pickle_without_vectors(found: tk.transport.Comparison) -> None:
     kept = pickle.dumps(tk.compare(FIRST, SECOND))
     assert len(kept) < 50_000
     loaded = pickle.loads(kept)
@@ -130,11 +130,11 @@ def test_pickled_without_the_vectors(found: tk.transport.Comparison) -> None:
     assert loaded.to_html() == found.to_html()
 
 
-def test_hits_show_where_the_words_went(tmp_path) -> None:
-    with tk.Index.create(tmp_path / "a.kin") as index:
+def test_hits_show_alignments(tmp_path) -> None:
+    with tk.Index.create(tmp_path / "a.kin", language=None) as index:
         index.add([{"id": "a", "text": SECOND}, {"id": "b", "text": FIRST}])
         for by in ("wmd", "rwmd", *map(TransportRanking, ("rwmd-query", "rwmd-document"))):
-            hits = index.search("Obama speaks to the media.", by=by)
+            hits = index.search("Obama speaks to the media.", ranking=by)
             for hit in hits:
                 aligned = hit.aligned()
                 assert "".join(piece.text for piece in aligned.target) == hit.text
@@ -142,16 +142,16 @@ def test_hits_show_where_the_words_went(tmp_path) -> None:
                 adds = {p.word: p.adds for p in aligned.source if p.word is not None}
                 assert math.isclose(sum(adds.values()), hit.score, abs_tol=1e-6)
             assert hits.feedback(relevant=["a"])[0].aligned() is None
-            [like] = index.similar("a", by=by)
+            [like] = index.similar("a", ranking=by)
             assert "".join(piece.text for piece in like.aligned().source) == SECOND
         for by in ("bm25", "wcd"):
-            assert index.search("press", by=by)[0].aligned() is None
+            assert index.search("press", ranking=by)[0].aligned() is None
 
 
 # ------------------------------------------------------------------ characters
 
 
-def test_marks_in_characters(found: tk.transport.Comparison) -> None:
+def test_marks_in_text(found: tk.transport.Comparison) -> None:
     text = found.aligned().to_text(width=50)
     assert "Illinois⁼,\nqwertzishˣ media²!" in text
     assert "to the media² in" in text
@@ -170,9 +170,9 @@ def test_marks_in_characters(found: tk.transport.Comparison) -> None:
 @given(st.text(max_size=200), st.text(max_size=50), st.integers(20, 90), st.booleans())
 @example("a" * 200, "b", 20, True)
 @example("\n\n\na\n\n\n\nb", "b", 20, True)
-def test_lines_fit_and_hold_all_words(a: str, b: str, width: int, unicode: bool) -> None:
+def test_lines_fit_and_contain_all_words(a: str, b: str, width: int, unicode: bool) -> None:
     drawn = aligned_texts(a, b).to_text(width=width, unicode=unicode)
-    assert all(columns(line) <= width for line in drawn.split("\n"))
+    assert all(text_width(line) <= width for line in drawn.split("\n"))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", drawn)
     assert "\n\n\n" not in drawn
 
@@ -184,7 +184,7 @@ def root_of(page: str) -> ElementTree.Element:
     return ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
 
 
-def test_a_page_shows_whole_texts_that_can_be_pointed_at(found: tk.transport.Comparison) -> None:
+def test_html_shows_whole_texts_with_tooltips(found: tk.transport.Comparison) -> None:
     root = root_of(found.aligned().to_html(title="Two"))
     first, second = (node for node in root.iter("div") if node.get("class") == "text")
     for hidden in [*first.iter("span"), *second.iter("span")]:
@@ -195,26 +195,26 @@ def test_a_page_shows_whole_texts_that_can_be_pointed_at(found: tk.transport.Com
     assert first.get("dir") == "auto"
     media = [node for node in first.iter("span") if node.text == "media"]
     assert [node.get("class") for node in media] == ["w q2 a0", "w q2 a0"]
-    assert [node.get("tabindex") for node in media] == ["0", None]  # a word is stopped at once
+    assert [node.get("tabindex") for node in media] == ["0", None]  # each word is one tab stop
     assert media[0].get("title").startswith("25 % to press at 4.09, 15 % to president at")
     assert "outline" in "".join(node.text for node in root.iter("style"))
 
 
-def test_a_comparison_has_the_aligned_text_in_its_page(found: tk.transport.Comparison) -> None:
+def test_comparison_html_includes_aligned_texts(found: tk.transport.Comparison) -> None:
     page = found.to_html()
     assert 'class="textkin-aligned ' in page
     assert "<blockquote" not in page
     assert all(f".textkin-aligned .{name}{{" in stylesheet() for name in ("w", "free", "unknown"))
 
 
-def test_many_words_do_not_stop_the_keyboard_each() -> None:
+def test_only_some_words_are_tab_stops() -> None:
     words = " ".join(f"word{at}" for at in range(3000))
     page = aligned_texts(words, words[::-1]).to_html()
     assert page.count('tabindex="0"') == 80
     assert page.count(":has(") == 400
 
 
-def test_a_picture_draws_the_first_lines() -> None:
+def test_svg_draws_the_first_lines() -> None:
     text = " ".join(f"word{at}" for at in range(300))
     root = ElementTree.fromstring(aligned_texts(text, "one").to_svg(limit=5, title="Two"))
     lines = {node.get("y") for node in root.iter() if node.get("class") == "ink word"}
@@ -227,11 +227,11 @@ def test_a_picture_draws_the_first_lines() -> None:
     st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("\n".join),
 )
 @example(" ".join(HOSTILE), "\n".join(HOSTILE))
-def test_no_text_breaks_out(a: str, b: str) -> None:
+def test_texts_are_escaped(a: str, b: str) -> None:
     words = [text.encode("utf-8", "replace").decode() for text in (a, b)]
     aligned = aligned_texts(*words)
     for drawn in (aligned.to_html(title=a), aligned.to_svg(title=a), aligned._repr_html_()):
-        root = root_of(drawn)  # well formed: nothing unescaped
+        root = root_of(drawn)  # well-formed: everything is escaped
         assert {node.tag.rpartition("}")[2] for node in root.iter()} <= {
             "html", "head", "meta", "title", "style", "body", "h1", "div", "span", "p",
             "svg", "desc", "rect", "text",
@@ -240,7 +240,7 @@ def test_no_text_breaks_out(a: str, b: str) -> None:
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", drawn)
 
 
-def test_a_text_that_is_read_leftwards_begins_at_the_right():
+def test_right_to_left_text_starts_at_the_right():
     flow = Flow.of(
         [("one", 0.5), ("two", 0.5)], [("שלום", 1.0)], [(0, 0, 0.5, 1.0), (1, 0, 0.5, 2)]
     )

@@ -1,4 +1,4 @@
-"""Parts of a score: their order and sums, and their drawing in characters, SVG and HTML."""
+"""Contributions: order and sums of parts, and drawings as text, SVG, and HTML."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textkin.explain import Contribution, Contributions
-from textkin.explain._words import columns
+from textkin.explain._characters import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -58,7 +58,7 @@ def parts_of(depth=2):
 # ---------------------------------------------------------------- sums
 
 
-def test_parts_are_in_order_and_sum_to_the_score():
+def test_parts_are_sorted_and_sum_to_the_score():
     assert NESTED.score == 0.75
     assert [part.name for part in NESTED.parts] == ["bm25", "wmd", "lsi"]
     assert NESTED.share(NESTED.parts[0]) == pytest.approx(2 / 3)
@@ -67,18 +67,18 @@ def test_parts_are_in_order_and_sum_to_the_score():
     assert Contributions.of([]).share(NESTED.parts[0]) == 0
 
 
-def test_equal_parts_stay_as_they_came():
+def test_equal_parts_keep_their_order():
     found = Contributions.of([Contribution("a", 1), Contribution("b", -1), Contribution("c", 1)])
     assert [part.name for part in found.parts] == ["a", "b", "c"]
 
 
-def test_a_score_that_is_known_better_is_taken():
+def test_given_score_is_used():
     assert Contributions.of([Contribution("a", 0.1)], score=0.1000001).score == 0.1000001
 
 
 @settings(max_examples=40)
 @given(parts_of(), st.integers(1, 4))
-def test_what_is_drawn_sums_to_what_is_there(parts, limit):
+def test_drawn_parts_sum_to_all_parts(parts, limit):
     found = Contributions.of(parts)
     bars = found.bars(limit)
     whole = sum(bar.value for bar in bars if bar.depth == 0)
@@ -88,7 +88,7 @@ def test_what_is_drawn_sums_to_what_is_there(parts, limit):
     assert not any(bar.summed for bar in everything)
 
 
-def test_the_rest_is_summed_up_at_every_level():
+def test_rest_is_summed_up_at_every_level():
     words = tuple(Contribution(f"w{i}", 1.0 + i) for i in range(10))
     found = Contributions.of([Contribution("bm25", 55.0, parts=words)])
     lines = found.to_text(limit=3).splitlines()
@@ -97,7 +97,7 @@ def test_the_rest_is_summed_up_at_every_level():
     assert len(found.to_text(limit=9).splitlines()) == 11  # one more instead of "1 more"
 
 
-def test_plain_types():
+def test_to_dict_has_plain_types():
     plain = json.loads(json.dumps(NESTED.to_dict()))
     assert plain["score"] == 0.75
     assert plain["parts"][1]["parts"][1] == {
@@ -112,7 +112,7 @@ def test_plain_types():
 # ---------------------------------------------------------------- characters
 
 
-def test_text_shows_the_sums_inside():
+def test_text_shows_nested_sums():
     assert NESTED.to_text().splitlines() == [
         "bm25               0.500  ██████████▋        67 %  1 x 0.5",
         "└ media            0.500  ██████████▋        67 %",
@@ -124,7 +124,7 @@ def test_text_shows_the_sums_inside():
     assert repr(NESTED).startswith("Contributions: score 0.75\nbm25 ")
 
 
-def test_text_in_ascii_and_in_colour_say_the_same():
+def test_text_in_ascii_and_in_color_has_the_same_content():
     plain = NESTED.to_text(unicode=False)
     assert plain.isascii()
     assert "-----------" in plain
@@ -136,13 +136,13 @@ def test_text_in_ascii_and_in_colour_say_the_same():
 
 
 @pytest.mark.parametrize("width", [1, 30, 45, 60, 80, 120])
-def test_text_fits_the_width_where_it_can(width):
+def test_text_fits_the_width_if_possible(width):
     lines = NESTED.to_text(width=width).splitlines()
-    needed = 33  # names, numbers and shares
-    assert all(columns(line) <= max(width, needed) for line in lines)
+    needed = 33  # names, numbers, and shares
+    assert all(text_width(line) <= max(width, needed) for line in lines)
 
 
-def test_hostile_names_cannot_drive_the_terminal():
+def test_hostile_names_do_not_control_the_terminal():
     found = Contributions.of([Contribution(name, 1.0, name) for name in HOSTILE])
     drawn = found.to_text(limit=50)
     assert len(drawn.splitlines()) == len(HOSTILE)
@@ -159,11 +159,11 @@ def test_numbers_of_any_size_have_digits(value, shown):
     assert shown.replace("-", "-") in found.to_svg().replace("\u2212", "-")
 
 
-def test_of_nothing():
+def test_no_parts():
     nothing = Contributions.of([])
     assert nothing.to_text() == ""
     assert repr(nothing) == "Contributions: score 0"
-    assert "no part adds anything" in nothing.to_svg()
+    assert "no part contributes to the score" in nothing.to_svg()
     assert "All 0 parts" in nothing.to_html()
 
 
@@ -177,10 +177,10 @@ def frame(root):
 
 @settings(max_examples=40)
 @given(parts_of(1))
-def test_nothing_is_outside_of_the_picture(parts):
+def test_svg_stays_inside_its_frame(parts):
     root = ElementTree.fromstring(Contributions.of(parts).to_svg(limit=5))
     width, height = frame(root)
-    labels = root.findall(f"{SVG}svg")  # which cut what is too long
+    labels = root.findall(f"{SVG}svg")  # nested frames clip long names
     left = max((float(label.get("x")) + float(label.get("width")) for label in labels), default=0)
     assert left <= 14 + 0.4 * width
     for bar in root.iter(f"{SVG}rect"):
@@ -196,7 +196,7 @@ def test_nothing_is_outside_of_the_picture(parts):
     assert all(label.get("overflow") is None for label in labels)
 
 
-def test_bars_are_to_scale_and_begin_at_the_axis():
+def test_bars_are_to_scale_and_start_at_the_axis():
     root = ElementTree.fromstring(NESTED.to_svg())
     zero = float(root.find(f"{SVG}line").get("x1"))
     bars = [bar for bar in root.iter(f"{SVG}rect") if bar.get("class") != "ground"]
@@ -211,22 +211,22 @@ def test_bars_are_to_scale_and_begin_at_the_axis():
             assert x == pytest.approx(zero, abs=0.2)
     assert sum("takes" in bar.get("class") for bar in bars) == 1
     assert "\u22120.500" in "".join(root.itertext())
-    assert "orange, to the left: takes away" in "".join(root.itertext())
+    assert "orange, to the left: lowers the score" in "".join(root.itertext())
 
 
-def test_svg_has_a_text_alternative_and_both_grounds():
+def test_svg_has_text_alternative_and_both_backgrounds():
     drawn = NESTED.to_svg(title="Why <this> one")
     root = ElementTree.fromstring(drawn)
     assert root.get("role") == "img"
     assert root.find(f"{SVG}title").text == "Why <this> one"
     words = root.find(f"{SVG}desc").text
     assert "Parts sum to 0.75" in words
-    assert "media to press takes away 0.5 (-67 %), 50 % at 1" in words
+    assert "media to press subtracts 0.5 (-67 %), 50 % at 1" in words
     assert "prefers-color-scheme:dark" in drawn
     assert NESTED._repr_html_() == NESTED.to_svg()
 
 
-def test_svg_and_html_of_hostile_names_are_sound():
+def test_svg_and_html_of_hostile_names_are_valid():
     found = Contributions.of([Contribution(name, 1.0, name) for name in HOSTILE])
     drawn = found.to_svg(title=HOSTILE[0], limit=50)
     root = ElementTree.fromstring(drawn)
@@ -238,7 +238,7 @@ def test_svg_and_html_of_hostile_names_are_sound():
         assert not re.search(r"(?:src|href)=", markup)
         assert markup.count("http") == markup.count("http://www.w3.org/2000/svg")
         markup.encode("utf-8")
-    assert len(page) < 60_000  # a word of 5,000 letters is not shown whole
+    assert len(page) < 60_000  # a word of 5,000 letters is truncated
 
 
 @settings(max_examples=40)
@@ -252,7 +252,7 @@ def test_anything_can_be_drawn(parts):
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 1e308, -1e308, 5e-324])
-def test_numbers_that_are_none_or_huge_break_nothing(value):
+def test_nan_and_huge_numbers(value):
     found = Contributions.of([Contribution("a", value), Contribution("b", 1.0)])
     drawn = found.to_svg()
     ElementTree.fromstring(drawn)
@@ -268,8 +268,8 @@ def test_html_has_every_part_and_one_heading():
     words = tuple(Contribution(f"w{i}", 1.0) for i in range(40))
     page = Contributions.of([Contribution("bm25", 40.0, parts=words)]).to_html(limit=3)
     assert page.count("<tr>") == 1 + 1 + 40
-    assert page.count("Score 40") == 2  # title and heading, not in the picture again
-    assert "All 41 parts; those that are not indented sum to 40" in page
+    assert page.count("Score 40") == 2  # title and heading, not in the figure again
+    assert "All 41 parts; the parts without indent sum to 40" in page
     assert "… 37 more" in page
 
 
@@ -288,7 +288,7 @@ def test_options_are_checked(method, options, match):
         getattr(NESTED, method)(**options)
 
 
-def test_names_get_the_room_that_they_need():
+def test_name_column_fits_the_names():
     short, long = (
         ElementTree.fromstring(Contributions.of([Contribution(name, 1.0)]).to_svg(width=900))
         for name in ("cat", "factor 12: market shares investors")
@@ -299,21 +299,21 @@ def test_names_get_the_room_that_they_need():
     assert "factor 12: market shares investors" in "".join(long.itertext())
 
 
-def test_what_is_rounded_to_nothing_has_no_sign():
+def test_number_rounded_to_zero_has_no_sign():
     found = Contributions.of([Contribution("cat", 1.0), Contribution("dog", -1e-9)])
     for drawn in (found.to_text(), "".join(ElementTree.fromstring(found.to_svg()).itertext())):
         assert "-0" not in drawn.replace("1e-09", "")
         assert "\u22120" not in drawn
 
 
-def test_a_sum_of_nothing_says_so():
+def test_zero_sum():
     drawn = Contributions.of([]).to_svg()
     assert "<desc>Parts sum to 0.</desc>" in drawn
-    assert "no part adds anything" in drawn
+    assert "no part contributes to the score" in drawn
 
 
 @pytest.mark.parametrize("down", [-1.0, -0.9999])
-def test_parts_that_cancel_out_have_no_share(down):
+def test_canceling_parts_have_no_share(down):
     found = Contributions.of([Contribution("up", 1.0), Contribution("down", down)])
     assert "%" not in found.to_text()
     assert "%" not in re.sub("<style>.*?</style>", "", found.to_svg())

@@ -1,4 +1,4 @@
-"""Flows drawn in characters, as SVG and as HTML: complete, escaped, readable at any size."""
+"""Flows as text, SVG, and HTML: complete, escaped, and readable at any size."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textkin.explain import Flow, flow_html, flow_svg, flow_text
-from textkin.explain._colour import DARK, LEVELS, LIGHT, CostScale
-from textkin.explain._layout import lay_out
-from textkin.explain._words import clean, columns, shortened
+from textkin.explain._characters import clean, shortened, text_width
+from textkin.explain._flow_svg import lay_out
+from textkin.explain._page import DARK, LEVELS, LIGHT, CostScale
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -32,7 +32,7 @@ HOSTILE = [
 
 
 def random_flow(n, seed=0):
-    """A flow between two columns of n words, as real as a random one can be."""
+    """Return a random flow between two columns of n words."""
     rng = np.random.default_rng(seed)
     masses = rng.dirichlet(np.ones(n))
     order = rng.permutation(n)
@@ -84,19 +84,19 @@ def test_text_in_ascii(n):
 
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("width", [1, *range(20, 100, 4), 120])
-def test_text_fits_the_width_where_it_can(width, unicode):
+def test_text_fits_the_width_if_possible(width, unicode):
     long = Flow.of(
         [("a", 0.5), ("counterrevolutionaries", 0.5)],
         [("internationalisation", 0.25), ("b", 0.75)],
         [(0, 0, 0.25, 2.0), (0, 1, 0.25, 30.0), (1, 1, 0.5, 1.0)],
     )
-    needed = 20  # two words of a letter or so, and what they add
+    needed = 20  # two words of about a letter, and the contribution
     for flow, limit in ((random_flow(20), 12), (random_flow(200), 5), (long, 9)):
         lines = flow_text(flow, width=width, limit=limit, unicode=unicode).splitlines()
-        assert all(columns(line) <= max(width, needed) for line in lines)
+        assert all(text_width(line) <= max(width, needed) for line in lines)
 
 
-def test_a_narrow_text_keeps_the_words_and_what_they_add():
+def test_narrow_text_keeps_words_and_contributions():
     flow = Flow.of(
         [("parliament", 1.0)],
         [("government", 0.75), ("parliament", 0.25)],
@@ -113,7 +113,7 @@ def test_a_narrow_text_keeps_the_words_and_what_they_add():
     ]
 
 
-def test_text_in_colour_says_the_same():
+def test_text_in_color_has_the_same_content():
     flow = random_flow(6)
     coloured = flow_text(flow, color=True)
     assert "\x1b[38;2;" in coloured
@@ -128,11 +128,11 @@ def test_costs_of_any_size_have_digits(scale, shown):
     assert "2.000 = 1.000" in flow_text(flow)
 
 
-def test_a_heap_of_marks_is_cut():
+def test_combining_marks_are_truncated():
     assert len(shortened("a" + "\u0301" * 3000, 20)) <= 82
 
 
-def test_hostile_words_cannot_drive_the_terminal():
+def test_hostile_words_do_not_control_the_terminal():
     drawn = flow_text(hostile_flow(), limit=50)
     assert "\x1b" not in drawn
     assert "\u202e" not in drawn
@@ -141,7 +141,7 @@ def test_hostile_words_cannot_drive_the_terminal():
     drawn.encode("utf-8")  # no lone surrogates
 
 
-def test_text_of_nothing():
+def test_text_without_moves():
     assert flow_text(EMPTY) == ""
 
 
@@ -153,7 +153,7 @@ def parsed(flow, **options):
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 10, 50, 200])
-def test_svg_is_sound_and_stays_inside_its_frame(n):
+def test_svg_is_valid_and_stays_inside_its_frame(n):
     root = parsed(random_flow(n), title="title", source_title="a", target_title="b")
     _, _, width, height = map(float, root.get("viewBox").split())
     for path in root.iter(f"{SVG}path"):
@@ -171,7 +171,7 @@ def test_svg_labels_do_not_overlap():
         assert all(b - a >= 20 for a, b in pairwise(middles))
 
 
-def test_svg_ribbons_are_as_thick_as_their_mass_and_meet_their_nodes():
+def test_svg_ribbons_have_the_thickness_of_their_mass_and_meet_their_nodes():
     picture = lay_out(random_flow(12), 20)
     scales = [ribbon.thickness / ribbon.mass for ribbon in picture.ribbons if ribbon.thickness > 1]
     assert scales == pytest.approx([scales[0]] * len(scales))
@@ -190,12 +190,12 @@ def test_svg_has_a_text_alternative():
     assert "media to press: 100 % of the mass at 2.5 adds 2.5 (100 %)" in words
 
 
-def test_svg_says_what_it_adds():
+def test_svg_shows_contributions():
     flow = Flow.of([("media", 1.0)], [("press", 1.0)], [(0, 0, 1.0, 2.5)])
     assert "+2.50" in "".join(parsed(flow).itertext())
 
 
-def test_svg_of_hostile_words_is_sound():
+def test_svg_of_hostile_words_is_valid():
     drawn = flow_svg(hostile_flow(), title=HOSTILE[0], source_title=HOSTILE[2], limit=50)
     root = ElementTree.fromstring(drawn)
     assert "<script" not in drawn
@@ -203,13 +203,13 @@ def test_svg_of_hostile_words_is_sound():
     assert "\u202e" not in drawn
 
 
-def test_svg_is_light_and_dark():
+def test_svg_has_light_and_dark_colors():
     drawn = flow_svg(random_flow(3))
     assert "prefers-color-scheme:dark" in drawn
     assert len(set(LIGHT)) == len(set(DARK)) == LEVELS
 
 
-def test_svg_of_nothing():
+def test_svg_without_moves():
     parsed(EMPTY)
 
 
@@ -226,7 +226,7 @@ def test_any_text_can_be_drawn(words):
 # ---------------------------------------------------------------- HTML
 
 
-def test_html_needs_nothing_from_outside_and_runs_nothing():
+def test_html_is_self_contained_without_scripts():
     page = flow_html(
         hostile_flow(), title=HOSTILE[0], source_text=HOSTILE[1], facts=[(HOSTILE[0], HOSTILE[1])]
     )
@@ -243,16 +243,29 @@ def test_html_has_every_move():
     assert "All 200 moves" in page
 
 
-# ---------------------------------------------------------------- colours and words
+# ---------------------------------------------------------------- colors and words
 
 
-def test_costs_span_the_colours():
+def test_costs_span_the_colors():
     scale = CostScale.of([0.0, 2.0, 4.0])
     assert (scale.low, scale.high) == (2.0, 4.0)
     assert scale.level(2.0) == 0
     assert scale.level(4.0) == LEVELS - 1
-    assert CostScale.of([3.0, 3.0]).level(3.0) == LEVELS // 2
+    assert scale.levels == range(LEVELS)
     assert CostScale.of([]).high == 0
+
+
+def test_equal_costs_have_the_color_of_the_highest_cost():
+    for costs in ([3.0, 3.0], [5.160001, 5.160002]):
+        scale = CostScale.of(costs)
+        assert scale.levels == range(LEVELS - 1, LEVELS)
+        assert scale.level(costs[0]) == LEVELS - 1
+    words = [("cat", 0.5), ("dog", 0.5)]
+    flow = Flow.of(words, [("mat", 0.5), ("log", 0.5)], [(0, 0, 0.5, 2.0), (1, 1, 0.5, 2.0)])
+    picture = flow.to_svg()
+    assert f'class="ribbon q{LEVELS - 1}"' in picture
+    assert picture.count('<rect class="ribbon q') == 1  # one color in the legend
+    assert picture.count(">cost 2<") == 1
 
 
 @pytest.mark.parametrize(
@@ -265,26 +278,26 @@ def test_costs_span_the_colours():
         ("two\nlines", 20, "two lines"),
     ],
 )
-def test_words_are_shortened_by_columns(text, width, expected):
+def test_shortened_counts_columns(text, width, expected):
     assert shortened(text, width) == expected
-    assert columns(expected) <= width
+    assert text_width(expected) <= width
 
 
 def test_combining_marks_take_no_column():
-    assert columns("e\u0301") == 1
-    assert columns("กำ") == 2
+    assert text_width("e\u0301") == 1
+    assert text_width("กำ") == 2
 
 
-def test_clean_words_are_left_alone():
+def test_clean_words_are_unchanged():
     for word in ("naïve", "l'été", "New_York", "漢字", "👍"):
         assert clean(word) == word
 
 
 @pytest.mark.parametrize(("option", "value"), [("limit", 0), ("width", 0)])
 def test_options_are_checked(option, value):
-    with pytest.raises(ValueError, match=f"{option} must be a whole number"):
+    with pytest.raises(ValueError, match=f"{option} must be an integer"):
         flow_text(EMPTY, **{option: value})
-    with pytest.raises(ValueError, match=f"{option} must be a whole number"):
+    with pytest.raises(ValueError, match=f"{option} must be an integer"):
         flow_svg(EMPTY, **{option: value})
 
 

@@ -1,4 +1,4 @@
-"""All explanations are of one family: their parts sum to the score, and they draw themselves."""
+"""Common behavior of all explanations: parts sum to the score, and drawings."""
 
 import json
 import math
@@ -17,7 +17,7 @@ OTHERS = (
     "compare", "same", "flow", "evidence", "empty evidence", "neighbour", "pooling", "rocchio",
 )  # fmt: skip
 DRAWINGS = ("topics", "word map", "group map", "clusters", "aligned", "hits", "no hits")
-_BARE = ("no hits", "empty evidence", "aligned")  # pages without a picture
+_BARE = ("no hits", "empty evidence", "aligned")  # pages without a figure
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def everything(index: object) -> dict[str, Drawing]:
-    found = {by: index.search(family.QUERY, by=by)[0].explain() for by in family.BY_INDEX}
+    found = {by: index.search(family.QUERY, ranking=by)[0].explain() for by in family.BY_INDEX}
     return {**found, **family.other_explanations(), **family.other_drawings(index)}
 
 
-def test_every_kind_is_there(everything: dict[str, Drawing]) -> None:
+def test_every_kind_is_tested(everything: dict[str, Drawing]) -> None:
     assert set(everything) == {*family.BY_INDEX, *OTHERS, *DRAWINGS}
 
 
@@ -55,15 +55,15 @@ def test_parts_sum_to_the_score_and_shares_to_one(
 
 
 @pytest.mark.parametrize("by", family.BY_INDEX)
-def test_the_score_is_that_of_the_search(by: str, index: object) -> None:
-    hits = index.search(family.QUERY, by=by)
+def test_score_equals_the_score_of_the_search(by: str, index: object) -> None:
+    hits = index.search(family.QUERY, ranking=by)
     assert len(hits) > 1
     for hit in hits:
         assert math.isclose(hit.explain().score, hit.score, rel_tol=1e-12)
 
 
-def test_parts_are_what_the_method_knows(everything: dict[str, Explanation]) -> None:
-    """Words for weighted words, two of them for transport, factors with words, parts of parts."""
+def test_parts_depend_on_the_method(everything: dict[str, Explanation]) -> None:
+    """Words for word weights, word pairs for transport, factors with words, and nested parts."""
     names = {kind: [part.name for part in everything[kind].parts] for kind in family.BY_INDEX}
     for by in ("bm25", "tfidf", "cosine", "inner", "binary"):
         assert set(names[by]) <= set(family.QUERY.lower().split())
@@ -71,7 +71,7 @@ def test_parts_are_what_the_method_knows(everything: dict[str, Explanation]) -> 
     assert names["rwmd"] == ["speaks to greets"]
     for by in ("lsi", "plsa", "wtmf", "lda"):
         assert all(re.match(r"factor \d: \S+ \S+", name) for name in names[by])
-    assert sorted(names["hybrid"]) == ["bm25", "tfidf", "wmd"]
+    assert sorted(names["hybrid"]) == ["bm25", "latent semantics"]
     assert all(part.parts for part in everything["hybrid"].parts)
     voters = [f"#{at}" for at, label in enumerate(family.LABELS) if label == "politics"]
     assert {part.name for part in everything["evidence"].parts} <= set(voters)
@@ -79,7 +79,7 @@ def test_parts_are_what_the_method_knows(everything: dict[str, Explanation]) -> 
 
 @pytest.mark.parametrize("kind", [*family.BY_INDEX, *OTHERS, *DRAWINGS])
 class TestForms:
-    def test_characters(self, kind: str, everything: dict[str, Drawing]) -> None:
+    def test_text(self, kind: str, everything: dict[str, Drawing]) -> None:
         found = everything[kind]
         assert isinstance(found, Drawing)
         for width in (60, 100):
@@ -91,7 +91,7 @@ class TestForms:
             assert re.sub(r"\x1b\[[\d;]*m", "", plain).isascii()
             assert len(plain.splitlines()) <= len(found.to_text().splitlines())
 
-    def test_pictures(self, kind: str, everything: dict[str, Drawing]) -> None:
+    def test_svg(self, kind: str, everything: dict[str, Drawing]) -> None:
         found = everything[kind]
         root = ElementTree.fromstring(found.to_svg(title="Why <so>"))
         names = [node.tag.rpartition("}")[2] for node in root]
@@ -100,9 +100,7 @@ class TestForms:
         assert root[1].text
         assert root.get("role") == "img"
 
-    def test_embedded_pictures_have_no_style_of_their_own(
-        self, kind: str, everything: dict[str, Drawing]
-    ) -> None:
+    def test_embedded_svg_has_no_style(self, kind: str, everything: dict[str, Drawing]) -> None:
         whole, embedded = (
             ElementTree.fromstring(everything[kind].to_svg(embedded=flag)) for flag in (False, True)
         )
@@ -120,7 +118,7 @@ class TestForms:
                 own = f".{root.get('class')}" + ("" if node is root else f" .{name}")
                 assert f"{own}{{" in sheet, name
 
-    def test_pages(self, kind: str, everything: dict[str, Drawing]) -> None:
+    def test_html(self, kind: str, everything: dict[str, Drawing]) -> None:
         page = everything[kind].to_html(title="Why <so>")
         root = ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
         assert [node.text for node in root.iter("h1")] == ["Why <so>"]
@@ -132,7 +130,7 @@ class TestForms:
         assert everything[kind]._repr_html_().startswith("<")
 
 
-def test_the_sheet_is_about_our_classes_alone() -> None:
+def test_stylesheet_has_only_rules_of_textkin_classes() -> None:
     rules = re.findall(r"([^{}]+)\{[^{}]*\}", stylesheet().replace("\n", ""))
     assert len(rules) > 40
     for selector in rules:
@@ -140,7 +138,7 @@ def test_the_sheet_is_about_our_classes_alone() -> None:
             assert one.startswith(".textkin-"), one
 
 
-def test_light_and_dark_colour_the_same_things() -> None:
+def test_light_and_dark_rules_color_the_same_elements() -> None:
     blocks = r"@media \(prefers-color-scheme:dark\)\{((?:[^{}]*\{[^{}]*\})*)\}"
     dark = "".join(re.findall(blocks, stylesheet()))
     light = re.sub(blocks, "", stylesheet())

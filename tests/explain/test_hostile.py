@@ -1,4 +1,4 @@
-"""Whatever texts hold, no drawing breaks, runs a script or drives a terminal."""
+"""No text breaks a drawing, runs a script, or controls a terminal."""
 
 import re
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def group_map(a: str, b: str) -> Drawing:
 
 
 def check(drawing: Drawing, title: str) -> None:
-    """Hold every form of a drawing to what it promises."""
+    """Check every form of a drawing."""
     assert not CONTROL.search(drawing.to_text(width=60))
     pictures = [drawing.to_svg(title=title), drawing.to_svg(title=title, embedded=True)]
     for shown in (*pictures, drawing.to_html(title=title)):
@@ -80,12 +80,12 @@ def check(drawing: Drawing, title: str) -> None:
 @given(a=st.text(max_size=30) | st.sampled_from(HOSTILE), b=st.sampled_from(HOSTILE))
 @settings(max_examples=40)
 @example(a="", b="")
-def test_no_text_breaks_a_drawing(made: Callable[[str, str], Drawing], a: str, b: str) -> None:
+def test_any_text_keeps_drawings_valid(made: Callable[[str, str], Drawing], a: str, b: str) -> None:
     check(made(a, b), a)
 
 
 @pytest.mark.parametrize("made", [flow, contributions, evidence, topics, word_map, group_map])
-def test_words_without_end_are_cut_everywhere(made: Callable[[str, str], Drawing]) -> None:
+def test_very_long_words_are_truncated(made: Callable[[str, str], Drawing]) -> None:
     drawing = made("w" * 100_000, "é" * 100_000)
     for shown in (drawing.to_text(), drawing.to_svg(), drawing.to_html(), drawing._repr_html_()):
         assert len(shown) < 20_000
@@ -94,13 +94,13 @@ def test_words_without_end_are_cut_everywhere(made: Callable[[str, str], Drawing
 @pytest.mark.parametrize(
     ("nothing", "said"),
     [
-        (Flow.of([], [], []), "nothing moves"),
-        (Contributions.of([]), "no part adds anything"),
+        (Flow.of([], [], []), "no word moves"),
+        (Contributions.of([]), "no part contributes to the score"),
         (Topics(()), "no topics"),
         (GroupMap((), np.empty((0, 2)), np.empty(0, np.int64)), "no groups"),
     ],
 )
-def test_nothing_is_drawn_as_such(nothing: Drawing, said: str) -> None:
+def test_empty_drawings(nothing: Drawing, said: str) -> None:
     drawn = nothing.to_svg()
     assert f">{said}</text>" in drawn
     (about,) = re.findall("<desc>(.*)</desc>", drawn)
@@ -110,12 +110,12 @@ def test_nothing_is_drawn_as_such(nothing: Drawing, said: str) -> None:
 @pytest.mark.parametrize("by", ["bm25", "wmd"])
 def test_hits_of_hostile_documents(by: str, tmp_path) -> None:
     texts = [text for text in HOSTILE if "\ud800" not in text]
-    with tk.Index.create(tmp_path / "odd.kin") as index:
+    with tk.Index.create(tmp_path / "odd.kin", language=None) as index:
         index.add([
             {"id": text.replace("\0", "") + str(at), "text": f"a cat {text} sleeps", "note": text}
             for at, text in enumerate(texts)
         ])  # fmt: skip
-        hits = index.search("the cat alert <script>", by=by, k=20)
+        hits = index.search("the cat alert <script>", ranking=by, k=20)
         assert len(hits) == len(texts)
         check(hits, HOSTILE[0])
         ElementTree.fromstring(hits.to_html(explained=20).removeprefix("<!DOCTYPE html>\n"))

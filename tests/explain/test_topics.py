@@ -1,4 +1,4 @@
-"""Lists of the top words of topics, drawn as text, SVG and HTML."""
+"""Top words of topics as text, SVG, and HTML."""
 
 import xml.etree.ElementTree as ET
 
@@ -16,7 +16,7 @@ def topics():
     return Topics.of(SHARES, WORDS, weights=np.array([0.2, 0.5, 0.3]), n_words=3)
 
 
-def test_heaviest_first_and_most_probable_first(topics):
+def test_topics_and_words_are_sorted(topics):
     assert [topic.number for topic in topics] == [1, 2, 0]
     assert topics[0].words == ((WORDS[3], 0.75), (WORDS[2], 0.25))
     assert [word for word, _ in topics[1].words] == WORDS[:3]
@@ -24,7 +24,7 @@ def test_heaviest_first_and_most_probable_first(topics):
     assert topics[-1].weight == 0.2
 
 
-def test_text_fits_its_width_and_drives_no_terminal(topics):
+def test_text_fits_its_width_and_does_not_control_the_terminal(topics):
     for width in (10, 30, 80):
         text = topics.to_text(width=width)
         assert "\x1b" not in text
@@ -33,7 +33,7 @@ def test_text_fits_its_width_and_drives_no_terminal(topics):
     assert str(topics) == topics.to_text()
 
 
-def test_pictures_are_whole_and_words_are_escaped(topics):
+def test_svg_is_valid_and_words_are_escaped(topics):
     root = ET.fromstring(topics.to_svg())
     assert "&lt;b&gt;" in topics.to_svg()
     assert len([node for node in root.iter() if node.tag.endswith("rect")]) == 1 + 2 + 3 + 3
@@ -41,7 +41,7 @@ def test_pictures_are_whole_and_words_are_escaped(topics):
     assert topics._repr_html_() == topics.to_svg()
 
 
-def test_no_topics_and_wrong_numbers(topics):
+def test_no_topics_and_invalid_sizes(topics):
     assert Topics(()).to_text() == ""
     ET.fromstring(Topics(()).to_svg())
     with pytest.raises(ValueError, match="n_words must be"):
@@ -50,7 +50,7 @@ def test_no_topics_and_wrong_numbers(topics):
         topics.to_svg(width=10)
 
 
-def test_topics_may_have_names():
+def test_topic_names():
     named = Topics.of(
         SHARES, WORDS, weights=np.ones(3) / 3, names=["<i>sport", "\x1b[2J", "x" * 99]
     )

@@ -1,4 +1,4 @@
-"""Maps of words, drawn as text, SVG and HTML."""
+"""Maps of words as text, SVG, and HTML."""
 
 import xml.etree.ElementTree as ET
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textkin.explain import WordMap
-from textkin.explain._words import columns
+from textkin.explain._characters import text_width
 
 WORDS = ["oil", "<b>price\x1b[31m", "价格", "a very long word indeed it is \u202e"]
 CELLS = np.array(
@@ -27,7 +27,7 @@ def parts(svg, tag):
     return [node for node in ET.fromstring(svg).iter() if node.tag.endswith(f"}}{tag}")]
 
 
-def test_the_most_probable_words_of_each_cell(drawn):
+def test_cells_have_their_most_probable_words(drawn):
     assert drawn[0][0].words == ((WORDS[0], 0.5), (WORDS[1], 0.3))
     assert drawn[0][1].words == ((WORDS[3], 0.75), (WORDS[2], 0.25))
     assert drawn[1][1].words == ()
@@ -36,21 +36,21 @@ def test_the_most_probable_words_of_each_cell(drawn):
     assert drawn[1:].rows == drawn.rows[1:]
 
 
-def test_text_fits_its_width_and_drives_no_terminal(drawn):
+def test_text_fits_its_width_and_does_not_control_the_terminal(drawn):
     for width in (10, 24, 30, 80):
         text = drawn.to_text(width=width)
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "oil" in text
         assert "价格" in text
-        assert all(columns(line) <= max(width, 16) for line in text.splitlines())
+        assert all(text_width(line) <= max(width, 16) for line in text.splitlines())
     assert str(drawn) == drawn.to_text()
     assert "columns 0 to 1" in drawn.to_text(width=24)
     assert "columns" not in drawn.to_text()
     assert "█ a very" in drawn.to_text()  # the heaviest
 
 
-def test_pictures_are_whole_and_words_are_escaped(drawn):
+def test_svg_is_valid_and_words_are_escaped(drawn):
     svg = drawn.to_svg()
     assert "&lt;b&gt;" in svg
     assert "\x1b" not in svg
@@ -61,14 +61,14 @@ def test_pictures_are_whole_and_words_are_escaped(drawn):
     assert drawn._repr_html_() == svg
 
 
-def test_a_picture_says_the_same_in_words(drawn):
+def test_svg_has_a_text_alternative(drawn):
     [about] = parts(drawn.to_svg(), "desc")
     assert "Row 0, column 0, 20 %: oil, <b>price" in about.text
     assert "Row 1, column 1, 0 %: no words" in about.text
-    assert "A map of words" in parts(drawn.to_svg(), "title")[0].text
+    assert "Map of words" in parts(drawn.to_svg(), "title")[0].text
 
 
-def test_heavier_cells_are_darker_and_likelier_words_larger(drawn):
+def test_heavier_cells_are_darker_and_more_probable_words_larger(drawn):
     svg = WordMap.of(CELLS[:, :, :1], ["oil"], weights=WEIGHTS, n_words=1).to_svg()
     shades = [
         float(node.get("opacity")) for node in parts(svg, "rect") if node.get("class") == "cell"
@@ -76,10 +76,10 @@ def test_heavier_cells_are_darker_and_likelier_words_larger(drawn):
     assert np.argsort(shades).tolist() == np.argsort(WEIGHTS.ravel()).tolist()
     words = [node for node in parts(svg, "text") if node.get("class") == "ink"]
     letters = [float(node.get("font-size")) for node in words]
-    assert letters[2] > letters[0] > letters[1]  # 1, 0.5 and 0.25 of their cells
+    assert letters[2] > letters[0] > letters[1]  # 1, 0.5, and 0.25 of their cells
 
 
-def test_words_stay_in_their_cells_at_any_width():
+def test_words_stay_inside_their_cells_at_any_width():
     words = ["internationalisation", "of", "价格价格价格价格"]
     drawn = WordMap.of(np.full((2, 5, 3), 1 / 3), words, weights=np.full((2, 5), 0.1))
     for width in (240, 448, 1200):
@@ -88,10 +88,10 @@ def test_words_stay_in_their_cells_at_any_width():
         for node in parts(svg, "text"):
             if node.get("class") == "ink":
                 size = float(node.get("font-size"))
-                assert columns(node.text.strip("\u2068\u2069")) * size * 0.5 < wide
+                assert text_width(node.text.strip("\u2068\u2069")) * size * 0.5 < wide
 
 
-def test_no_cells_and_wrong_numbers(drawn):
+def test_no_cells_and_invalid_sizes(drawn):
     assert WordMap(()).to_text() == ""
     ET.fromstring(WordMap(()).to_svg())
     nothing = WordMap.of(np.zeros((1, 2, 4)), WORDS, weights=np.zeros((1, 2)))

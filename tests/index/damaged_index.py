@@ -1,4 +1,4 @@
-"""An index to be damaged, and what is left of it; loaded by path."""
+"""Index for corruption tests, and checks of its remains; loaded by path."""
 
 import shutil
 import sqlite3
@@ -10,13 +10,14 @@ from random import Random
 import pytest
 
 from support import load_script
-from textkin import LSI, Index, IndexWarning
-from textkin.index import _writer
-from textkin.text import Document
+from textkin import LSI, Index
+from textkin.exceptions import IndexWarning
+from textkin.index.store import _writer
+from textkin.reading import Document
 
 model = load_script("tests/index/store_model.py")
 
-CATALOGUE = "catalogue.sqlite"
+CATALOG = "catalogue.sqlite"
 FLIPS = 150
 
 RECORDS = model.records(Random(3), [f"d{number}" for number in range(14)])
@@ -24,7 +25,7 @@ RECORDS = model.records(Random(3), [f"d{number}" for number in range(14)])
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed index of two segments with dead rows, of documents in none, and with a model."""
+    """Create a closed index of two segments with deleted rows, recent documents, and a model."""
     path = tmp_path_factory.mktemp("template") / "test.kin"
     with pytest.MonkeyPatch.context() as patch, model.create(path) as index:
         patch.setattr(_writer, "_TAIL_DOCUMENTS", 5)
@@ -40,13 +41,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(template: Path, tmp_path: Path) -> Path:
-    """A copy of the template, to be damaged."""
+    """Return a copy of the template for corruption."""
     return Path(shutil.copytree(template, tmp_path / "test.kin"))
 
 
 @pytest.fixture
 def documents() -> dict[str, Document]:
-    """What the index of `path` holds."""
+    """Return the content of the index at `path`."""
     made = {record["id"]: model.document(record) for record in RECORDS}
     left = {id: document for id, document in made.items() if id not in ("d2", "d7")}
     return model.Documents(left).with_model(True)
@@ -57,7 +58,7 @@ def segments(path: Path) -> list[Path]:
 
 
 def everything(path: Path) -> dict[str, bytes]:
-    """All files but for those that come and go: the lock, SQLite's log and its index."""
+    """Return all files except temporary ones: the lock, SQLite's log, and its index."""
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
@@ -66,8 +67,8 @@ def everything(path: Path) -> dict[str, bytes]:
 
 
 def change(path: Path, *statements: str) -> None:
-    """Write to the catalogue what textkin would not."""
-    with closing(sqlite3.connect(path / CATALOGUE, isolation_level=None)) as connection:
+    """Write values to the catalog that textkin would not write."""
+    with closing(sqlite3.connect(path / CATALOG, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -78,7 +79,7 @@ def verify(path: Path) -> None:
 
 
 def assert_whole(path: Path, documents: dict[str, Document]) -> None:
-    """Nothing is lost, and nothing is left to warn of."""
+    """Check that nothing is lost, without remaining warnings."""
     with Index.open(path) as index:
         index.verify()
         model.check(index, [documents])
@@ -86,11 +87,11 @@ def assert_whole(path: Path, documents: dict[str, Document]) -> None:
 
 
 def read_all(index: Index) -> None:
-    """Read what rests on segments; what is in them may be wrong, but must do no harm."""
+    """Read data derived from segments; it may be wrong, but must be harmless."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IndexWarning)
         index.bags()
         index.document_frequencies()
-        index.vocabulary  # noqa: B018
-        index._snapshot().find(["abc", "fff"])
-        index._snapshot().lengths()
+        index.vocabulary()
+        index._session.snapshot().find(["abc", "fff"])
+        index._session.snapshot().lengths()

@@ -1,9 +1,9 @@
-// Stands between a process and the kernel (LD_PRELOAD) and lets one of its file operations go
-// wrong.
+// Fault injection between a process and the kernel (LD_PRELOAD): one file operation goes wrong.
 //
-// Only operations that change something in the folder given to faults_watch are counted. Whoever
-// arms it says which one is hit, and how: the process is killed before it, or in the middle of it
-// (half of the bytes are written), it fails once, or it and all that need space after it fail.
+// Only operations that change something in the folder given to faults_watch are counted. The caller
+// of faults_arm selects the operation and the fault: the process is killed before it, or in the
+// middle of it (half of the bytes are written), it fails once, or it and all later operations that
+// need space fail.
 
 #include <algorithm>
 #include <atomic>
@@ -101,7 +101,7 @@ ssize_t writing(const char* operation, int file, std::size_t size, Write write) 
     }
 }
 
-// Nothing but a power cut can tell whether a file was flushed, so that nobody waits for the disk.
+// Only a power failure shows whether a file was flushed, so the tests do not wait for the disk.
 int flushing(const char* operation, int file, int (*flush)(int)) {
     char name[PATH_MAX];
     name_of(file, name);

@@ -1,8 +1,8 @@
-"""Let each file operation of a call go wrong in turn, and look at what is left.
+"""Inject an error into each file operation of a call in turn, and check the remains.
 
-A script that runs with `faults.cpp` preloaded. Python and SQLite change files through the C
-library alone (SQLite's shared memory is mapped, and made again after a crash), so nothing passes
-beside it; `order` tells what was seen.
+A script that runs with `faults.cpp` preloaded. Python and SQLite change files only through the C
+library (SQLite's shared memory is mapped, and recreated after a crash), so no operation is missed;
+`order` prints the operations.
 
     python faults.py order FOLDER
     python faults.py MANNER FOLDER SCENARIO...
@@ -28,17 +28,19 @@ from store_model import (
     ended,
     fork,
     model_files,
+    named_vector_files,
     perform,
     records,
     segment_files,
     small_limits,
     states,
+    vector_files,
 )
 
 from textkin import Index
 from textkin.exceptions import IndexWarning
 
-MANNERS = {  # how, as faults.cpp has it, and the error
+MANNERS = {  # kind of fault, as in faults.cpp, and the error
     "kill": (1, 0),
     "tear": (2, 0),
     "error": (3, errno.EIO),
@@ -47,20 +49,20 @@ MANNERS = {  # how, as faults.cpp has it, and the error
 }
 NOT_REACHED, ACKNOWLEDGED, RAISED = 0, 20, 21
 EXTRA = records(Random(5), ["extra"])
-MOST = 2000  # operations of a call; there are some hundred
+MOST = 2000  # operations of a call; usually some hundred
 
 library = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A call, and what it is called on: the documents of `calls`, on the disk at `path`."""
+    """Call under test, its documents `calls`, and its index at `path`."""
 
     calls: list[dict[str, object]]
     call: dict[str, object]
 
     def make(self, path: Path) -> list[Documents]:
-        """Make the index; return the states that the call goes through."""
+        """Create the index, and return the states during the call."""
         documents = Documents()
         with create(path) as index:
             for call in self.calls:
@@ -96,12 +98,12 @@ SCENARIOS = {
 
 
 def home(name: str, path: Path) -> Path:
-    """Where the index lies in the folder that is watched; a copy lies beside it."""
+    """Return the path of the index in the watched folder; a copy is next to it."""
     return path / "index.kin" if name == "copy" else path
 
 
 def do(name: str, path: Path) -> tuple[Callable[[], object], Index | None]:
-    """Return what is to go wrong, and the index that must be usable afterwards."""
+    """Return the faults to inject, and the index that must be usable afterwards."""
     if name == "create":
         return lambda: create(path / "new.kin").close(), None
     if name in ("open", "repair"):
@@ -117,7 +119,7 @@ def do(name: str, path: Path) -> tuple[Callable[[], object], Index | None]:
 
 
 def go_wrong(name: str, manner: str, operation: int, path: Path, allowed: list[Documents]) -> None:
-    """In a child: do it with a fault, then look at the same object; end with what became of it."""
+    """Run in the child: call with a fault, check the same object, and exit with the outcome."""
     call, index = do(name, path)
     how, error = MANNERS[manner]
     library.faults_watch(os.fsencode(path), -1)
@@ -128,7 +130,7 @@ def go_wrong(name: str, manner: str, operation: int, path: Path, allowed: list[D
             warnings.simplefilter("ignore", IndexWarning)
             call()
     except OSError as raised:
-        # The library that writes vectors tells the number in words.
+        # The safetensors library puts the error number into its message.
         if raised.errno not in (errno.EIO, errno.ENOSPC) and "os error" not in str(raised):
             raise
         status = RAISED
@@ -137,8 +139,8 @@ def go_wrong(name: str, manner: str, operation: int, path: Path, allowed: list[D
         os._exit(NOT_REACHED)
     if status == ACKNOWLEDGED:
         allowed = allowed[-1:]
-    elif name in ("create", "copy"):  # a folder that got its name is whole, and only that stays
-        assert not list(path.glob(".*.tmp")), "a folder is left that nobody named"
+    elif name in ("create", "copy"):  # a renamed folder is complete, and only that folder stays
+        assert not list(path.glob(".*.tmp")), "a temporary folder remains"
     if index is not None:
         found = check(index, allowed, "the same object, at once")
         library.faults_arm(0, ctypes.c_long(0), 0)
@@ -151,7 +153,7 @@ def go_wrong(name: str, manner: str, operation: int, path: Path, allowed: list[D
 
 
 def after(name: str, path: Path, allowed: list[Documents], told: str, status: int) -> None:
-    """In the parent: open what is left, and compare it with what may be there."""
+    """Run in the parent: open the remains, and compare them with the permitted states."""
     if name in ("create", "copy"):
         made = path / ("new.kin" if name == "create" else "copy.kin")
         if made.exists():
@@ -167,19 +169,20 @@ def after(name: str, path: Path, allowed: list[Documents], told: str, status: in
         index.verify()
         check(index, allowed, told)
         if status > 0:
-            return  # the child has gone on writing
+            return  # the child has continued writing
         index.update(EXTRA)
         index.compact()
         index.verify()
         assert len(segment_files(path)) == index.info().segments, f"{told}: files are left"
-        assert len(model_files(path)) == len(index.models), f"{told}: models are left"
+        assert len(model_files(path)) == len(index.models()), f"{told}: models are left"
+        assert vector_files(path) == named_vector_files(index), f"{told}: vectors are left"
 
 
 def scenario(name: str, manner: str, folder: Path) -> None:
     folder.mkdir()
     template = folder / "template.kin"
     allowed = SCENARIOS[name].make(template)
-    if name == "open":  # with a log that a killed writer has left
+    if name == "open":  # with a log left by a killed writer
         leave_a_log(template)
     if name == "repair":
         (template / "segments" / segment_files(template)[0]).unlink()
@@ -203,7 +206,7 @@ def scenario(name: str, manner: str, folder: Path) -> None:
             possible = possible + [states(state, extra)[-1] for state in possible]
         try:
             with warnings.catch_warnings():
-                if name == "repair":  # is made again, unless the fault came after that
+                if name == "repair":  # is recreated, unless the fault came later
                     warnings.simplefilter("ignore", IndexWarning)
                 after(name, path, possible, told, status)
         except Exception as error:
@@ -217,7 +220,7 @@ def scenario(name: str, manner: str, folder: Path) -> None:
 
 
 def leave_a_log(path: Path) -> None:
-    """Let a process write, and die without closing."""
+    """Write in a process that exits without closing."""
 
     def write_and_die() -> None:
         Index.open(path).update([])
@@ -231,7 +234,7 @@ def leave_a_log(path: Path) -> None:
 
 
 def order(folder: Path) -> None:
-    """Print what an add that makes and merges segments does to the files."""
+    """Print the file operations of an add that creates and merges segments."""
     path = folder / "order.kin"
     SCENARIOS["merge"].make(path)
     call, index = do("merge", path)

@@ -1,4 +1,4 @@
-"""Kill a process that writes to an index, again and again, and look at what is left.
+"""Kill a process that writes to an index, repeatedly, and check the remains.
 
 A script, because it forks: it has one thread, and imports textkin once for hundreds of processes.
 
@@ -27,20 +27,22 @@ from store_model import (
     fork,
     loaded,
     model_files,
+    named_vector_files,
     perform,
     records,
     segment_files,
     small_limits,
     states,
+    vector_files,
 )
 
 from textkin import Index
 
-LONGEST = 0.12  # seconds that a writer lives
+LONGEST = 0.12  # lifetime of a writer, in seconds
 
 
 def write_for_ever(path: Path, seed: int, telling: Telling, calls: int = 1 << 30) -> None:
-    """Do anything to an index; tell what is about to be done, and what is done."""
+    """Perform random calls on an index; report each call before and after it."""
     rng = Random(seed)
     index = Index.open(path)
     documents = loaded(index)
@@ -51,13 +53,13 @@ def write_for_ever(path: Path, seed: int, telling: Telling, calls: int = 1 << 30
         telling.tell({"done": 1})
         documents = states(documents, call)[-1]
         if rng.random() < 0.1:
-            index.close()  # SQLite folds its log into the file
+            index.close()  # SQLite copies its log into the file
             index = Index.open(path)
     index.close()
 
 
 def may_be(documents: Documents, told: list[dict[str, object]]) -> list[Documents]:
-    """Return the states that an index may be in after what its writer has told."""
+    """Return the permitted states of an index, given the reports of its writer."""
     possible = [documents]
     for line in told:
         if "call" in line:
@@ -104,20 +106,21 @@ def kills(folder: Path, seed: int, times: int) -> None:
         check(index, [documents])
         names = segment_files(path)
         assert len(names) == index.info().segments, f"files are left: {names}"
-        assert len(model_files(path)) == len(index.models), f"left: {model_files(path)}"
+        assert len(model_files(path)) == len(index.models()), f"left: {model_files(path)}"
+        assert vector_files(path) == named_vector_files(index)
     sys.stdout.write(f"{times} kills, {calls} calls, {cut} of them cut\n")
-    # Of so many kills some must have hit a call; otherwise this has tested nothing.
+    # Some of the kills must have interrupted a call; otherwise, the test is meaningless.
     assert cut > times // 10
 
 
 def keep_one_state(path: Path, stop: int, telling: Telling) -> None:
-    """Read one snapshot until told to stop."""
+    """Read one snapshot until asked to stop."""
     index = Index.open(path)
     documents = list(index)
     telling.tell("ready")
     rounds = 0
     while rounds < 3 or not select.select([stop], [], [], 0)[0]:
-        index._snapshot().__dict__.pop("parts", None)  # from the mapped files again
+        index._session.snapshot().__dict__.pop("parts", None)  # from the mapped files again
         check_agreement(index, documents, f"round {rounds}")
         rounds += 1
     index.refresh()
@@ -126,7 +129,7 @@ def keep_one_state(path: Path, stop: int, telling: Telling) -> None:
 
 
 def open_again_and_again(path: Path, stop: int, telling: Telling) -> None:
-    """Open the newest state until told to stop."""
+    """Open the latest state until asked to stop."""
     telling.tell("ready")
     rounds = 0
     while rounds < 3 or not select.select([stop], [], [], 0)[0]:

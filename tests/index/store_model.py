@@ -1,6 +1,6 @@
-"""What an index must hold, kept in plain dictionaries: the oracle of the crash tests.
+"""Reference model of an index, in plain dictionaries, for the crash tests.
 
-The scripts that die (`kills.py`, `faults.py`) and the tests beside them import this file.
+The scripts that crash (`kills.py`, `faults.py`) and the tests next to them import this file.
 """
 
 import json
@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from textkin import LSI, AddError, Index, WordVectors
-from textkin.index import _adding, _merging, _writer
-from textkin.index.ranking import ModelRanking
-from textkin.text import Document
+from textkin import LSI, Index, WordVectors
+from textkin.exceptions import AddError
+from textkin.index import ModelRanking
+from textkin.index.store import _ingest, _merge, _vector_store, _writer
+from textkin.reading import Document
 
 Record = dict[str, Any]
 
@@ -27,7 +28,7 @@ MODEL = "lsi"
 
 
 class Documents(dict[str, Document]):
-    """What an index holds: documents by their ids, and whether `MODEL` is attached to it."""
+    """Content of an index: documents by ID, and True if `MODEL` is attached."""
 
     attached = False
 
@@ -38,29 +39,33 @@ class Documents(dict[str, Document]):
         return made
 
     def with_model(self, attached: bool) -> "Documents":
-        """Return a state with the model, or without."""
+        """Return a state with or without the model."""
         made = Documents(self)
         made.attached = attached
         return made
 
 
 def small_limits() -> None:
-    """Let a few documents make a batch, a segment, a merge; for the rest of the process."""
-    _adding._BATCH_DOCUMENTS = BATCH
+    """Reduce the sizes of batches, segments, and merges for the rest of the process."""
+    _ingest._BATCH_DOCUMENTS = BATCH
     _writer._TAIL_DOCUMENTS = 5
-    _merging._SMALLEST = 120
-    _merging._TOGETHER = 3
-    _merging.LARGEST = 600
-    _merging._DEAD_ROWS = 3
+    _merge._SMALLEST = 120
+    _merge._TOGETHER = 3
+    _merge.LARGEST = 600
+    _merge._DEAD_ROWS = 3
+    _vector_store.FILE_ROWS = 4
+    _vector_store.TIDY_ROWS = 6
+    _vector_store.LARGEST = 64
 
 
 def create(path: Path) -> Index:
-    """Make an index with two vectors of its own: the built-in ones take long to check."""
-    return Index.create(path, vectors=WordVectors(["abc", "def"], np.eye(2, dtype=np.float32)))
+    """Create an index with two custom vectors, because the built-in vectors take long to check."""
+    vectors = WordVectors(["abc", "def"], np.eye(2, dtype=np.float32))
+    return Index.create(path, language="en", vectors=vectors)
 
 
 def records(rng: Random, ids: Sequence[str]) -> list[Record]:
-    """Make a document for each id, of words that `str.split` finds again."""
+    """Return a document per ID, with words that `str.split` finds again."""
     return [
         {
             "id": id,
@@ -77,7 +82,7 @@ def document(record: Record) -> Document:
 
 
 def updated(documents: Documents, batch: Sequence[Record]) -> Documents:
-    """Return what `update` makes of these documents: what changes goes to the end."""
+    """Return the result of `update` for these documents; changed documents move to the end."""
     latest = {record["id"]: document(record) for record in batch}
     new = {id: made for id, made in latest.items() if documents.get(id) != made}
     left = {id: kept for id, kept in documents.items() if id not in new}
@@ -85,7 +90,7 @@ def updated(documents: Documents, batch: Sequence[Record]) -> Documents:
 
 
 def states(documents: Documents, call: Record) -> list[Documents]:
-    """Return what is on the disk before a call and after each of its transactions."""
+    """Return the states on disk before a call and after each of its transactions."""
     found = [documents]
     if call["what"] in ("add", "update", "mirror"):
         given = call["records"]
@@ -106,7 +111,7 @@ def states(documents: Documents, call: Record) -> list[Documents]:
 
 
 def perform(index: Index, call: Record, committed: Callable[[int, int], object]) -> None:
-    """Do what a call says."""
+    """Execute a call."""
     match call["what"]:
         case "add" | "update" | "mirror" as what:
             given = iter(call["records"]) if call["stream"] else call["records"]
@@ -128,13 +133,13 @@ def perform(index: Index, call: Record, committed: Callable[[int, int], object])
 
 
 def loaded(index: Index) -> Documents:
-    """Return what an index holds."""
+    """Return the content of an index."""
     found = Documents({document.id: document for document in index})
-    return found.with_model(MODEL in index.models)
+    return found.with_model(MODEL in index.models())
 
 
 def any_call(rng: Random, documents: Documents) -> Record:
-    """Return a call that makes sense for an index with these documents."""
+    """Return a random valid call for an index with these documents."""
     ids = list(documents)
     fresh = [f"n{rng.getrandbits(40):x}" for _ in range(rng.randrange(1, 12))]
     some = rng.sample(ids, min(len(ids), rng.randrange(1, 8)))
@@ -168,7 +173,7 @@ def any_call(rng: Random, documents: Documents) -> Record:
 
 
 def check(index: Index, allowed: Sequence[Documents], told: object = "") -> Documents:
-    """Compare an index with the states that it may be in; return the one that it is in."""
+    """Compare an index with its permitted states, and return the matching one."""
     found = loaded(index)
     fits = [
         list(state.items()) == list(found.items()) and state.attached == found.attached
@@ -180,14 +185,14 @@ def check(index: Index, allowed: Sequence[Documents], told: object = "") -> Docu
 
 
 def check_agreement(index: Index, documents: Sequence[Document], told: object = "") -> None:
-    """Compare all that an index says of its documents with the documents."""
+    """Compare all facts of an index with its documents."""
     ids = [document.id for document in documents]
-    assert index.ids() == ids, told
+    assert index.ids == ids, told
     assert len(index) == len(ids), told
     for id in ids[:3]:
         assert id in index, told
         assert index[id] == documents[ids.index(id)], told
-    words = list(index.vocabulary)
+    words = list(index.vocabulary())
     column = {word: number for number, word in enumerate(words)}
     assert len(column) == len(words), told
     expected = np.zeros((len(ids), len(words)), np.float32)
@@ -200,18 +205,18 @@ def check_agreement(index: Index, documents: Sequence[Document], told: object = 
     assert np.array_equal(index.document_frequencies(), (expected > 0).sum(axis=0)), told
     info = index.info()
     assert (info.documents, info.tokens) == (len(ids), int(expected.sum())), told
-    if MODEL in index.models:
+    if MODEL in index.models():
         check_vectors(index, told)
 
 
 def check_vectors(index: Index, told: object = "") -> None:
-    """Compare the vectors in an index with those that its model makes of the documents now."""
-    ranker = ModelRanking(MODEL).on(index._view())
-    kept = ranker.vectors.matrix[ranker.view.live]
+    """Compare the stored vectors with the vectors that the model computes now."""
+    scorer = index._searcher().scorer(ModelRanking(MODEL))
+    kept = scorer.vectors.of_rows(np.flatnonzero(scorer.state.live))
     try:
-        model = ranker._model()
+        model = scorer._model()
     except ValueError as error:
-        if "detached by somebody else meanwhile" in str(error):  # its files are gone
+        if "was detached by another process" in str(error):  # its files are deleted
             return
         raise
     assert np.array_equal(kept, model.vectors(index.bags(), None)), told
@@ -230,8 +235,18 @@ def model_files(path: Path) -> list[str]:
     return sorted(os.listdir(path / "models")) if (path / "models").exists() else []
 
 
+def vector_files(path: Path) -> list[str]:
+    return sorted(os.listdir(path / "embeddings")) if (path / "embeddings").exists() else []
+
+
+def named_vector_files(index: Index) -> list[str]:
+    """Return the vector files that the catalog names."""
+    with index._session.snapshot().catalog() as catalog:
+        return sorted(record.file for record in _vector_store.vector_file_records(catalog))
+
+
 class Telling:
-    """Lines of JSON through a pipe, as long as both ends live."""
+    """JSON lines through a pipe, while both ends exist."""
 
     def __init__(self) -> None:
         self.read_end, self.write_end = os.pipe()
@@ -243,19 +258,19 @@ class Telling:
             data = data[os.write(self.write_end, data) :]
 
     def lines(self, some: bytes) -> Iterator[Any]:
-        """Give the lines that are whole now; one that was cut by a kill was never told."""
+        """Yield the complete lines; a line truncated by a kill was never reported."""
         *whole, self._left = (self._left + some).split(b"\n")
         return map(json.loads, whole)
 
     def rest(self) -> Iterator[Any]:
-        """Give what is left when the other side is dead."""
+        """Yield the remaining lines after the other end has died."""
         os.close(self.write_end)
         with open(self.read_end, "rb") as end:
             yield from self.lines(end.read())
 
 
 def fork(work: Callable[[], object]) -> int:
-    """Do something in a child process; what it raises is printed, and its status is 3."""
+    """Run a function in a child process; an exception is printed, and the exit status is 3."""
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -271,5 +286,5 @@ def fork(work: Callable[[], object]) -> int:
 
 
 def ended(pid: int) -> int:
-    """Wait for a child; return its exit status, or the number of the signal less than zero."""
+    """Wait for a child; return its exit status, or the negative signal number."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -1,7 +1,8 @@
-"""What is kept of attached models: their files, copies of them, and older formats."""
+"""Files of attached models: storage, copies, corruption, and older formats."""
 
 import errno
 import os
+import re
 import shutil
 import zlib
 from dataclasses import replace
@@ -12,9 +13,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from support import load_script
-from textkin import LSI, DamagedIndexError, Index, TfIdf
-from textkin.index import _life
-from textkin.index.ranking import ModelRanking
+from textkin import LSI, Index, TfIdf
+from textkin.exceptions import DamagedIndexError
+from textkin.index import ModelRanking
+from textkin.index.store import _session
 
 helpers = load_script("tests/index/attached_models.py")
 model, RECORDS, MORE = helpers.model, helpers.RECORDS, helpers.MORE
@@ -23,7 +25,7 @@ Encoder, Other = helpers.Encoder, helpers.Other
 
 
 class TestFolder:
-    """What lies in the folder of an index may be damaged, or come from a stranger."""
+    """Model files that are corrupt or untrusted."""
 
     @pytest.fixture
     def path(self, filled: Index) -> Path:
@@ -35,12 +37,12 @@ class TestFolder:
         return path / "models" / model.model_files(path)[0]
 
     def assert_told(self, path: Path) -> None:
-        """A damaged model is told, keeps others from adding, and can be attached anew."""
+        """A corrupt model is reported, blocks adding, and can be attached again."""
         with Index.open(path) as index:
-            near = index.similar("d1", by="lsi").ids
-            before = index.ids()
+            near = index.similar("d1", ranking="lsi").ids
+            before = index.ids
             for use in (
-                lambda: index.search("abc", by="lsi"),
+                lambda: index.search("abc", ranking="lsi"),
                 lambda: index.add(MORE),
                 lambda: index.copy(path.with_name("copy.kin")),
                 index.verify,
@@ -48,7 +50,7 @@ class TestFolder:
                 with pytest.raises(DamagedIndexError, match=r"lsi.*attach it again") as told:
                     use()
                 assert "models/" in told.value.problems[0]
-            assert index.ids() == before
+            assert index.ids == before
             assert not path.with_name("copy.kin").exists()
             assert index.search("abc def").ids
             index.delete("d1")
@@ -61,7 +63,7 @@ class TestFolder:
 
     @pytest.mark.parametrize("file", ["manifest.json", "arrays.safetensors"])
     @pytest.mark.parametrize("how", ["removed", "flipped", "cut", "linked", "pipe"])
-    def test_a_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
+    def test_file(self, path: Path, file: str, how: str, tmp_path: Path) -> None:
         damaged = self.place(path) / "1" / file
         data = bytearray(damaged.read_bytes())
         damaged.unlink()
@@ -70,7 +72,7 @@ class TestFolder:
             damaged.write_bytes(data)
         elif how == "cut":
             damaged.write_bytes(data[:-9])
-        elif how == "pipe":  # whoever opens it waits for ever
+        elif how == "pipe":  # a reader of the pipe would wait forever
             os.mkfifo(damaged)
         elif how == "linked":
             data[-2] ^= 1
@@ -79,9 +81,7 @@ class TestFolder:
         self.assert_told(path)
 
     @pytest.mark.parametrize("what", ["step", "model", "models"])
-    def test_a_folder_that_is_gone_or_leads_elsewhere(
-        self, path: Path, what: str, tmp_path: Path
-    ) -> None:
+    def test_missing_or_redirected_folder(self, path: Path, what: str, tmp_path: Path) -> None:
         place = {"step": self.place(path) / "0", "model": self.place(path)}.get(
             what, path / "models"
         )
@@ -91,13 +91,13 @@ class TestFolder:
         self.assert_told(path)
         assert sorted(file.name for file in elsewhere.rglob("*")) == before
 
-    def test_another_model_in_its_place(self, path: Path) -> None:
+    def test_replaced_model(self, path: Path) -> None:
         arrays = self.place(path) / "1"
         shutil.rmtree(arrays)
         LSI(2).fit(np.eye(4)).save(arrays)
         self.assert_told(path)
 
-    def test_what_a_crash_left_is_swept_up(self, path: Path) -> None:
+    def test_remains_of_a_crash_are_removed(self, path: Path) -> None:
         named = model.model_files(path)
         (path / "models" / ".abc.tmp").mkdir()
         (path / "models" / "00000999" / "0").mkdir(parents=True)
@@ -110,12 +110,12 @@ class TestFolder:
     @pytest.mark.parametrize(
         ("statement", "told"),
         [
-            ("UPDATE vectors SET vector = x'00' WHERE position = 5", "position 5 is not what"),
-            ("UPDATE vectors SET vector = zeroblob(8) WHERE position = 5", "position 5 is not"),
-            ("UPDATE vectors SET checksum = 7 WHERE position = 5", "position 5 is not what"),
-            ("UPDATE vectors SET vector = 7 WHERE position = 5", "position 5 is not what"),
+            ("UPDATE vectors SET vector = x'00' WHERE position = 5", "position 5 is corrupt"),
+            ("UPDATE vectors SET vector = zeroblob(8) WHERE position = 5", "position 5 is corrupt"),
+            ("UPDATE vectors SET checksum = 7 WHERE position = 5", "position 5 is corrupt"),
+            ("UPDATE vectors SET vector = 7 WHERE position = 5", "position 5 is corrupt"),
             ("DELETE FROM vectors WHERE position = 5", "documents without a vector"),
-            ("UPDATE vectors SET position = 3 WHERE position = 5", "documents without a vector"),
+            ("UPDATE vectors SET position = 3 WHERE position = 5", "vectors without a document"),
             (
                 "INSERT INTO vectors SELECT model, 3, checksum, vector FROM vectors LIMIT 1",
                 "vectors without a document",
@@ -130,13 +130,13 @@ class TestFolder:
         change(path, statement)
         with Index.open(path) as index:
             with pytest.raises(DamagedIndexError, match=told):
-                index.search("abc", by="lsi")
+                index.search("abc", ranking="lsi")
             with pytest.raises(DamagedIndexError, match=rf"{told}.*attach it again"):
                 index.verify()
             index.detach("lsi")
             index.verify()
 
-    def test_vectors_that_are_no_numbers(self, path: Path) -> None:
+    def test_invalid_vectors(self, path: Path) -> None:
         blob = np.array([np.nan, 1], "<f4").tobytes()
         change(
             path,
@@ -144,10 +144,10 @@ class TestFolder:
             blob,
             zlib.crc32(blob),
         )
-        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no numbers"):
-            index.similar("d1", by="lsi")
+        with Index.open(path) as index, pytest.raises(DamagedIndexError, match="NaN or infinity"):
+            index.similar("d1", ranking="lsi")
 
-    def test_vectors_of_no_model(self, path: Path) -> None:
+    def test_vectors_without_model(self, path: Path) -> None:
         change(path, "UPDATE vectors SET model = 99 WHERE position = 5")
         with Index.open(path) as index, pytest.raises(DamagedIndexError, match="no model"):
             index.verify()
@@ -170,21 +170,20 @@ class TestFolder:
             "UPDATE models SET checksum = 'x'",
         ],
     )
-    @pytest.mark.parametrize("again", [True, False])
-    def test_rows_that_textkin_never_writes(self, path: Path, statement: str, again: bool) -> None:
+    def test_invalid_catalog_rows(self, path: Path, statement: str) -> None:
         with Index.open(path) as index:
             found = index.search("abc def").ids
-            near = index.search("abc def", by="lsi").ids
+            near = index.search("abc def", ranking="lsi").ids
         change(path, statement)
-        row = r"its row in the table 'models' is not what it was"
+        row = r"its row in the table 'models' has changed \(its checksum differs\)"
         with Index.open(path) as index:
             assert index.search("abc def").ids == found != []
-            ((name, told),) = index.models.items()
-            assert told == f"damaged: {row}"
+            ((name, told),) = index.models().items()
+            assert re.fullmatch(f"corrupt: {row}", told)
             named = "SET name" not in statement
             assert name == ("lsi" if named else "bm25" if "bm25" in statement else name)
             with pytest.raises(DamagedIndexError, match=f"model '{name}' of the index is .*{row}"):
-                index.search("abc def", by=ModelRanking(name))
+                index.search("abc def", ranking=ModelRanking(name))
             with pytest.raises(DamagedIndexError, match=f"'{name}': {row}.*attach it again"):
                 index.verify()
             with pytest.raises(DamagedIndexError, match=row):
@@ -192,45 +191,45 @@ class TestFolder:
             with pytest.raises(DamagedIndexError, match=rf"{row}.*detach\('{name}'\)"):
                 index.add(MORE)
             index.compact()
-            if again and named:
+            if named and "checksum" not in statement:
                 index.attach("lsi", make_pipeline(TfIdf(), LSI(2, random_state=0)))
-                assert index.search("abc def", by="lsi").ids == near
+                assert index.search("abc def", ranking="lsi").ids == near
             else:
                 index.detach(name)
-                assert not index.models
+                assert not index.models()
             index.verify()
             index.delete("d1")
             index.add(MORE)
             index.verify()
-            assert len(os.listdir(path / "models")) == len(index.models)
+            assert len(os.listdir(path / "models")) == len(index.models())
 
-    def test_one_damaged_row_leaves_the_other_models_as_they_are(self, path: Path) -> None:
+    def test_one_corrupt_row_keeps_the_other_models(self, path: Path) -> None:
         with Index.open(path) as index:
             index.attach("damaged.0", LSI(2, random_state=0))
-            expected = index.search("abc def", by="damaged.0").ids
+            expected = index.search("abc def", ranking="damaged.0").ids
         change(path, "UPDATE models SET number = 0, name = x'ff' WHERE name = 'lsi'")
         with Index.open(path) as index:
-            assert list(index.models) == ["damaged.0", "damaged.0_"]
-            assert index.search("abc def", by="damaged.0").ids == expected
+            assert list(index.models()) == ["damaged.0", "damaged.0_"]
+            assert index.search("abc def", ranking="damaged.0").ids == expected
             index.detach("damaged.0_")
             index.verify()
 
-    def test_what_is_given_for_a_damaged_row_is_not_looked_at(self, filled: Index) -> None:
+    def test_model_given_for_a_corrupt_row_is_ignored(self, filled: Index) -> None:
         filled.attach("own", Encoder())
         filled.close()
         change(filled.path, "UPDATE models SET dimensions = 1")
         with Index.open(filled.path, models={"own": Encoder()}) as index:
             with pytest.raises(DamagedIndexError, match="its row in the table"):
-                index.similar("d1", by="own")
+                index.similar("d1", ranking="own")
             with pytest.raises(DamagedIndexError, match="its row in the table"):
                 index.copy(filled.path.with_name("copy.kin"))
             index.attach("own", Encoder())
-            assert index.search("abc", by="own").ids
+            assert index.search("abc", ranking="own").ids
             index.verify()
 
-    def test_a_description_that_a_terminal_would_obey(self, path: Path) -> None:
+    def test_control_characters_in_a_description(self, path: Path) -> None:
         with Index.open(path) as index:
-            record = index._snapshot().models["lsi"]
+            record = index._session.snapshot().models["lsi"]
         record = replace(record, description="\x1b[31mred\x1b]0;title\x07")
         change(
             path,
@@ -239,44 +238,52 @@ class TestFolder:
             record.checksum(),
         )
         with Index.open(path) as index:
-            assert index.models["lsi"].startswith("damaged: ")
+            assert index.models()["lsi"].startswith("corrupt: ")
 
-    def test_a_name_that_a_terminal_would_obey(self, filled: Index) -> None:
+    def test_control_characters_in_a_name(self, filled: Index) -> None:
         made = Encoder()
         made.__name__ = "a\x1b[31m \ud800\nb"  # type: ignore[attr-defined]
         filled.attach("own", made)
-        assert filled.models["own"].startswith("a?[31m ? b:")
+        assert filled.models()["own"].startswith("a?[31m ? b:")
         Index.open(filled.path).close()
 
 
-def test_an_index_of_the_first_format_is_upgraded(filled: Index) -> None:
-    ids = filled.ids()
+NEWER_TABLES = (
+    *("models", "vectors", "embeddings", "vector_files", "missing_vectors"),
+    *("analyzers", "terms", "word_terms"),
+)
+
+
+def test_index_of_format_1_is_upgraded(filled: Index) -> None:
+    ids = filled.ids
     filled.close()
-    change(filled.path, "DROP TABLE models")
-    change(filled.path, "DROP TABLE vectors")
+    for table in NEWER_TABLES:
+        change(filled.path, f"DROP TABLE {table}")
     change(filled.path, "PRAGMA user_version = 1")
     with Index.open(filled.path) as index:
-        assert (index.ids(), index.info().format) == (ids, 2)
+        assert (index.ids, index.info().format) == (ids, 3)
         index.verify()
         index.attach("lsi", LSI(2))
         index.verify()
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
-def test_an_index_of_the_first_format_that_cannot_be_written(
+def test_read_only_index_of_format_1(
     filled: Index, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     filled.close()
-    change(filled.path, "DROP TABLE models")
-    change(filled.path, "DROP TABLE vectors")
+    for table in NEWER_TABLES:
+        change(filled.path, f"DROP TABLE {table}")
     change(filled.path, "PRAGMA user_version = 1")
 
     def refused(*_arguments: object) -> None:
         raise OSError(number, os.strerror(number), "writer.lock")
 
     with monkeypatch.context() as patch:
-        patch.setattr(_life, "writer_lock", refused)
-        with pytest.raises(ValueError, match=r"in format 1; it is upgraded to 2 .* be written"):
+        patch.setattr(_session, "writer_lock", refused)
+        with pytest.raises(
+            ValueError, match=r"has format 1, which must be upgraded to 3.*is writable"
+        ):
             Index.open(filled.path)
         number = errno.EIO
         with pytest.raises(OSError, match="Input/output error"):
@@ -284,14 +291,14 @@ def test_an_index_of_the_first_format_that_cannot_be_written(
     Index.open(filled.path).close()
 
 
-def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
+def test_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
     filled.attach("lsi", LSI(2))
     with filled.copy(tmp_path / "copy.kin") as copy:
         copy.verify()
         copy.add(MORE)
-        assert copy.models == filled.models
+        assert copy.models() == filled.models()
         assert copy.info().bytes["models"] == filled.info().bytes["models"] > 0
-        assert copy.info().as_dict()["models"] == copy.models
+        assert copy.info().to_dict()["models"] == copy.models()
     shutil.rmtree(filled.path / "models")
     with pytest.raises(DamagedIndexError, match="models is missing"):
         filled.copy(tmp_path / "other.kin")
@@ -299,7 +306,7 @@ def test_a_copy_has_the_models(filled: Index, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_a_copy_of_a_state_whose_model_was_detached(
+def test_copy_of_a_snapshot_with_a_detached_model(
     filled: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     filled.attach("lsi", LSI(2, random_state=0))
@@ -307,7 +314,7 @@ def test_a_copy_of_a_state_whose_model_was_detached(
 
     def detached(source: Path, target: Path) -> None:
         copyfile(source, target)
-        if source.parent.parent.parent.name == "models" and source.exists() and filled.models:
+        if source.parent.parent.parent.name == "models" and source.exists() and filled.models():
             filled.detach("lsi")
 
     with Index.open(filled.path) as reader:
@@ -315,16 +322,18 @@ def test_a_copy_of_a_state_whose_model_was_detached(
             filled.detach("lsi")
         else:
             monkeypatch.setattr(shutil, "copyfile", detached)
-        with pytest.raises(ValueError, match=r"'lsi' has been detached .*; refresh\(\)") as told:
+        with pytest.raises(
+            ValueError, match=r"'lsi' was detached by another process.*refresh\(\)"
+        ) as told:
             reader.copy(tmp_path / "copy.kin")
         assert not isinstance(told.value, DamagedIndexError)
         assert not (tmp_path / "copy.kin").exists()
         reader.refresh()
         with reader.copy(tmp_path / "copy.kin") as copy:
-            assert copy.models == {}
+            assert copy.models() == {}
 
 
-def test_a_copy_does_not_follow_a_link_to_word_vectors(filled: Index, tmp_path: Path) -> None:
+def test_copy_does_not_follow_links_to_word_vectors(filled: Index, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "secret").write_text("x")
     (filled.path / "vectors").symlink_to(tmp_path / "elsewhere")
@@ -340,7 +349,7 @@ def test_info_while_another_process_detaches(
     folder, scandir = filled.path / "models" / model.model_files(filled.path)[0], os.scandir
 
     def vanishing(path: str | Path) -> object:
-        if Path(path).parent == folder:  # seen a moment ago
+        if Path(path).parent == folder:  # listed a moment ago
             monkeypatch.setattr(os, "scandir", scandir)
             shutil.rmtree(folder)
         return scandir(path)

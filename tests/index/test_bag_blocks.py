@@ -1,4 +1,4 @@
-"""The counts of an index in parts, read one by one."""
+"""Blocks of an index's counts, read one by one."""
 
 import pickle
 
@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from textkin import Index
-from textkin.index import _writer
-from textkin.index._segment import Segment
+from textkin.index.store import _writer
+from textkin.index.store._segment import Segment
 from textkin.models import PLSA, fit_blocks
 from textkin.weighting import TfIdf
 
@@ -19,16 +19,16 @@ RECORDS = [
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """An index of several segments and a tail, with a document that was deleted."""
+    """Return an index of several segments and recent documents, with a deleted document."""
     monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 8)
-    with Index.create(tmp_path / "some.kin") as index:
+    with Index.create(tmp_path / "some.kin", language=None) as index:
         for start in range(0, 40, 9):
             index.add(RECORDS[start : start + 9])
         index.delete("d20")
         yield index
 
 
-def test_they_are_the_rows_of_the_bags(index):
+def test_blocks_have_the_rows_of_the_bags(index):
     blocks = pickle.loads(pickle.dumps(index.bag_blocks()))
     assert len(blocks) > 1
     found = sparse.vstack([block() for block in blocks])
@@ -36,7 +36,7 @@ def test_they_are_the_rows_of_the_bags(index):
     assert found.shape[0] == 39
 
 
-def test_models_are_fitted_to_them(index):
+def test_models_are_fitted_to_blocks(index):
     assert_array_equal(
         fit_blocks(TfIdf(), index.bag_blocks(), n_jobs=2).idf_, TfIdf().fit(index.bags()).idf_
     )
@@ -45,22 +45,22 @@ def test_models_are_fitted_to_them(index):
     assert_allclose(parts.components_, whole.components_, rtol=0, atol=1e-12)
 
 
-def test_a_block_reads_its_own_segment_alone(index, monkeypatch):
-    """Every one read and checked the whole index, in every pass."""
+def test_block_reads_only_its_segment(index, monkeypatch):
+    """Each block once read and checked the whole index, in every pass."""
     blocks, read = index.bag_blocks(), []
     monkeypatch.setattr(Segment, "check", lambda segment: read.append(segment.extent))
     for block in blocks:
         block()
-    assert len(read) == len(set(read)) == len(blocks) - 1  # the last is in no segment
+    assert len(read) == len(set(read)) == len(blocks) - 1  # the last block is not a segment
 
 
-def test_an_index_that_has_changed_is_refused(index):
+def test_changed_index_raises(index):
     blocks = index.bag_blocks()
     index.add([{"id": "new", "text": "more"}])
     with pytest.raises(RuntimeError, match="has changed since its blocks were made"):
         blocks[0]()
 
 
-def test_an_empty_index_has_none(tmp_path):
-    with Index.create(tmp_path / "empty.kin") as index:
+def test_empty_index_has_no_blocks(tmp_path):
+    with Index.create(tmp_path / "empty.kin", language=None) as index:
         assert index.bag_blocks() == []

@@ -1,4 +1,4 @@
-"""Processes that are killed while they write, processes that read meanwhile, and forks."""
+"""Killed writers, concurrent readers, and forks."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from textkin import Index
 
 
 def run(*arguments: object) -> str:
-    """Run one of the scripts beside this file; it says which seed has failed."""
+    """Run a script in this folder; a failure prints the seed."""
     script, *rest = map(str, arguments)
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name(script), *rest],
@@ -26,31 +26,31 @@ def run(*arguments: object) -> str:
 
 
 def seed() -> int:
-    """The moment of a kill is random whatever we do, so the calls may be as well."""
+    """Return a random seed; the moment of a kill is random anyway."""
     return int.from_bytes(os.urandom(4), "little")
 
 
-def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(quick_folder: Path) -> None:
-    run("kills.py", "kills", quick_folder, seed(), 60)
+def test_killed_writer_loses_nothing_acknowledged(quick_folder: Path) -> None:
+    run("kills.py", "kills", quick_folder, seed(), 30)
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_in_very_many_kills(quick_folder: Path) -> None:
+def test_very_many_kills_lose_nothing(quick_folder: Path) -> None:
     run("kills.py", "kills", quick_folder, seed(), 1000)
 
 
-def test_nothing_is_lost_on_a_disk(tmp_path: Path) -> None:
-    run("kills.py", "kills", tmp_path, seed(), 20)
+def test_kills_on_a_disk_lose_nothing(tmp_path: Path) -> None:
+    run("kills.py", "kills", tmp_path, seed(), 10)
 
 
-def test_readers_see_one_state_each_while_another_process_writes(quick_folder: Path) -> None:
-    run("kills.py", "readers", quick_folder, seed(), 40)
+def test_readers_see_one_snapshot_each_during_writes(quick_folder: Path) -> None:
+    run("kills.py", "readers", quick_folder, seed(), 20)
 
 
 class TestForks:
-    """In processes of their own: this one may have threads."""
+    """Forks in separate processes, because this process may have threads."""
 
-    def test_an_open_index_is_refused_in_the_child(self, tmp_path: Path) -> None:
+    def test_open_index_raises_in_the_child(self, tmp_path: Path) -> None:
         told = self.run_code(
             tmp_path,
             """
@@ -65,7 +65,7 @@ class TestForks:
                     try:
                         use(index)
                     except RuntimeError as error:
-                        print("both sides of a fork" in str(error))
+                        print("cannot be used in both processes" in str(error))
                 try:
                     Index.open(path)
                 except RuntimeError as error:
@@ -74,13 +74,13 @@ class TestForks:
             assert os.waitpid(pid, 0)[1] == 0
             print(next(going_on).id, len(index))
             index.add([{"id": "parent", "text": "four"}])
-            print(index.ids())
+            print(index.ids)
             index.verify()
             """,
         )
         assert told == [*["True"] * 6, "1 2", "['0', '1', 'parent']"]
 
-    def test_an_index_that_was_closed_can_be_opened_on_both_sides(self, tmp_path: Path) -> None:
+    def test_closed_index_can_be_opened_in_parent_and_child(self, tmp_path: Path) -> None:
         told = self.run_code(
             tmp_path,
             """
@@ -94,12 +94,12 @@ class TestForks:
             assert os.waitpid(pid, 0)[1] == 0
             with Index.open(path) as index:
                 index.verify()
-                print(sorted(index.ids()))
+                print(sorted(index.ids))
             """,
         )
         assert told == ["['0', '1', 'child', 'parent']"]
 
-    def test_a_child_of_a_killed_writer_does_not_keep_the_lock(self, tmp_path: Path) -> None:
+    def test_child_of_a_killed_writer_does_not_keep_the_lock(self, tmp_path: Path) -> None:
         told = self.run_code(
             tmp_path,
             """
@@ -127,10 +127,10 @@ class TestForks:
         )
         assert told == ["1"]
 
-    def test_the_end_of_a_child_does_not_remove_the_log_of_others(self, tmp_path: Path) -> None:
-        """A connection must not be closed by a process that inherited it.
+    def test_exit_of_a_child_does_not_remove_the_log(self, tmp_path: Path) -> None:
+        """A process that inherited a connection must not close it.
 
-        As the last one it would remove the log, which by then is that of a writer who was killed.
+        As the last user, it would remove the log, which then belongs to a killed writer.
         """
         told = self.run_code(
             tmp_path,
@@ -154,12 +154,12 @@ class TestForks:
             os.waitpid(child, 0)
             with Index.open(path) as index:
                 index.verify()
-                print(index.ids())
+                print(index.ids)
             """,
         )
         assert told == ["True", "['0', '1', '2']"]
 
-    def test_a_child_neither_keeps_nor_releases_the_lock(self, tmp_path: Path) -> None:
+    def test_child_neither_keeps_nor_releases_the_lock(self, tmp_path: Path) -> None:
         told = self.run_code(
             tmp_path,
             """
@@ -175,7 +175,7 @@ class TestForks:
                     os._exit(0)
                 leaving = os.fork()
                 if leaving == 0:
-                    sys.exit()  # through all that the parent is in
+                    sys.exit()  # unwinds the open blocks of the parent
                 os.waitpid(leaving, 0)
                 try:
                     Index.open(path, timeout=0).add(["not now"])
@@ -186,7 +186,7 @@ class TestForks:
             index.add(documents())
             with Index.open(path, timeout=0) as other:
                 other.add([{"id": "other", "text": "three"}])
-                print(other.ids())
+                print(other.ids)
             os.close(ends[1])
             os.waitpid(child, 0)
             """,
@@ -196,7 +196,8 @@ class TestForks:
     def run_code(self, tmp_path: Path, code: str) -> list[str]:
         start = (
             "import os, signal, sys\n"
-            "from textkin import Index, IndexLockedError\n"
+            "from textkin import Index\n"
+            "from textkin.exceptions import IndexLockedError\n"
             f"path = {str(tmp_path / 'test.kin')!r}\n"
             "index = Index.create(path)\n"
         )
@@ -211,7 +212,7 @@ class TestForks:
 
 
 def test_compact_does_not_wait_for_readers(index: Index) -> None:
-    """It once waited a minute for each: SQLite's log cannot be emptied while it is read."""
+    """It once waited a minute per reader, because SQLite's log cannot be truncated during reads."""
     index.add([{"id": str(number), "text": "some words " * 50} for number in range(100)])
     with Index.open(index.path) as reader:
         assert len(reader) == 100

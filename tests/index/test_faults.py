@@ -1,6 +1,6 @@
-"""Each file operation of a call goes wrong in turn: the process dies there, or is told an error.
+"""Each file operation of a call fails in turn: the process dies there, or gets an error.
 
-`faults.cpp` stands between Python, SQLite and the kernel, and `faults.py` does the rest.
+`faults.cpp` intercepts calls of Python and SQLite to the C library; `faults.py` does the rest.
 """
 
 import os
@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-IMPORTANT = ["add", "merge", "compact", "attach"]
-OTHERS = [
+CALLS = [
+    "add",
+    "merge",
+    "compact",
+    "attach",
     "stream",
     "delete",
     "mirror",
@@ -30,7 +33,7 @@ MANNERS = ["kill", "tear", "error", "no space", "full"]
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled library that lets operations go wrong."""
+    """Return the compiled library that injects faults."""
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("needs Linux and a C++ compiler")
@@ -64,35 +67,37 @@ def run(shim: Path, *arguments: object) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("manner", ["kill", "error", "full"])
-def test_a_fault_at_each_operation(shim: Path, quick_folder: Path, manner: str) -> None:
-    told = run(shim, manner, quick_folder, *IMPORTANT)
-    assert len(told.splitlines()) == len(IMPORTANT)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("manner", MANNERS)
-def test_a_fault_at_each_operation_of_everything(
-    shim: Path, quick_folder: Path, manner: str
+@pytest.mark.parametrize(
+    ("manner", "calls"), [("kill", ["add"]), ("error", ["attach"]), ("full", ["merge"])]
+)
+def test_fault_at_each_operation(
+    shim: Path, quick_folder: Path, manner: str, calls: list[str]
 ) -> None:
-    told = run(shim, manner, quick_folder, *IMPORTANT, *OTHERS)
-    assert len(told.splitlines()) == len(IMPORTANT) + len(OTHERS)
+    told = run(shim, manner, quick_folder, *calls)
+    assert len(told.splitlines()) == len(calls)
 
 
-def test_what_is_named_is_on_the_disk_before(shim: Path, quick_folder: Path) -> None:
-    """What a power cut must find, by the order in which files are written and flushed."""
+@pytest.mark.slow  # each call in each manner
+@pytest.mark.parametrize("manner", MANNERS)
+def test_fault_at_each_operation_of_all_calls(shim: Path, quick_folder: Path, manner: str) -> None:
+    told = run(shim, manner, quick_folder, *CALLS)
+    assert len(told.splitlines()) == len(CALLS)
+
+
+def test_files_are_on_disk_before_their_names(shim: Path, quick_folder: Path) -> None:
+    """Check the order of writes and flushes, which determines the state after a power failure."""
     told = [line.split(" ", 1) for line in run(shim, "order", quick_folder).splitlines()]
     log = "/catalogue.sqlite-wal"
     files = [number for number, (what, _) in enumerate(told) if what == "rename"]
     assert len(files) == 2, "a segment of what was added, and one of those that were merged"
     for place in files:
-        # Renamed only when its content is flushed, named only when its name is.
+        # Content is flushed before a rename, and names before the catalog refers to them.
         assert told[place - 1][0] == "fsync"
         assert told[place - 1][1].endswith(".tmp")
         assert told[place + 1] == ["fsync", "/segments"]
         assert told[place + 2] == ["write", log]
-    # Each change of the catalogue is flushed before the next step: the documents, the segment that
-    # is made of them, the merged one. Only then the old files are removed.
+    # Each change of the catalog is flushed before the next step: the documents, their segment, and
+    # the merged segment. Only then are the old files removed.
     ends = [number for number, line in enumerate(told) if line == ["fsync", log]][-3:]
     removals = [number for number, (what, _) in enumerate(told) if what == "unlink"]
     assert ends[0] < files[0] < ends[1] < files[1] < ends[2] < min(removals)

@@ -1,4 +1,4 @@
-"""Counts as bytes, held to a slow version of the format."""
+"""Encoded counts, compared with a reference implementation of the format."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def leb128(number):
 
 
 def slow_pack(row):
-    """Bytes of a dictionary from words to counts."""
+    """Return the bytes of a dictionary from words to counts."""
     out, previous = b"", -1
     for key in sorted(row):
         count = row[key]
@@ -61,7 +61,7 @@ def slow_unpack(blob, n_words):
 
 
 def unpack(blobs, n_words):
-    """A dictionary of each document, and the lengths."""
+    """Return a dictionary per document, and the lengths."""
     indptr, indices, counts, lengths = _core.unpack_counts(blobs, n_words)
     dtypes = [x.dtype for x in (indptr, indices, counts, lengths)]
     assert dtypes == [np.int64, np.int32, np.float32, np.int64]
@@ -85,7 +85,7 @@ some_rows = st.lists(
 @given(some_rows)
 @example([{}])
 @example([{0: 1}, {}, {MOST_WORDS - 1: 2**24}])
-def test_the_core_reads_what_the_format_says(rows):
+def test_decoding_matches_the_format(rows):
     blobs = [slow_pack(row) for row in rows]
     found, lengths = unpack(blobs, MOST_WORDS)
     assert found == rows
@@ -93,7 +93,7 @@ def test_the_core_reads_what_the_format_says(rows):
 
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=30), max_size=5))
-def test_counted_documents_become_the_bytes_that_the_format_says(documents):
+def test_encoding_matches_the_format(documents):
     table = _core.WordTable()
     table.read_words([[str(word) for word in range(301)]])
     block = table.read_words([[str(word) for word in words] for words in documents])
@@ -110,7 +110,7 @@ def test_counted_documents_become_the_bytes_that_the_format_says(documents):
 @example(b"\xff" * 9 + b"\x02")
 @example(b"\x80" * 10 + b"\x00")
 @example(b"\x80" * 9 + b"\x00")
-def test_any_bytes_are_read_or_refused_as_the_format_says(blob):
+def test_any_bytes_are_read_or_rejected_by_the_format(blob):
     try:
         expected = slow_unpack(blob, 1000)
     except ValueError:
@@ -140,12 +140,12 @@ def test_any_bytes_are_read_or_refused_as_the_format_says(blob):
         (b"\x01" + leb128(2**64 - 1), r"a count is above 2\^32 - 1"),
     ],
 )
-def test_damage_is_named_with_its_row(blob, what):
+def test_corruption_is_reported_with_its_row(blob, what):
     with pytest.raises(ValueError, match=rf"row 2 are damaged: .*{what}\.$"):
         _core.unpack_counts([b"\x00", b"", blob], 10)
 
 
-def test_the_largest_count_stays_below_what_postings_hold():
+def test_largest_count_fits_postings():
     (row,), lengths = unpack([b"\x01" + leb128(MOST - 2)], 1)
     assert row == {0: 2**32 - 256}
     assert lengths == [MOST]
@@ -157,7 +157,7 @@ def test_no_documents():
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 3, bytearray(b"\x00")])
-def test_what_is_no_bytes_is_refused(wrong):
+def test_other_types_raise(wrong):
     with pytest.raises(
         TypeError, match=rf"must hold bytes; position 1 holds {type(wrong).__name__}"
     ):
@@ -165,7 +165,7 @@ def test_what_is_no_bytes_is_refused(wrong):
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**31])
-def test_a_number_of_words_that_cannot_be_is_refused(wrong):
+def test_invalid_number_of_words_raises(wrong):
     with pytest.raises(
         ValueError, match=rf"n_words must be at least 0 and below 2\^31; got {wrong}"
     ):
@@ -176,13 +176,13 @@ def test_a_number_of_words_that_cannot_be_is_refused(wrong):
     st.lists(st.dictionaries(st.integers(0, 29), st.integers(1, MOST), max_size=9), max_size=5),
     st.permutations(range(1000, 1030)),
 )
-def test_other_numbers_for_the_words(rows, numbers):
+def test_words_can_be_renumbered(rows, numbers):
     packed = [slow_pack(row) for row in rows]
     expected = [slow_pack({numbers[key]: count for key, count in row.items()}) for row in rows]
     assert _core.renumber_counts(packed, np.array(numbers, np.int32)) == expected
 
 
-def test_words_without_another_number_are_refused():
+def test_words_without_new_id_raise():
     packed = [slow_pack({0: 1}), slow_pack({2: 5})]
     with pytest.raises(ValueError, match="row 1 are damaged: they name word 2 of 2 words"):
         _core.renumber_counts(packed, np.array([4, 3], np.int32))

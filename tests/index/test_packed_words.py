@@ -1,4 +1,4 @@
-"""Words in arrays, held to a slow table and to a slow hash."""
+"""Words in arrays, compared with reference implementations of table and hash."""
 
 import gc
 import weakref
@@ -37,7 +37,7 @@ def mix(value):
 
 
 def slow_hash(word):
-    """Eight bytes at a time, the last ones filled up with zeros."""
+    """Hash eight bytes at a time, with zero padding."""
     value = SEED + len(word) & LOW
     parts = [word[i : i + 8] for i in range(0, len(word), 8)] or [b""]
     for part in parts:
@@ -59,7 +59,7 @@ def slow_slots(words):
 
 
 @given(any_words)
-def test_the_table_is_what_the_format_says(words):
+def test_table_matches_the_format(words):
     slots = _core.PackedWords.slots_of(*arrays_of(words))
     assert slots.dtype == np.int32
     assert slots.tolist() == slow_slots(words)
@@ -80,7 +80,7 @@ def test_words_are_found(words, others):
 
 
 @given(any_words, any_words, st.integers(0, 10))
-def test_a_table_gives_and_takes_packed_words(first, then, start):
+def test_table_from_and_to_packed_words(first, then, start):
     then = [word for word in then if word not in first]
     table = _core.WordTable()
     table.read_words([first])
@@ -101,7 +101,7 @@ def test_a_table_gives_and_takes_packed_words(first, then, start):
         (["x", "y", "x"], r"word 2 is the same as word 0\."),
     ],
 )
-def test_a_table_refuses_known_and_double_words_and_stays_as_it_is(words, match):
+def test_known_or_duplicate_words_raise_and_change_nothing(words, match):
     table = _core.WordTable()
     table.read_words([["older", "old"]])
     with pytest.raises(ValueError, match=match):
@@ -125,7 +125,7 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("content", "offsets", "match"), DAMAGED)
-def test_damaged_arrays_are_refused(content, offsets, match):
+def test_corrupt_arrays_raise(content, offsets, match):
     arrays = np.frombuffer(content, dtype=np.uint8), np.array(offsets, dtype=np.int64)
     with pytest.raises(ValueError, match=match):
         _core.PackedWords.slots_of(*arrays)
@@ -137,19 +137,19 @@ def test_damaged_arrays_are_refused(content, offsets, match):
         _core.PackedWords(*arrays, np.full(8, -1, dtype=np.int32)).words(0, 9)
 
 
-def test_double_words_have_no_table():
+def test_duplicate_words_raise():
     with pytest.raises(ValueError, match=r"distinct; word 3 is the same as word 1\."):
         _core.PackedWords.slots_of(*arrays_of(["a", "b", "c", "b"]))
 
 
 @pytest.mark.parametrize("slots", [0, 2, 3, 6])
-def test_a_table_of_a_wrong_size_is_refused(slots):
+def test_wrong_table_size_raises(slots):
     with pytest.raises(ValueError, match=rf"power of two, at least twice .* 2 words; got {slots}"):
         _core.PackedWords(*arrays_of(["a", "b"]), np.full(slots, -1, dtype=np.int32))
 
 
 @given(st.data())
-def test_whatever_the_arrays_hold_an_answer_is_a_word_that_lies_there(data):
+def test_lookup_returns_only_stored_words_for_any_arrays(data):
     words = ["the", "cat", "sat", "on", "a", "mat"]
     content, offsets = arrays_of(words)
     anywhere = st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 20)
@@ -170,7 +170,7 @@ def test_whatever_the_arrays_hold_an_answer_is_a_word_that_lies_there(data):
                 found.words(at, at + 1)
 
 
-def test_mapped_files_are_read_in_place_and_kept(tmp_path):
+def test_mapped_files_are_read_in_place(tmp_path):
     words = [f"word{i}" for i in range(1000)]
     content, offsets = arrays_of(words)
     names = {"bytes": content, "offsets": offsets}
@@ -191,7 +191,7 @@ def test_mapped_files_are_read_in_place_and_kept(tmp_path):
     assert table.words(0) == words
 
 
-def test_other_types_are_refused():
+def test_other_types_raise():
     content, offsets = arrays_of(["a"])
     with pytest.raises(TypeError):
         _core.PackedWords(content, offsets.astype(np.int32), np.full(2, -1, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Rows turned into postings, held to a slow version."""
+"""Conversion of rows to postings, compared with a reference implementation."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ BLOCK = _core.POSTING_BLOCK
 
 
 def csr(rows):
-    """Arrays of dictionaries from words to counts."""
+    """Return arrays for dictionaries from words to counts."""
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     indices = np.array([key for row in rows for key in sorted(row)], dtype=np.int32)
     counts = np.array([row[key] for row in rows for key in sorted(row)], dtype=np.float32)
@@ -53,18 +53,18 @@ lengths = st.integers(0, 9) | st.sampled_from([2**32 - 2, 2**32 - 1, 2**32, 2**6
     st.lists(st.tuples(st.dictionaries(st.integers(0, 12), counts, max_size=5), lengths)),
     st.integers(13, 1000),
 )
-def test_postings_are_what_a_slow_loop_finds(documents, n_words):
+def test_postings_match_the_reference(documents, n_words):
     check([row for row, _ in documents], [length for _, length in documents], n_words)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
-def test_blocks_begin_and_end_where_they_should(n_rows):
+def test_blocks_have_correct_boundaries(n_rows):
     rng = np.random.default_rng(n_rows)
     rows = [{5: int(rng.integers(1, 9)), 7: 1} if i % 3 else {5: 2} for i in range(n_rows)]
     check(rows, rng.integers(0, 100, n_rows).tolist(), 8)
 
 
-def test_postings_are_the_columns_of_scipy():
+def test_postings_match_scipy_columns():
     rng = np.random.default_rng(1)
     bags = sparse.random_array((500, 2000), density=0.03, format="csr", rng=rng, dtype=np.float32)
     bags.data[:] = rng.integers(1, 100, bags.nnz)
@@ -95,7 +95,7 @@ WRONG_ROWS = [
 
 
 @pytest.mark.parametrize(("indptr", "indices", "match"), WRONG_ROWS)
-def test_rows_that_are_not_what_they_should_be_are_refused(indptr, indices, match):
+def test_invalid_rows_raise(indptr, indices, match):
     arrays = np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int32)
     with pytest.raises(ValueError, match=match):
         _core.check_rows(*arrays, 9)
@@ -106,7 +106,7 @@ def test_rows_that_are_not_what_they_should_be_are_refused(indptr, indices, matc
 
 
 @given(st.lists(st.lists(st.integers(-2, 12), max_size=4), max_size=4), st.integers(0, 10))
-def test_rows_are_sound_or_refused(rows, n_columns):
+def test_any_rows_are_valid_or_raise(rows, n_columns):
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     indices = np.array([column for row in rows for column in row], dtype=np.int32)
     if all(row == sorted(set(row)) and set(row) <= set(range(n_columns)) for row in rows):
@@ -117,13 +117,13 @@ def test_rows_are_sound_or_refused(rows, n_columns):
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 0.5, 1.5, 2**32, np.inf, np.nan, 2**22 + 0.5])
-def test_counts_that_are_none_are_refused(wrong):
+def test_invalid_counts_raise(wrong):
     arrays = csr([{0: 1}, {0: 1, 1: wrong, 2: 2}])
     with pytest.raises(ValueError, match=r"whole numbers from 1 to below 2\^32; row 1 has "):
         _core.invert(*arrays, np.ones(2, dtype=np.int64), 3)
 
 
-def test_sizes_that_do_not_agree_are_refused():
+def test_inconsistent_sizes_raise():
     indptr, indices, values = csr([{0: 1}, {1: 2}])
     sizes = np.ones(2, dtype=np.int64)
     with pytest.raises(ValueError, match=r"a count for each of the 2 columns; got 1"):
@@ -139,7 +139,7 @@ def test_sizes_that_do_not_agree_are_refused():
         _core.invert(indptr.astype(np.int32), indices, values, sizes, 2)
 
 
-def test_mapped_arrays_are_taken(tmp_path):
+def test_mapped_arrays_are_accepted(tmp_path):
     rows = [{0: 1, 4: 2}, {4: 1}]
     mapped = []
     for name, array in enumerate([*csr(rows), np.array([3, 1])]):

@@ -1,4 +1,4 @@
-"""Segments: what they hold, when they are made and merged, and that nobody can tell they exist."""
+"""Segments: content, creation, and merging, without effects on results."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textkin import BagOfWords, Index
-from textkin.index import _merging, _writer
-from textkin.index._catalogue import SegmentRecord
-from textkin.index._merging import LARGEST, run_to_merge
-from textkin.index._segment import Segment, SegmentDamage, map_segment
+from textkin.index.store import _merge, _writer
+from textkin.index.store._catalog import SegmentRecord
+from textkin.index.store._merge import LARGEST, run_to_merge
+from textkin.index.store._segment import Segment, SegmentDamage, map_segment
 
 IDS = [f"d{i}" for i in range(12)]
 WORDS = [f"w{i}" for i in range(15)]
@@ -33,7 +33,7 @@ def records(documents: dict[str, str]) -> list[dict[str, str]]:
 
 
 class Model:
-    """What an index should hold: documents in order, where an update goes to the end."""
+    """Reference of the documents of an index, where an update moves a document to the end."""
 
     def __init__(self) -> None:
         self.documents: dict[str, str] = {}
@@ -51,7 +51,7 @@ class Model:
         assert [(d.id, d.text) for d in index] == list(self.documents.items())
         assert len(index) == len(self.documents)
         bags = index.bags()
-        bag_of_words = BagOfWords(stop_words=None, vocabulary=index.vocabulary)
+        bag_of_words = BagOfWords(stop_words=None, vocabulary=index.vocabulary())
         expected = bag_of_words.transform(list(self.documents.values()))
         assert (bags != expected).nnz == 0
         assert np.array_equal(index.document_frequencies(), np.diff(expected.tocsc().indptr))
@@ -87,10 +87,10 @@ def apply(index: Index, model: Model, kind: str, what: object) -> Index:
     max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(st.lists(STEP, max_size=25))
-def test_any_changes_give_what_the_documents_say(
+def test_any_changes_match_the_reference(
     small_segments: None, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, object]]
 ) -> None:
-    index = Index.create(tmp_path_factory.mktemp("any") / "x.kin")
+    index = Index.create(tmp_path_factory.mktemp("any") / "x.kin", language=None)
     model = Model()
     for kind, what in steps:
         index = apply(index, model, kind, what)
@@ -100,12 +100,14 @@ def test_any_changes_give_what_the_documents_say(
 
 
 class TestWhenSegmentsAreMade:
-    def test_recent_documents_are_in_none(self, index: Index) -> None:
+    def test_recent_documents_have_no_segment(self, index: Index) -> None:
         index.add(["x"] * 100)
         info = index.info()
         assert (info.segments, info.recent) == (0, 100)
 
-    def test_enough_documents_make_one(self, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_enough_documents_create_a_segment(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 3)
         index.add(["x", "y"])
         assert index.info().segments == 0
@@ -114,12 +116,14 @@ class TestWhenSegmentsAreMade:
         index.add(["z"])
         assert (index.info().segments, index.info().recent) == (1, 1)
 
-    def test_enough_words_make_one(self, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_enough_words_create_a_segment(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(_writer, "_TAIL_BYTES", 100)
         index.add([" ".join(f"w{i}" for i in range(200))])
         assert index.info().segments == 1
 
-    def test_many_small_ones_are_merged(
+    def test_many_small_segments_are_merged(
         self, index: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
@@ -132,11 +136,11 @@ class TestWhenSegmentsAreMade:
         files = list((index.path / "segments").iterdir())
         assert len(files) == 3
 
-    def test_one_that_is_mostly_dead_is_made_again(
+    def test_mostly_deleted_segment_is_rebuilt(
         self, index: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
-        monkeypatch.setattr(_merging, "_DEAD_ROWS", 4)
+        monkeypatch.setattr(_merge, "_DEAD_ROWS", 4)
         index.add(["x"] * 10)
         index.delete(["0", "1", "2"])
         assert index.info().deleted == 3
@@ -144,7 +148,7 @@ class TestWhenSegmentsAreMade:
         assert index.info().deleted == 0
         index.verify()
 
-    def test_compact_leaves_one_and_nothing_dead(
+    def test_compact_leaves_one_segment_without_deletions(
         self, index: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 4)
@@ -160,16 +164,16 @@ class TestWhenSegmentsAreMade:
         assert len(list((index.path / "segments").iterdir())) == 1
         index.verify()
 
-    def test_compact_gives_space_back(self, index: Index) -> None:
+    def test_compact_frees_space(self, index: Index) -> None:
         index.add([f"{i} " * 2000 for i in range(300)])
-        index.delete(index.ids()[10:])
+        index.delete(index.ids[10:])
         index.compact()
-        assert index.info().bytes["catalogue"] < 300_000
+        assert index.info().bytes["catalog"] < 300_000
 
 
 class TestRunToMerge:
     @given(st.lists(st.integers(1, LARGEST // 4), max_size=300))
-    def test_what_is_merged_is_never_large_and_few_are_left(self, sizes: list[int]) -> None:
+    def test_merges_are_bounded_and_few_segments_remain(self, sizes: list[int]) -> None:
         held: list[int] = []
         for size in sizes:
             held.append(size)
@@ -177,30 +181,30 @@ class TestRunToMerge:
                 assert len(held[run]) >= 2
                 assert sum(held[run]) < LARGEST
                 held[run] = [sum(held[run])]
-            tiny = 0  # in a row, at the end
-            while tiny < len(held) and held[-1 - tiny] < _merging._SMALLEST:
+            tiny = 0  # consecutive, at the end
+            while tiny < len(held) and held[-1 - tiny] < _merge._SMALLEST:
                 tiny += 1
             assert tiny < 8
 
-    @pytest.mark.parametrize("size", [1, 1000, _merging._SMALLEST // 2, _merging._SMALLEST])
-    def test_a_document_is_copied_a_few_times(self, size: int) -> None:
+    @pytest.mark.parametrize("size", [1, 1000, _merge._SMALLEST // 2, _merge._SMALLEST])
+    def test_document_is_copied_a_few_times(self, size: int) -> None:
         held: list[int] = []
         copied = most = 0
         for _ in range(4096):
             held.append(size)
             while (run := run_to_merge(held)) is not None:
-                if sum(held[run]) >= _merging._SMALLEST:  # below that, copying costs nothing
+                if sum(held[run]) >= _merge._SMALLEST:  # below that, copying is cheap
                     copied += sum(held[run])
                 held[run] = [sum(held[run])]
             most = max(most, len(held))
         assert copied <= 3 * 4096 * size
-        assert most <= 24 + 4096 * size // (LARGEST // _merging._GROWTH)
+        assert most <= 24 + 4096 * size // (LARGEST // _merge._GROWTH)
 
     def test_very_many_documents_become_several_segments(
         self, index: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_merging, "_PIECE", 50)
-        monkeypatch.setattr(_merging, "LARGEST", 1)  # nothing is merged
+        monkeypatch.setattr(_merge, "_PIECE", 50)
+        monkeypatch.setattr(_merge, "LARGEST", 1)  # nothing is merged
         index.add([f"word{i} other" for i in range(100)])
         monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
         index.add([{"id": "last", "text": "word0"}])
@@ -212,16 +216,16 @@ class TestRunToMerge:
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, SegmentRecord]:
-    """A file of a segment and what the catalogue says of it."""
+    """Return a segment file and its catalog record."""
     monkeypatch.setattr(_writer, "_TAIL_DOCUMENTS", 1)
-    with Index.create(tmp_path / "x.kin") as index:
+    with Index.create(tmp_path / "x.kin", language=None) as index:
         index.add(["b a b", "", "c a"])
-        ((record, _),) = index._snapshot().segments
+        ((record, _),) = index._session.snapshot().segments
     return index.path / "segments" / record.file, record
 
 
 class TestFile:
-    def test_arrays_are_what_the_documents_say(self, written: tuple[Path, SegmentRecord]) -> None:
+    def test_arrays_match_the_documents(self, written: tuple[Path, SegmentRecord]) -> None:
         segment = map_segment(*written)
         arrays = {name: array.tolist() for name, array in segment.arrays.items()}
         assert arrays["positions"] == [0, 1, 2]
@@ -239,12 +243,12 @@ class TestFile:
         assert segment.words.words(0, 3) == ["b", "a", "c"]
         assert segment.words.find(["c", "z"]).tolist() == [2, -1]
 
-    def test_other_programs_can_read_it(self, written: tuple[Path, SegmentRecord]) -> None:
+    def test_other_programs_can_read_segments(self, written: tuple[Path, SegmentRecord]) -> None:
         from safetensors.numpy import load_file
 
         assert load_file(written[0])["indices"].tolist() == [0, 1, 1, 2]
 
-    def test_it_cannot_be_written_to(self, written: tuple[Path, SegmentRecord]) -> None:
+    def test_segments_are_read_only(self, written: tuple[Path, SegmentRecord]) -> None:
         segment = map_segment(*written)
         with pytest.raises(ValueError, match="read-only"):
             segment.positions[0] = 7
@@ -254,8 +258,8 @@ class TestFile:
         assert segment.live_rows([]).tolist() == [True, True, True]
         assert segment.live_rows([1, 7]).tolist() == [True, False, True]
 
-    def test_a_cut_file_is_not_mapped(self, written: tuple[Path, SegmentRecord]) -> None:
+    def test_truncated_file_is_not_mapped(self, written: tuple[Path, SegmentRecord]) -> None:
         path, record = written
         path.write_bytes(path.read_bytes()[:-1])
-        with pytest.raises(SegmentDamage, match="bytes and must have"):
+        with pytest.raises(SegmentDamage, match=r"must have .* bytes; got"):
             map_segment(path, record)

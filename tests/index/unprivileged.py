@@ -1,4 +1,4 @@
-"""Read an index as a user who may not write to its folder.
+"""Read an index as a user without write access to its folder.
 
 python unprivileged.py FOLDER
 """
@@ -23,7 +23,7 @@ def tell(what: str) -> None:
 
 
 def tried(call: Callable[[], object]) -> None:
-    """Print what a call raises."""
+    """Print the exception of a call."""
     try:
         call()
     except PermissionError as error:
@@ -74,14 +74,14 @@ def main(path: Path) -> None:
     documents = Documents({record["id"]: document(record) for record in given})
     with create(path) as index:
         index.add(given)
-    with Index.open(path) as index:  # whatever is imported late is imported now
+    with Index.open(path) as index:  # import late imports now
         check(index, [documents])
         index.verify()
     allow(path, 0o555, 0o444)
     assert ended(fork(lambda: read(path, documents))) == 0
     allow(path, 0o755, 0o644)
     assert ended(fork(lambda: write_and_die(path))) == -signal.SIGKILL
-    (path / "catalogue.sqlite-shm").unlink()  # as after a restart of the machine
+    (path / "catalogue.sqlite-shm").unlink()  # as after a restart of the computer
     allow(path, 0o555, 0o444)
     assert ended(fork(lambda: read_with_a_log(path))) == 0
     allow(path, 0o755, 0o644)

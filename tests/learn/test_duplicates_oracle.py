@@ -1,4 +1,4 @@
-"""`find_duplicates` beside a slow and obvious version: all pairs, joined one by one."""
+"""`find_duplicates` compared with a reference implementation over all pairs."""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textkin as tk
-from textkin.learn import _grouping
-from textkin.learn._choosing import measure_of
-from textkin.learn._grouping import KeptPairs, joined
+from textkin.learn import _equal_rows
+from textkin.learn._equal_rows import PairBuffer, link_pairs
+from textkin.learn._measure import make_measure
 from textkin.transport import PairBlock
 
 WORDS = ["cat", "dog", "purr", "bark", "stock", "share", "The"]
@@ -21,7 +21,7 @@ METRICS |= {"weighted-jaccard": 0.4, "rwmd": 2.1, "wcd": 1.7, "l1": 0.83, "squar
 
 
 def components(n, near):
-    """Join documents pair by pair; return the sets of two and more."""
+    """Return the connected components of at least two documents."""
     group = [{at} for at in range(n)]
     for a in range(n):
         for b in range(n):
@@ -34,7 +34,7 @@ def components(n, near):
 
 
 def central(members, matrix, threshold):
-    """The document that is near to the most others, then nearest to them, then the first."""
+    """Return the document with the most neighbors, then the smallest distances, then the first."""
 
     def rank(a):
         near = [matrix[a, b] for b in members if b != a and matrix[a, b] <= threshold]
@@ -44,20 +44,20 @@ def central(members, matrix, threshold):
 
 
 def matrix_of(metric, texts):
-    """All distances; no document is near an empty one."""
+    """Return all distances; infinity for empty documents."""
     if not any(set(text.split()) - {"The"} for text in texts) and metric != "edit":
         return np.full((len(texts), len(texts)), np.inf)
     rows = np.arange(len(texts))
     model = tk.TfIdf(idf="smooth") if metric in ("cosine", "l1", "l2", "squared-l2") else None
-    return measure_of(metric, model=model).fit(texts).between(rows, rows)
+    return make_measure(metric, model=model).fit(texts).between(rows, rows)
 
 
 @settings(max_examples=60)
 @given(texts=TEXTS, metric=st.sampled_from(sorted(METRICS)))
-def test_groups_are_those_of_all_pairs(texts, metric):
+def test_groups_equal_reference(texts, metric):
     threshold = METRICS[metric]
     matrix = matrix_of(metric, texts) if texts else np.empty((0, 0))
-    found = tk.find_duplicates(texts, threshold, by=metric)
+    found = tk.find_duplicates(texts, threshold, metric=metric)
     expected = components(len(texts), lambda a, b: matrix[a, b] <= threshold)
     assert [set(group.positions) for group in found] == expected
     assert [group.representative.position for group in found] == [
@@ -88,12 +88,12 @@ def test_groups_are_those_of_all_pairs(texts, metric):
 
 @settings(max_examples=40)
 @given(texts=TEXTS, others=TEXTS, metric=st.sampled_from(sorted(METRICS)))
-def test_what_stands_in_another_set_is_what_all_pairs_say(texts, others, metric):
+def test_repeats_equal_reference(texts, others, metric):
     threshold = METRICS[metric]
     together = texts + others
     matrix = matrix_of(metric, together) if together else np.empty((0, 0))
     matrix = matrix[: len(texts), len(texts) :]
-    found = tk.find_duplicates(texts, threshold, by=metric, against=others)
+    found = tk.find_duplicates(texts, threshold, metric=metric, against=others)
     near = matrix <= threshold
     assert found.positions.tolist() == np.flatnonzero(near.any(axis=1)).tolist()
     assert found.counts.tolist() == near[found.positions].sum(axis=1).tolist()
@@ -116,16 +116,16 @@ def words_of(text, by):
 
 
 @given(texts=TEXTS, others=TEXTS, by=st.sampled_from(["text", "bag"]))
-def test_equal_documents_are_those_with_the_same_words(texts, others, by):
+def test_equal_documents_have_the_same_words(texts, others, by):
     def equal(a, b):
         return words_of(a, by) == words_of(b, by) != ()
 
-    found = tk.find_duplicates(texts, by=by)
+    found = tk.find_duplicates(texts, metric=by)
     expected = components(len(texts), lambda a, b: equal(texts[a], texts[b]))
     assert [group.positions for group in found] == [sorted(group) for group in expected]
     assert found.representatives.tolist() == [min(group) for group in expected]
     assert found.empty.tolist() == [at for at, text in enumerate(texts) if not words_of(text, by)]
-    repeats = tk.find_duplicates(texts, by=by, against=others)
+    repeats = tk.find_duplicates(texts, metric=by, against=others)
     for at, text in enumerate(texts):
         there = [place for place, other in enumerate(others) if equal(text, other)]
         matches = [r.matches for r in repeats if r.position == at]
@@ -137,17 +137,17 @@ def test_equal_documents_are_those_with_the_same_words(texts, others, by):
     pairs=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20),
     cuts=st.lists(st.integers(0, 20), max_size=4),
 )
-def test_groups_do_not_depend_on_the_blocks_of_pairs(n, pairs, cuts):
+def test_groups_do_not_depend_on_pair_blocks(n, pairs, cuts):
     wanted = sorted({(min(p), max(p)) for p in pairs if p[0] != p[1] and max(p) < n})
     edges = sorted({0, len(wanted), *(cut for cut in cuts if cut < len(wanted))})
     blocks = [
         PairBlock(*np.array(wanted[a:b], dtype=np.int64).reshape(-1, 2).T, np.ones(b - a))
         for a, b in pairwise(edges)
     ]
-    kept = KeptPairs()
+    kept = PairBuffer()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_grouping, "_AT_ONCE", 1)
-        groups = joined(np.arange(n, dtype=np.int64), blocks, kept)
+        patch.setattr(_equal_rows, "_BATCH", 1)
+        groups = link_pairs(np.arange(n, dtype=np.int64), blocks, kept)
     near = {(a, b) for a, b in wanted}
     expected = components(n, lambda a, b: (a, b) in near)
     assert [set(groups.members(at).tolist()) for at in range(len(groups))] == expected

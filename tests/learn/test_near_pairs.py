@@ -1,4 +1,4 @@
-"""Pairs that centroids leave and the search confirms are those of the search alone."""
+"""Pairs from centroid bounds and exact search, compared with exact search alone."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textkin as tk
-from textkin.learn import _candidates
-from textkin.learn._choosing import measure_of
 from textkin.learn._documents import listed
+from textkin.learn._measure import make_measure
+from textkin.transport import _pairs
 
 WORDS = ["cat", "dog", "purr", "bark", "stock", "share", "market", "sofa"]
 SPACE = tk.WordVectors(WORDS, np.random.default_rng(3).normal(size=(8, 5)).astype(np.float32))
@@ -32,9 +32,9 @@ def found(blocks):
     split=st.integers(0, 14),
     few=st.sampled_from([0.0, 0.25, 1.0]),
 )
-def test_centroids_lose_no_pair(texts, cost, place, split, few):
-    """Of single words the centroids' distance is the distance: a threshold right at it counts."""
-    measure = measure_of(tk.WordMover(SPACE, cost=cost)).fit(listed(texts))
+def test_centroid_bounds_lose_no_pair(texts, cost, place, split, few):
+    """Check documents of one word, whose centroid distance is exact: the radius is inclusive."""
+    measure = make_measure(tk.WordMover(SPACE, cost=cost)).fit(listed(texts))
     rows = np.flatnonzero(~measure.empty)
     matrix = measure.between(rows, rows)
     reached = np.unique(matrix)
@@ -42,7 +42,7 @@ def test_centroids_lose_no_pair(texts, cost, place, split, few):
         return
     threshold = float(reached[place % len(reached)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_candidates, "_FEW", few)
+        patch.setattr(_pairs, "_FEW", few)
         own = found(measure.below_among(threshold, rows))
         between = found(measure.below_among(threshold, rows[:split], rows[split:]))
     assert own == found(measure.below(threshold))
@@ -50,7 +50,7 @@ def test_centroids_lose_no_pair(texts, cost, place, split, few):
     assert set(between) == {(rows[a], rows[split:][b]) for a, b in expected}
 
 
-def test_bounds_by_name_are_searched_as_they_are():
+def test_bounds_by_name_use_only_the_bound():
     texts = ["cats purr", "kittens purr", "stocks fell"]
-    measure = measure_of("wcd").fit(texts)
+    measure = make_measure("wcd").fit(texts)
     assert found(measure.below_among(3.0, np.arange(3))) == found(measure.below(3.0))

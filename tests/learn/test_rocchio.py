@@ -1,4 +1,4 @@
-"""Rocchio's classifier: the lecture's numbers, a slow oracle, and every kind of document."""
+"""Tests of the Rocchio classifier: worked example, reference implementation, and documents."""
 
 import pickle
 
@@ -29,11 +29,11 @@ ASKED = ["a dog and a cat", "who sold these shares", "the", "quux", ""]
 
 
 @parametrize_with_checks([RocchioClassifier()])
-def test_scikit_learn(estimator, check):
+def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_the_example_of_the_lecture():
+def test_lecture_example():
     rows, labels = [[1, 0], [0, 1], [1, 0], [1, 0]], ["X", "X", "Y", "Y"]
     rocchio = RocchioClassifier("sum").fit(rows, labels)
     assert_array_equal(rocchio.prototypes_.toarray(), [[1, 1], [2, 0]])
@@ -45,7 +45,7 @@ def test_the_example_of_the_lecture():
 
 
 def slow(rows, labels, document):
-    """The slide: a running maximum that starts at -2, classes in their order."""
+    """Compute the slide's algorithm: a running maximum from -2, with classes in their order."""
     best, maximum = None, -2.0
     for label in sorted(set(labels)):
         prototype = sum(
@@ -60,8 +60,8 @@ def slow(rows, labels, document):
 
 @settings(deadline=None, max_examples=60)
 @given(data=st.data(), n=st.integers(1, 8), is_sparse=st.booleans())
-def test_the_slow_way_agrees_and_sum_is_mean(data, n, is_sparse):
-    # Powers of 3 are added without rounding; cosines may still round, so near ties are left out.
+def test_predictions_equal_reference_for_sum_and_mean(data, n, is_sparse):
+    # Sums of powers of 3 are exact; cosines may round, so near ties are excluded.
     entries = st.sampled_from([-1.0, 0.0, 0.0, 1.0, 3.0])
     rows = [data.draw(st.lists(entries, min_size=3, max_size=3)) for _ in range(n)]
     labels = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
@@ -81,32 +81,32 @@ def test_the_slow_way_agrees_and_sum_is_mean(data, n, is_sparse):
             assert mean.predict(asked[[row]]) == [label]
 
 
-def test_ties_keep_the_earlier_class_and_any_cosine_wins():
+def test_ties_go_to_the_first_class():
     rocchio = RocchioClassifier().fit([[1, 0], [0, 1], [0, 2]], ["b", "a", "a"])
-    assert rocchio.predict([[1, 1]]) == ["a"]  # equal cosines: in the order of classes_
-    assert rocchio.predict([[-1, -2]]) == ["b"]  # the better of two below 0
-    # A class that cancels itself out has the cosine 0 with all.
+    assert rocchio.predict([[1, 1]]) == ["a"]  # equal cosines: the first of classes_
+    assert rocchio.predict([[-1, -2]]) == ["b"]  # the larger of two negative cosines
+    # A prototype of zeros has the cosine 0 with all documents.
     cancelled = RocchioClassifier().fit([[1, 0], [-1, 0], [0, 1]], ["z", "z", "y"])
     assert_array_equal(cancelled.similarity([[3, 4], [0, -1]]), [[0.8, 0], [-1, 0]])
     assert cancelled.predict([[3, 4], [0, -1]]).tolist() == ["y", "z"]
 
 
-def test_a_document_without_anything_goes_to_the_largest_class():
+def test_empty_document_gets_the_largest_class():
     rocchio = RocchioClassifier().fit(TEXTS, LABELS)
     assert rocchio.predict(ASKED).tolist() == ["pets", "money", "money", "money", "money"]
     assert_array_equal(rocchio.similarity(ASKED)[2:], 0)
     assert rocchio.explain("quux").parts == ()
     few = RocchioClassifier().fit([*TEXTS[1:4], ""], ["b", "a", "a", "b"])
-    assert few.predict([""]) == ["a"]  # two and two: the earlier one
+    assert few.predict([""]) == ["a"]  # two documents each: the first class
 
 
-def test_texts_in_any_script():
+def test_texts_in_all_scripts():
     texts = ["кошка спит на диване", "банк продал акции", "η γάτα κοιμάται", "έπεσαν μετοχές"]
     rocchio = RocchioClassifier().fit(texts, ["питомцы", "деньги"] * 2)
     assert rocchio.predict(["КОШКА!", "μετοχές", "股票"]).tolist() == ["питомцы"] + ["деньги"] * 2
 
 
-def test_one_class_is_the_answer_to_everything():
+def test_single_class_is_always_predicted():
     rocchio = RocchioClassifier().fit(TEXTS, [7] * 5)
     assert rocchio.predict(ASKED).tolist() == [7] * 5
     assert rocchio.decision_function(ASKED).shape == (5, 1)
@@ -115,7 +115,7 @@ def test_one_class_is_the_answer_to_everything():
 
 
 @pytest.mark.parametrize("pair", [("a", "b"), (0, 1), (False, True), (-1, 1), (1.0, 2.0)], ids=repr)
-def test_labels_of_any_type(pair):
+def test_labels_of_all_types(pair):
     labels = [pair[label == "money"] for label in LABELS]
     for y in (labels, tuple(labels), np.array(labels), np.array(labels, dtype=object)):
         rocchio = RocchioClassifier().fit(TEXTS, y)
@@ -137,13 +137,13 @@ def test_labels_of_any_type(pair):
         ("one text", ["a"], TypeError, "Put it in a list"),
         ([], [], ValueError, "at least one document"),
         ([[1, np.nan]], ["a"], ValueError, "contains NaN"),
-        ([[1e308, 1], [1e308, 1]], ["a", "a"], ValueError, "too large to be added"),
+        ([[1e308, 1], [1e308, 1]], ["a", "a"], ValueError, "finite sums per class"),
         ([None, "text"], ["a", "b"], TypeError, "a missing value: drop it"),
-        (["", "the"], ["a", "b"], ValueError, "no word to learn"),
-        (TEXTS, np.array(LABELS, dtype="S"), TypeError, "labels represented as bytes"),
+        (["", "the"], ["a", "b"], ValueError, "no word can be learned"),
+        (TEXTS, np.array(LABELS, dtype="S"), TypeError, "y must be strings or numbers; got bytes"),
     ],
 )
-def test_what_cannot_be_learnt_is_refused_and_changes_nothing(X, y, error, message):
+def test_invalid_data_raise_and_keep_the_previous_fit(X, y, error, message):
     rocchio = RocchioClassifier().fit(TEXTS, LABELS)
     before = rocchio.predict(ASKED)
     with pytest.raises(error, match=message):
@@ -152,7 +152,7 @@ def test_what_cannot_be_learnt_is_refused_and_changes_nothing(X, y, error, messa
     assert not hasattr(rocchio, "n_features_in_")
 
 
-def test_wrong_parameters_and_other_documents_are_refused():
+def test_invalid_parameters_and_documents_raise():
     with pytest.raises(ValueError, match="prototype must be one of 'mean', 'sum'; got 'median'"):
         RocchioClassifier("median").fit(TEXTS, LABELS)
     texts = RocchioClassifier().fit(TEXTS, LABELS)
@@ -171,7 +171,7 @@ def test_wrong_parameters_and_other_documents_are_refused():
         rows.explain(np.eye(5))
 
 
-def test_texts_are_counted_and_weighed_as_in_a_pipeline():
+def test_texts_are_counted_and_weighted_like_in_a_pipeline():
     texts = RocchioClassifier().fit(TEXTS, LABELS)
     steps = make_pipeline(tk.BagOfWords(), tk.TfIdf(), RocchioClassifier()).fit(TEXTS, LABELS)
     assert_allclose(texts.decision_function(ASKED), steps.decision_function(ASKED), atol=1e-7)
@@ -183,7 +183,7 @@ def test_texts_are_counted_and_weighed_as_in_a_pipeline():
     ]  # fmt: skip
 
 
-def test_a_document_alone_has_the_bits_it_has_among_others():
+def test_batches_equal_single_documents():
     random = np.random.default_rng(0)
     rows, labels = random.normal(size=(60, 301)), random.integers(0, 5, 60)
     rocchio = RocchioClassifier().fit(rows, labels)
@@ -193,12 +193,12 @@ def test_a_document_alone_has_the_bits_it_has_among_others():
         assert_array_equal(rocchio.similarity(rows[at : at + 1]), whole[at : at + 1])
 
 
-def test_the_largest_and_the_smallest_numbers():
+def test_largest_and_smallest_numbers():
     rocchio = RocchioClassifier().fit([[1e-300, 0], [0, 1e300]], [0, 1])
     assert_allclose(rocchio.similarity([[1e300, 1e300]]), [[0.5**0.5] * 2])
 
 
-def test_the_parts_of_an_explanation_sum_to_the_cosine():
+def test_explanation_sums_to_the_cosine():
     rocchio = RocchioClassifier().fit(TEXTS, LABELS)
     for text in TEXTS:
         for column, label in enumerate(rocchio.classes_):
@@ -211,12 +211,12 @@ def test_the_parts_of_an_explanation_sum_to_the_cosine():
     numbers = RocchioClassifier().fit(np.eye(2) * [1, -2], ["a", "b"])
     assert numbers.explain([3, 4], "b").to_dict()["parts"][0]["value"] == -0.8
     assert numbers.explain(sparse.csr_array([[3, 0]])).parts[0].name == "column 0"
-    assert numbers.explain([3, 0], words=["first", "second"]).parts[0].name == "first"
+    assert numbers.explain([3, 0], feature_names=["first", "second"]).parts[0].name == "first"
     names = RocchioClassifier(model=tk.LSI(1)).fit(TEXTS, LABELS).top_words()
     assert {word for topic in names for word, _ in topic.words} <= {"lsi0"}
 
 
-def test_the_top_words_of_classes():
+def test_top_words_of_classes():
     top = RocchioClassifier().fit(TEXTS, LABELS).top_words(n_words=3)
     assert [topic.name for topic in top] == ["money", "pets"]
     assert top[0].weight == 0.6
@@ -241,7 +241,7 @@ def test_clone_pickle_and_save(model, labels, tmp_path):
         assert loaded.predict(X).tolist() == fitted.predict(X).tolist()
 
 
-def test_as_many_dimensions_as_words_are_no_words(tmp_path):
+def test_as_many_dimensions_as_words_are_not_named_by_words(tmp_path):
     texts = ["cat dog", "dog dog bird", "bird cat cat", "cat"]
     fitted = RocchioClassifier(model=tk.LSI(3, random_state=0)).fit(texts, [0, 1, 0, 1])
     fitted.save(tmp_path / "folder")
@@ -250,15 +250,15 @@ def test_as_many_dimensions_as_words_are_no_words(tmp_path):
         assert loaded.explain(text) == fitted.explain(text)
 
 
-def test_a_saved_classifier_that_does_not_fit_together_is_refused(tmp_path):
+def test_inconsistent_saved_classifier_raises(tmp_path):
     fitted = RocchioClassifier().fit(TEXTS, LABELS)
     fitted.class_counts_ = fitted.class_counts_[:1].copy()
     fitted.save(tmp_path / "folder")
-    with pytest.raises(ValueError, match=r"not whole.*a count for each of the classes"):
+    with pytest.raises(ValueError, match=r"is invalid.*a count for each of the classes"):
         RocchioClassifier.load(tmp_path / "folder")
 
 
-def test_a_grid_and_a_refit():
+def test_grid_search_and_refit():
     search = GridSearchCV(RocchioClassifier(), {"stop_words": ["smart", None]}, cv=2)
     assert search.fit(TEXTS, [0, 1, 1, 0, 1]).best_params_["stop_words"] in ("smart", None)
     again = RocchioClassifier().fit(np.eye(5), LABELS).fit(TEXTS, LABELS)

@@ -1,4 +1,4 @@
-"""The number of neighbours: chosen as brute force would, from a fair fifth."""
+"""Tests of the choice of the number of neighbors on a validation split."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ from sklearn.base import clone
 from textkin import NearestNeighborClassifier as KNN
 from textkin import TfIdf, WordMover
 from textkin.learn._tuning import GAMMAS, hold_out
-from vote_oracle import voted
+from voting_reference import reference_vote
 
 
 @given(counts=st.lists(st.integers(1, 40), min_size=1, max_size=6), seed=st.integers(0, 2**32 - 1))
-def test_a_fifth_is_held_out_class_by_class(counts, seed):
+def test_validation_split_is_stratified(counts, seed):
     labels = np.repeat(np.arange(len(counts)), counts)
     if max(counts) == 1:
-        with pytest.raises(ValueError, match="at least two; each class has one"):
+        with pytest.raises(ValueError, match="each class has one"):
             hold_out(labels, np.random.RandomState(seed))
         return
     training, validation = hold_out(labels, np.random.RandomState(seed))
@@ -39,7 +39,7 @@ def noisy(n=90):
 
 
 @pytest.mark.parametrize("vote", ["majority", "distance", "fall-back", "exponential"])
-def test_the_choice_is_that_of_fitting_every_number_on_its_own(vote):
+def test_choice_equals_separate_fits(vote):
     X, y = noisy()
     knn = KNN("l2", vote=vote, tune=True, random_state=4).fit(X, y)
     training, validation = hold_out(y, np.random.RandomState(4))
@@ -49,7 +49,7 @@ def test_the_choice_is_that_of_fitting_every_number_on_its_own(vote):
     errors = {
         (k, gamma): np.mean(
             [
-                voted(row[:k], vote, gamma) != label
+                reference_vote(row[:k], vote, gamma) != label
                 for row, label in zip(near, y[validation], strict=True)
             ]
         )
@@ -63,19 +63,19 @@ def test_the_choice_is_that_of_fitting_every_number_on_its_own(vote):
         assert knn.tuning_.errors[k - 1] == pytest.approx(expected)
         assert errors[k, knn.tuning_.gammas[k - 1]] == pytest.approx(expected)
     assert (knn.tuning_.n_training, knn.tuning_.n_validation) == (len(training), len(validation))
-    # Then all documents are used.
+    # Afterward, the classifier is fitted to all documents.
     whole = KNN("l2", vote=vote, n_neighbors=knn.n_neighbors_, gamma=knn.gamma_).fit(X, y)
     assert_array_equal(knn.predict_proba(X[:20]), whole.predict_proba(X[:20]))
 
 
-def test_the_smallest_of_equal_numbers():
+def test_ties_go_to_the_smallest_number():
     X = np.repeat([[0.0], [9.0]], 30, axis=0)
     knn = KNN("l2", tune=True, random_state=0).fit(X, np.repeat(["a", "b"], 30))
     assert knn.n_neighbors_ == 1
     assert knn.tuning_.errors.tolist() == [0] * 19
 
 
-def test_what_is_learnt_is_learnt_from_the_documents_that_are_left():
+def test_measure_is_fitted_to_the_training_split_only():
     seen = []
 
     class Spy(TfIdf):
@@ -91,16 +91,16 @@ def test_what_is_learnt_is_learnt_from_the_documents_that_are_left():
     assert seen == [40, 50]
 
 
-def test_texts_are_tuned_in_one_search():
+def test_tuning_of_texts_searches_once():
     colours = ("red", "blue", "green", "black", "white", "brown")
     texts = [f"{theme} {colour}" for theme in ("cat dog", "bank stock") for colour in colours]
     labels = ["pets"] * 6 + ["money"] * 6
     told = []
-    knn = KNN(WordMover(masses="tfidf"), tune=True, random_state=0)
+    knn = KNN(WordMover(word_weights="tfidf"), tune=True, random_state=0)
     knn.fit(texts, labels, progress=lambda *done: told.append(done))
     assert told[-1] == (2, 2)
     assert knn.n_neighbors_ == 1
-    assert "1 of 1 to 19 neighbours, chosen on 2 documents of 12" in repr(knn.tuning_)
+    assert "1 of 1 to 19 neighbors, chosen on 2 documents of 12" in repr(knn.tuning_)
     again = clone(knn).fit(texts, labels)
     assert_array_equal(again.tuning_.errors, knn.tuning_.errors)
 
@@ -108,9 +108,9 @@ def test_texts_are_tuned_in_one_search():
 def test_tiny_sets():
     knn = KNN("l2", tune=True, random_state=0).fit([[1.0], [2.0]], [7, 7])
     assert (knn.n_neighbors_, knn.tuning_.n_training, knn.tuning_.n_validation) == (1, 1, 1)
-    # The class of one document stays among those that vote.
+    # The only document of a class stays in the training split.
     knn = KNN("l2", tune=True, random_state=0).fit([[1.0], [2.0], [9.0]], [7, 7, 8])
     assert knn.predict([[9.0]]).tolist() == [8]
     assert knn.tuning_.n_validation == 1
-    with pytest.raises(ValueError, match="Set n_neighbors instead"):
+    with pytest.raises(ValueError, match="Pass n_neighbors instead"):
         KNN("l2", tune=True).fit([[1.0], [2.0]], [7, 8])

@@ -1,4 +1,4 @@
-"""Estimators and rows for the tests of fits over blocks, and how answers are compared."""
+"""Estimators and rows for tests of fits over blocks, and comparisons of fits."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from textkin.models import (
     PLSA,
     WTMF,
-    GaussianMixture,
+    DiagonalGaussianMixture,
     VonMisesFisherMixture,
 )
 from textkin.weighting import BM25, SIF, TfIdf
@@ -19,20 +19,20 @@ from textkin.weighting import BM25, SIF, TfIdf
 WEIGHTINGS = [TfIdf(), BM25(), SIF()]
 OVER_BAGS = [
     PLSA(3, max_iter=10, random_state=0),
-    PLSA(3, max_iter=8, word_prior=1.1, topic_prior=1.5, n_init=2, random_state=1),
+    PLSA(3, max_iter=8, topic_word_prior=1.1, doc_topic_prior=1.5, n_init=2, random_state=1),
     WTMF(4, regularization=0.5, max_iter=3, random_state=0),
     WTMF(3, regularization=0.5, orthogonality=1e-3, max_iter=3, tol=1e-2, random_state=0),
 ]
 OVER_ROWS = [
-    GaussianMixture(3, max_iter=15, random_state=0),
-    GaussianMixture(3, hard=True, n_init=2, max_iter=15, random_state=1),
+    DiagonalGaussianMixture(3, max_iter=15, random_state=0),
+    DiagonalGaussianMixture(3, hard=True, n_init=2, max_iter=15, random_state=1),
     VonMisesFisherMixture(3, max_iter=15, random_state=0),
     VonMisesFisherMixture(3, shared_kappa=True, max_iter=15, random_state=0),
 ]
 
 
-def drawn_bags(seed=0, n_documents=60, n_words=25):
-    """Return counts, some documents empty, some words in no document."""
+def random_bags(seed=0, n_documents=60, n_words=25):
+    """Return random counts; some documents are empty, and some words are in no document."""
     rng = np.random.default_rng(seed)
     bags = rng.poisson(rng.choice([0.05, 0.3, 1.5], size=n_words), (n_documents, n_words))
     bags[rng.random(n_documents) < 0.1] = 0
@@ -40,8 +40,8 @@ def drawn_bags(seed=0, n_documents=60, n_words=25):
     return sparse.csr_array(bags.astype(np.float64))
 
 
-def drawn_rows(seed=0, n_rows=90, n_features=4):
-    """Return rows around points, two of them zero."""
+def random_points(seed=0, n_rows=90, n_features=4):
+    """Return random rows around points, two of them zero."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(3, n_features)) * 3
     rows = centres[rng.integers(3, size=n_rows)] + rng.normal(size=(n_rows, n_features))
@@ -60,20 +60,20 @@ def quietly(fit, *arguments, **keywords):
         return fit(*arguments, **keywords)
 
 
-def learnt(estimator):
+def learned_attributes(estimator):
     return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
 
 
-def assert_same_bits(one, other):
-    assert learnt(one).keys() == learnt(other).keys()
-    for name, value in learnt(one).items():
+def assert_bit_identical(one, other):
+    assert learned_attributes(one).keys() == learned_attributes(other).keys()
+    for name, value in learned_attributes(one).items():
         assert_array_equal(value, getattr(other, name), err_msg=name)
 
 
-def assert_near(whole, parts, tolerance):
-    """Compare relatively to the largest number of an array; log-likelihoods may be about 0."""
-    assert learnt(whole).keys() == learnt(parts).keys()
-    for name, value in learnt(whole).items():
+def assert_close(whole, parts, tolerance):
+    """Compare relatively to the maximum of each array; log-likelihoods can be about 0."""
+    assert learned_attributes(whole).keys() == learned_attributes(parts).keys()
+    for name, value in learned_attributes(whole).items():
         least = 1 if name in ("log_likelihoods_", "lower_bound_") else 1e-300
         scale = np.abs(np.asarray(value, dtype=np.float64)).max(initial=least)
         assert_allclose(getattr(parts, name), value, rtol=0, atol=tolerance * scale, err_msg=name)
@@ -85,5 +85,5 @@ def names(estimator):
 
 @st.composite
 def splits(draw, n_rows):
-    """Draw where blocks end: empty ones, ones of a row, one block alone."""
+    """Draw ends of blocks, including empty blocks, blocks of one row, and a single block."""
     return sorted(draw(st.lists(st.integers(0, n_rows), max_size=5)))

@@ -1,4 +1,4 @@
-"""mSDA beside what it is the mean of: documents whose words were really taken away."""
+"""mSDA compared with explicit corruption of documents."""
 
 import pickle
 from itertools import product
@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from support import interrupted
 from textkin.models import MSDA, load_estimator
-from textkin.models._denoising import ROWS, dealt
+from textkin.models._denoising import ROWS, deal_columns
 
 THREE = np.array([[1.0, 0], [0, 1], [1, 1]])  # METHODS 11, documents as rows
 
@@ -25,8 +25,8 @@ def with_bias(rows):
     return np.column_stack([rows, np.ones(len(rows))])
 
 
-def by_masks(inputs, outputs, noise, ridge):
-    """W^T by going through every way to take words away, with its probability."""
+def reference_layer(inputs, outputs, noise, ridge):
+    """Return W^T from all possible corruptions, weighted by their probabilities."""
     size = inputs.shape[1]
     q, p = np.zeros((size + 1, size + 1)), np.zeros((size + 1, outputs.shape[1]))
     for mask in product([0, 1], repeat=size):
@@ -42,7 +42,7 @@ def some_bags(n_documents=130, n_words=40, seed=3):
     return np.random.default_rng(seed).poisson(0.2, (n_documents, n_words)).astype(float)
 
 
-def test_of_the_reference():
+def test_layer_matches_worked_example():
     """METHODS 11."""
     msda = MSDA(noise=0.5, n_layers=1, ridge=0, include_input=False).fit(THREE)
     first, second, bias = 0.4761905, -0.1904762, 0.5714286
@@ -52,7 +52,7 @@ def test_of_the_reference():
     assert_allclose(msda.transform(THREE)[0], np.tanh([1.0476190, 0.3809524]), atol=5e-8)
 
 
-def test_without_noise_a_word_predicts_itself():
+def test_word_predicts_itself_without_noise():
     msda = MSDA(noise=0, n_layers=1, ridge=0).fit(THREE)
     assert_allclose(msda.layers_[0], [[1, 0], [0, 1], [0, 0]], atol=1e-14)
 
@@ -65,13 +65,13 @@ def test_without_noise_a_word_predicts_itself():
     st.sampled_from([0.0, 0.3, 0.5, 0.95]),
     st.sampled_from([1e-5, 0.5]),
 )
-def test_a_layer_is_the_mean_over_all_ways_to_take_words_away(bags, noise, ridge):
+def test_layer_equals_the_mean_over_all_corruptions(bags, noise, ridge):
     msda = MSDA(noise=noise, n_layers=1, ridge=ridge).fit(bags)
-    assert_allclose(msda.layers_[0], by_masks(bags, bags, noise, ridge), atol=2e-7)
+    assert_allclose(msda.layers_[0], reference_layer(bags, bags, noise, ridge), atol=2e-7)
 
 
-def test_copies_that_are_really_corrupted_come_near():
-    """Least squares over 20,000 corrupted copies; the error falls with their number."""
+def test_sampled_corruptions_approximate_the_layer():
+    """Least squares over 20,000 corrupted copies; the error falls with the number of copies."""
     random, noise = np.random.default_rng(0), 0.4
     bags = random.poisson(0.8, (12, 5)).astype(float)
     exact = MSDA(noise=noise, n_layers=1, ridge=0).fit(bags).layers_[0]
@@ -83,7 +83,7 @@ def test_copies_that_are_really_corrupted_come_near():
     assert errors[1] < min(0.01, 0.3 * errors[0])
 
 
-def test_a_stack_is_composed_of_layers():
+def test_layers_are_stacked():
     bags = some_bags()
     stack = MSDA(n_layers=3, noise=0.7).fit(bags)
     rows, parts = bags, [bags]
@@ -97,7 +97,7 @@ def test_a_stack_is_composed_of_layers():
     assert_array_equal(alone.transform(bags), stack.transform(bags)[:, 40:])
 
 
-def test_one_block_is_the_dense_form():
+def test_single_block_equals_the_dense_form():
     bags = some_bags()
     whole, block = MSDA().fit(bags), MSDA(40).fit(bags)
     for one, other in zip(whole.layers_, block.layers_, strict=True):
@@ -106,13 +106,13 @@ def test_one_block_is_the_dense_form():
 
 def test_blocks_are_dealt_by_frequency():
     frequencies = np.array([5, 9, 0, 5, 7, 1, 0])
-    found = dealt(frequencies, 2)  # in the order 1, 4, 0, 3, 5
+    found = deal_columns(frequencies, 2)  # descending order: 1, 4, 0, 3, 5
     assert [block.tolist() for block in found] == [[1, 3], [4, 5], [0]]
-    assert [block.tolist() for block in dealt(np.zeros(3, dtype=int), 2)] == [[]]
+    assert [block.tolist() for block in deal_columns(np.zeros(3, dtype=int), 2)] == [[]]
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 39])
-def test_many_words_are_the_mean_over_blocks(size):
+def test_many_words_equal_the_mean_over_blocks(size):
     bags = some_bags(n_words=40)[:, ::-1]
     bags[:, 5] = 0
     msda = MSDA(size, n_layers=2, noise=0.6).fit(bags)
@@ -138,7 +138,7 @@ def test_many_words_are_the_mean_over_blocks(size):
 
 
 @pytest.mark.parametrize("size", [None, 7])
-def test_a_batch_equals_its_rows_at_every_place_of_a_block(size):
+def test_batches_equal_single_rows_at_all_positions(size):
     bags = sparse.csr_array(some_bags(2 * ROWS + 5, 300))
     msda = MSDA(size, noise=0.8).fit(bags)
     batch = msda.transform(bags)
@@ -147,7 +147,7 @@ def test_a_batch_equals_its_rows_at_every_place_of_a_block(size):
         assert_array_equal(msda.transform(bags[start:]), batch[start:])
 
 
-def test_threads_change_nothing():
+def test_threads_give_the_same():
     bags = some_bags(300, 300)
     alone, many = MSDA(n_jobs=1).fit(bags), MSDA(n_jobs=3).fit(bags)
     for one, other in zip(alone.layers_, many.layers_, strict=True):
@@ -156,7 +156,7 @@ def test_threads_change_nothing():
 
 
 @pytest.mark.parametrize("size", [None, 6])
-def test_words_that_fit_never_saw_change_nothing(size):
+def test_unseen_words_do_not_matter(size):
     bags = some_bags()
     wide = np.insert(bags, [0, 20, 40, 40], 0, axis=1)
     unseen = [0, 21, 42, 43]
@@ -165,7 +165,7 @@ def test_words_that_fit_never_saw_change_nothing(size):
     strange[:, unseen] = 7
     long.include_input = short.include_input = False
     expected = short.transform(bags)
-    if size is None:  # they are predicted too, as nothing
+    if size is None:  # unseen words are predicted, too, as 0
         expected = np.hstack(
             [np.insert(part, [0, 20, 40, 40], 0, axis=1) for part in np.split(expected, 3, axis=1)]
         )
@@ -174,7 +174,7 @@ def test_words_that_fit_never_saw_change_nothing(size):
 
 
 @pytest.mark.parametrize("size", [None, 6])
-def test_an_empty_document_is_what_the_bias_says(size):
+def test_empty_document_gives_the_bias(size):
     msda = MSDA(size, n_layers=2).fit(some_bags())
     [empty] = msda.transform(np.zeros((1, 40)))
     first = np.tanh(msda.layers_[0][-1])
@@ -184,19 +184,19 @@ def test_an_empty_document_is_what_the_bias_says(size):
     assert msda.transform(sparse.csr_array((0, 40))).shape == (0, empty.size)
 
 
-def test_documents_of_nothing_one_document_and_duplicates():
+def test_empty_documents_single_document_and_duplicates():
     nothing = MSDA().fit(np.zeros((3, 4)))
     assert_array_equal(nothing.transform(np.ones((1, 4)))[:, 4:], 0)
     one = MSDA(n_layers=1).fit([[1.0, 0, 2]])
-    assert_allclose(one.layers_[0], [[0] * 3] * 3 + [[1, 0, 2]], atol=1e-4)  # the bias knows it
+    assert_allclose(one.layers_[0], [[0] * 3] * 3 + [[1, 0, 2]], atol=1e-4)  # only the bias
     bags = some_bags()
     once, twice = (MSDA(ridge=ridge).fit(b) for ridge, b in [(1, bags), (2, np.tile(bags, (2, 1)))])
     assert_allclose(once.layers_[2], twice.layers_[2], atol=1e-9)
 
 
-def test_the_order_of_documents_and_words_changes_nothing():
+def test_order_of_documents_and_words_does_not_matter():
     bags = some_bags()
-    bags[:, :7] = np.tri(130, 7)  # so that no two words are as frequent
+    bags[:, :7] = np.tri(130, 7)  # gives all words different frequencies
     bags = bags[:, np.unique((bags != 0).sum(axis=0), return_index=True)[1]]
     expected = MSDA(3).fit(bags)
     order = np.random.default_rng(0).permutation(bags.shape[1])
@@ -206,7 +206,7 @@ def test_the_order_of_documents_and_words_changes_nothing():
     assert_allclose(other.layers_[0][:-1][:, back], expected.layers_[0][order], atol=1e-9)
 
 
-def test_numbers_of_every_size():
+def test_weights_of_extreme_magnitude():
     bags = some_bags()
     for scale in (1e-150, 1e-4, 1e4, 1e150):
         same = MSDA(n_layers=1, ridge=0).fit(bags * scale).layers_[0]
@@ -217,17 +217,17 @@ def test_numbers_of_every_size():
     assert np.isfinite(MSDA(n_layers=2, ridge=0).fit(mixed).transform(mixed)).all()
     tiny = MSDA(n_layers=1).fit(bags * 1e-200)  # the squares are 0
     assert_array_equal(tiny.layers_[0][:-1], 0)
-    with pytest.raises(ValueError, match=r"finite sum; scale them down"):
+    with pytest.raises(ValueError, match=r"finite sum. Scale them down"):
         MSDA().fit(bags * 1e200)
     apart = np.array([[1e-100, 1e-100, 1e100], [0, 1e-100, 1e100], [0, 0, 0]])
     msda = MSDA(ridge=0).fit(apart)
-    with pytest.raises(ValueError, match=r"scale them down"):  # infinity less infinity
+    with pytest.raises(ValueError, match=r"Scale them down"):  # infinity minus infinity
         msda.transform(np.array([[1e300, -1e300, 0]]))
     with pytest.raises(ValueError, match="row 3 has nan"):
         MSDA().fit(np.where(np.arange(130)[:, None] == 3, np.nan, bags))
 
 
-def test_what_memory_held_before_does_not_matter(monkeypatch):
+def test_uninitialized_memory_does_not_matter(monkeypatch):
     bags = some_bags()
     expected = MSDA(n_layers=1).fit(bags).layers_[0]
     empty = np.empty
@@ -243,32 +243,32 @@ def test_what_memory_held_before_does_not_matter(monkeypatch):
     assert np.isfinite(MSDA(n_layers=1, ridge=0).fit(bags * 1e-150).layers_[0]).all()
 
 
-def test_singular_equations_are_told():
+def test_singular_equations_raise():
     twins = np.column_stack([THREE, THREE[:, 0]])
     with pytest.raises(ValueError, match=r"layer 1 are singular with noise=0 and ridge=0.*Raise"):
         MSDA(noise=0, ridge=0).fit(twins)
     with pytest.raises(ValueError, match=r"layer 1 are singular"):
-        MSDA(noise=0, ridge=0).fit([[1.0], [1.0]])  # which the bias says already
+        MSDA(noise=0, ridge=0).fit([[1.0], [1.0]])  # the column equals the bias
     [found] = MSDA(noise=0, ridge=1e-8, n_layers=1).fit(twins).layers_
     assert_allclose(with_bias(twins) @ found, twins, atol=1e-6)
     assert MSDA(noise=0.1, ridge=0).fit(twins).transform(twins).shape == (3, 12)
 
 
-def test_what_takes_too_much_memory_is_refused_before_it_is_taken():
+def test_too_little_memory_raises_before_allocation():
     bags = sparse.csr_array(([1.0], ([0], [5])), shape=(2, 1_000_000))
     with pytest.raises(ValueError, match=r"about 67055\.3 GB.*Choose n_components="):
         MSDA().fit(bags)
-    with pytest.raises(ValueError, match=r"n_components=100000 take about .*Lower it, drop"):
+    with pytest.raises(ValueError, match=r"n_components=100000 need about .*Lower it, drop"):
         MSDA(100_000).fit(bags)
     few = MSDA(2, memory="100MB").fit(bags)
     assert few.transform(bags).shape == (2, 1_000_006)
-    with pytest.raises(ValueError, match=r"99 documents of 1000006 numbers take .*include_input"):
+    with pytest.raises(ValueError, match=r"99 documents of 1000006 numbers need .*include_input"):
         few.transform(sparse.csr_array((99, 1_000_000)))
     few.include_input = False
     assert few.transform(sparse.csr_array((99, 1_000_000))).shape == (99, 6)
 
 
-def test_names_of_the_dimensions():
+def test_feature_names_out():
     frame = pd.DataFrame([[1.0, 0, 1], [1, 1, 0], [1, 1, 0]], columns=["cat", "dog", "car"])
     msda = MSDA(2, n_layers=2).set_output(transform="pandas").fit(frame)
     hidden = ["msda1_cat", "msda1_dog", "msda2_cat", "msda2_dog"]
@@ -285,14 +285,14 @@ def test_names_of_the_dimensions():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_matrix, np.ndarray.tolist])
-def test_every_form_and_dtype_of_bags(form):
+def test_all_array_types_and_dtypes_give_the_same(form):
     bags = some_bags()
     msda = MSDA(7).fit(bags)
     expected = msda.transform(bags)
     assert expected.dtype == np.float64
     again = MSDA(7).fit(form(bags))
     assert_array_equal(again.transform(bags), expected)
-    if form is not np.ndarray.tolist:  # lists of Python's floats are float64
+    if form is not np.ndarray.tolist:  # lists of Python floats are float64
         small = again.transform(form(bags.astype(np.float32)))
         assert small.dtype == np.float32
         assert_array_equal(small, expected.astype(np.float32))
@@ -343,10 +343,10 @@ def test_pickle_and_save(tmp_path):
         ("layers_", lambda msda: msda.layers_[0], "layers_ must be a list of 2 arrays"),
         ("layers_", lambda msda: msda.layers_[::-1], r"layers_\[0\] must hold finite numbers"),
         ("layers_", lambda msda: [msda.layers_[0], msda.layers_[1] / 0], r"layers_\[1\] must hold"),
-        ("layers_", lambda msda: [msda.layers_[0], 3.0], "not whole"),
+        ("layers_", lambda msda: [msda.layers_[0], 3.0], "is invalid"),
     ],
 )
-def test_a_saved_model_that_does_not_fit_together_is_refused(name, wrong, message, tmp_path):
+def test_inconsistent_saved_model_raises(name, wrong, message, tmp_path):
     msda = MSDA(7, n_layers=2).fit(some_bags())
     with np.errstate(divide="ignore", invalid="ignore"):
         setattr(msda, name, wrong(msda))
@@ -358,18 +358,18 @@ def test_a_saved_model_that_does_not_fit_together_is_refused(name, wrong, messag
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"n_components": 0}, ValueError, "n_components must be None or a whole number"),
-        ({"n_components": 2.5}, ValueError, "n_components must be None or a whole number"),
+        ({"n_components": 0}, ValueError, "n_components must be None or an integer"),
+        ({"n_components": 2.5}, ValueError, "n_components must be None or an integer"),
         ({"n_components": 3}, ValueError, "at most the number of words, n_features = 2; got 3"),
         ({"noise": 1}, ValueError, "noise must be a number at least 0 and below 1; got 1"),
         ({"noise": "0.5"}, TypeError, "noise must be"),
-        ({"n_layers": 0}, ValueError, "n_layers must be a whole number at least 1"),
+        ({"n_layers": 0}, ValueError, "n_layers must be an integer at least 1"),
         ({"ridge": -1}, ValueError, "ridge must be a finite number at least 0"),
         ({"include_input": None}, ValueError, "include_input must be one of True, False"),
         ({"memory": "much"}, ValueError, "memory must be a size such as"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
     ],
 )
-def test_wrong_parameters_are_refused(wrong, error, message):
+def test_invalid_parameters_raise(wrong, error, message):
     with pytest.raises(error, match=message):
         MSDA(**wrong).fit(THREE)

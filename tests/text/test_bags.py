@@ -1,4 +1,4 @@
-"""The bag-of-words estimator."""
+"""Tests of the bag-of-words estimator."""
 
 import pickle
 from collections import Counter
@@ -27,8 +27,8 @@ def assert_same(left, right):
     assert_array_equal(left.toarray(), right.toarray())
 
 
-class OwnLookup:
-    """A word lookup that is no Vocabulary and knows title case too, as word vectors do."""
+class CaseFoldingLookup:
+    """Word lookup that is not a Vocabulary and also finds other cases, as word vectors do."""
 
     words = ("press", "media")
 
@@ -41,13 +41,13 @@ class OwnLookup:
 
 @settings(max_examples=60)
 @given(st.lists(st.text("aAbc' ", max_size=12), min_size=1), st.integers(1, 3))
-def test_equals_counters(texts, min_count):
+def test_bags_equal_counters(texts, min_count):
     counters = [Counter(tokenize(text)) for text in texts]
     totals = sum(counters, Counter())
     words = sorted(word for word, total in totals.items() if total >= min_count)
     estimator = BagOfWords(None, min_count=min_count)
     if not words:
-        with pytest.raises(ValueError, match="no word to learn"):
+        with pytest.raises(ValueError, match="no word can be learned"):
             estimator.fit(texts)
         return
     bags = estimator.fit_transform(texts)
@@ -55,7 +55,7 @@ def test_equals_counters(texts, min_count):
     assert_array_equal(bags.toarray(), [[counter[word] for word in words] for counter in counters])
 
 
-def test_columns_and_stop_words():
+def test_fit_sorts_words_and_removes_stop_words():
     estimator = BagOfWords().fit(TEXTS)
     names = ["greets", "illinois", "media", "obama", "president", "press", "speaks"]
     assert estimator.get_feature_names_out().tolist() == names
@@ -64,7 +64,7 @@ def test_columns_and_stop_words():
     assert "media" not in BagOfWords(stop_words=["MEDIA"]).fit(TEXTS).vocabulary_
 
 
-def test_fit_then_transform_is_fit_transform_and_reads_a_generator_once():
+def test_fit_transform_equals_fit_then_transform_and_reads_a_generator_once():
     estimator = BagOfWords(max_words_per_document=2)
     assert_same(
         estimator.fit_transform(text for text in TEXTS),
@@ -72,14 +72,14 @@ def test_fit_then_transform_is_fit_transform_and_reads_a_generator_once():
     )
 
 
-def test_a_batch_equals_its_items():
+def test_batch_equals_single_texts():
     estimator = BagOfWords(max_words_per_document=2).fit(TEXTS)
     batch = estimator.transform(TEXTS)
     for position, text in enumerate(TEXTS):
         assert_same(estimator.transform([text]), batch[[position]])
 
 
-def test_texts_may_come_in_an_array():
+def test_arrays_of_texts_are_accepted():
     expected = BagOfWords().fit_transform(TEXTS)
     assert_same(BagOfWords().fit_transform(np.array(TEXTS, dtype=object)), expected)
     assert_same(BagOfWords().fit_transform(np.array(TEXTS)), expected)
@@ -94,7 +94,7 @@ def test_lowercase_false_keeps_case_but_stop_words_match():
     assert "The" not in estimator.vocabulary_
 
 
-def test_words_of_one_text():
+def test_words_returns_words_of_one_text():
     assert BagOfWords().words("The press, the PRESS!") == ["press", "press"]
     assert BagOfWords(None, lowercase=False).words("The press") == ["The", "press"]
     with pytest.raises(TypeError, match="position 0 holds NoneType"):
@@ -102,9 +102,11 @@ def test_words_of_one_text():
 
 
 @pytest.mark.parametrize(
-    "vocabulary", [Vocabulary(["press", "media"]), ["press", "media"], OwnLookup()], ids=type
+    "vocabulary",
+    [Vocabulary(["press", "media"]), ["press", "media"], CaseFoldingLookup()],
+    ids=type,
 )
-def test_a_given_vocabulary_needs_no_fit(vocabulary):
+def test_given_vocabulary_needs_no_fit(vocabulary):
     estimator = BagOfWords(vocabulary=vocabulary)
     assert not get_tags(estimator).requires_fit
     bags = estimator.transform(TEXTS)
@@ -116,11 +118,11 @@ def test_a_given_vocabulary_needs_no_fit(vocabulary):
 
 
 def test_surface_forms_of_one_column_are_added():
-    bags = BagOfWords(vocabulary=OwnLookup(), lowercase=False).transform(TEXTS)
+    bags = BagOfWords(vocabulary=CaseFoldingLookup(), lowercase=False).transform(TEXTS)
     assert bags.toarray().tolist() == [[0, 1], [1, 0], [0, 2]]
 
 
-def test_a_given_word_lookup_stays_as_it_is():
+def test_given_word_lookup_is_unchanged():
     vocabulary = Vocabulary(["z", "a"])
     assert BagOfWords(vocabulary=vocabulary).fit(TEXTS).vocabulary_ is vocabulary
 
@@ -128,19 +130,19 @@ def test_a_given_word_lookup_stays_as_it_is():
 @pytest.mark.parametrize(
     "text", ["", " \n", "the of and", "\U0001f600 \u2764\ufe0f", "nowhere seen"]
 )
-def test_a_text_without_known_words_gives_an_empty_row(text):
+def test_text_without_known_words_gives_an_empty_row(text):
     bags = BagOfWords().fit(TEXTS).transform([text, TEXTS[0]])
     assert bags.shape == (2, 7)
     assert np.diff(bags.indptr).tolist() == [0, 4]
 
 
-def test_texts_of_other_scripts_duplicates_and_one_document():
+def test_other_scripts_duplicates_and_single_documents_are_counted():
     words = BagOfWords().fit(["हिन्दी भाषा", "ภาษาไทย", "中文 文本", "中文 文本"]).vocabulary_.words
     assert set(words) == set(tokenize("हिन्दी भाषा ภาษาไทย 中文 文本"))
     assert BagOfWords().fit_transform(["word"]).toarray().tolist() == [[1]]
 
 
-def test_no_texts():
+def test_fit_without_texts_raises():
     with pytest.raises(ValueError, match="at least one text"):
         BagOfWords().fit([])
     with pytest.raises(ValueError, match="at least one text"):
@@ -150,9 +152,9 @@ def test_no_texts():
     assert empty.dtype == np.float32
 
 
-def test_a_corpus_without_words_is_refused():
+def test_fit_on_corpus_without_words_raises():
     with pytest.raises(
-        ValueError, match=r"no word to learn: the texts .2. have 0 distinct.*stop_words=None"
+        ValueError, match=r"no word can be learned: the texts .2. have 0 distinct.*stop_words=None"
     ):
         BagOfWords().fit(["the of", ""])
     with pytest.raises(ValueError, match=r"2 distinct terms.*min_count=2"):
@@ -160,7 +162,7 @@ def test_a_corpus_without_words_is_refused():
 
 
 class Table:
-    """Iterates over the names of its columns, as a DataFrame does."""
+    """Iterable over column names, like a DataFrame."""
 
     ndim = 2
 
@@ -185,7 +187,7 @@ class Table:
         ([np.array(["a", "b"])], TypeError, "position 0 holds ndarray"),
     ],
 )
-def test_what_is_no_list_of_texts_is_refused(texts, error, message):
+def test_invalid_texts_raise(texts, error, message):
     for call in (
         BagOfWords().fit,
         BagOfWords().fit_transform,
@@ -200,8 +202,8 @@ def test_what_is_no_list_of_texts_is_refused(texts, error, message):
     [
         ({"stop_words": "the"}, ValueError, "stop_words must be 'smart', None or a list"),
         ({"stop_words": iter(["the"])}, TypeError, "stop_words must be the name.*collection"),
-        ({"min_count": 0}, ValueError, "min_count must be a whole number at least 1; got 0"),
-        ({"min_count": 1.5}, TypeError, "min_count must be a whole number"),
+        ({"min_count": 0}, ValueError, "min_count must be an integer at least 1; got 0"),
+        ({"min_count": 1.5}, TypeError, "min_count must be an integer"),
         ({"max_words_per_document": 0}, ValueError, "max_words_per_document must be None or"),
         ({"lowercase": "yes"}, ValueError, "lowercase must be one of True, False"),
         ({"vocabulary": 3}, TypeError, "vocabulary must be a Vocabulary.*got int"),
@@ -210,32 +212,32 @@ def test_what_is_no_list_of_texts_is_refused(texts, error, message):
         ({"vocabulary": ["a"], "min_count": 2}, ValueError, "min_count must be 1 when.*got 2"),
     ],
 )
-def test_wrong_parameters_are_refused(params, error, message):
+def test_invalid_parameters_raise(params, error, message):
     with pytest.raises(error, match=message):
         BagOfWords(**params).fit(TEXTS)
 
 
-def test_transform_before_fit():
+def test_transform_before_fit_raises():
     with pytest.raises(NotFittedError):
         BagOfWords().transform(TEXTS)
     with pytest.raises(NotFittedError):
         BagOfWords().get_feature_names_out()
 
 
-def test_params_clone_and_refit():
+def test_clone_and_refit_follow_parameters():
     estimator = BagOfWords(None, min_count=2).fit(["a a", "b"])
     assert estimator.get_params()["min_count"] == 2
     assert not hasattr(clone(estimator), "vocabulary_")
     assert estimator.set_params(min_count=1).fit(["c"]).vocabulary_ == Vocabulary(["c"])
 
 
-def test_pickle():
+def test_pickled_estimator_gives_the_same_bags():
     estimator = BagOfWords().fit(TEXTS)
     again = pickle.loads(pickle.dumps(estimator))
     assert_same(again.transform(TEXTS), estimator.transform(TEXTS))
 
 
-def test_pipeline_and_grid_search():
+def test_bags_in_pipeline_and_grid_search():
     texts = ["good film", "bad film", "good day", "bad day"] * 5
     labels = [1, 0, 1, 0] * 5
     pipeline = make_pipeline(BagOfWords(None), TfIdf(), LogisticRegression())

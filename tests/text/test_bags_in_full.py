@@ -1,4 +1,4 @@
-"""Every choice of `BagOfWords`, against slow and obvious versions and against scikit-learn."""
+"""All options of `BagOfWords`, compared with reference implementations and scikit-learn."""
 
 import pickle
 import re
@@ -15,14 +15,14 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from textkin.exceptions import VocabularyWarning
 from textkin.text import BagOfWords, Vocabulary, tokenize
-from textkin.text import _terms as terms_module
+from textkin.text import _analyzer as terms_module
 
 WORDS = ["a", "b", "cc", "dddddddddd", "eeeeeeeeeeee", "É"]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=8)
-RULE = r"[^\W_]+(?:'[^\W_]+)*"  # our words, as a pattern: equal on text in normal form
+RULE = r"[^\W_]+(?:'[^\W_]+)*"  # regular expression for words: equal to ours for normalized text
 
 
-def slow_terms(
+def reference_terms(
     text: str,
     *,
     stop=frozenset(),
@@ -30,7 +30,7 @@ def slow_terms(
     normalize=lambda word: word,
     ngram_range=(1, 1),
 ) -> list[str]:
-    """Do to one text what `BagOfWords` says it does, in the order in which it says so."""
+    """Process one text by the documented steps of `BagOfWords`, in the documented order."""
     words = tokenize(text)
     names = {}
     for phrase in phrases:
@@ -64,17 +64,17 @@ def slow_terms(
     st.sampled_from([None, lambda word: word[:2].lower(), lambda word: word.strip("b")]),
     st.sampled_from([(1, 1), (1, 2), (2, 3)]),
 )
-def test_the_chain_of_steps(texts, stop, phrases, normalize, ngram_range):
+def test_processing_steps_equal_reference(texts, stop, phrases, normalize, ngram_range):
     stop = {word.lower() for word in stop}
     phrases = list(dict.fromkeys(phrases))
     estimator = BagOfWords(
         sorted(stop),
         phrases=phrases or None,
-        normalize=normalize,
+        normalizer=normalize,
         ngram_range=ngram_range,
     )
     slow = [
-        slow_terms(
+        reference_terms(
             text,
             stop=stop,
             phrases=phrases,
@@ -87,7 +87,7 @@ def test_the_chain_of_steps(texts, stop, phrases, normalize, ngram_range):
         assert estimator.words(text) == expected
     names = sorted({word for words in slow for word in words})
     if not names:
-        with pytest.raises(ValueError, match="no word to learn"):
+        with pytest.raises(ValueError, match="no word can be learned"):
             estimator.fit(texts)
         return
     bags = estimator.fit_transform(texts).toarray()
@@ -107,7 +107,7 @@ def test_the_chain_of_steps(texts, stop, phrases, normalize, ngram_range):
     st.none() | st.integers(1, 4),
     st.sampled_from(["count", "tfidf"]),
 )
-def test_the_choice_of_words(texts, min_count, min_df, max_df, max_features, by):
+def test_word_selection_equals_reference(texts, min_count, min_df, max_df, max_features, by):
     counters = [Counter(tokenize(text)) for text in texts]
     totals, documents = sum(counters, Counter()), Counter(w for c in counters for w in c)
     n = len(texts)
@@ -115,7 +115,7 @@ def test_the_choice_of_words(texts, min_count, min_df, max_df, max_features, by)
     def weight(word):
         return totals[word] * (log(n / documents[word]) if by == "tfidf" else 1)
 
-    # As scikit-learn: a float is a share of the documents, 1 is one document and 1.0 is all.
+    # Like in scikit-learn, a float is a fraction of the documents: 1 is one document, 1.0 is all.
     least = min_df if isinstance(min_df, int) else min_df * n - 1e-9
     most = max_df if isinstance(max_df, int) else max_df * n + 1e-9
     expected = sorted(
@@ -132,13 +132,13 @@ def test_the_choice_of_words(texts, min_count, min_df, max_df, max_features, by)
         max_features_by=by,
     )
     if not expected:
-        with pytest.raises(ValueError, match=r"no word to learn|max_df must allow"):
+        with pytest.raises(ValueError, match=r"no word can be learned|max_df must allow"):
             estimator.fit(texts)
         return
     assert estimator.fit(texts).vocabulary_.words == tuple(expected)
 
 
-def test_the_most_frequent_and_the_most_telling_words():
+def test_max_features_selects_by_frequency_or_tfidf():
     texts = ["the press the media", "the press", "the band plays plays plays"]
     frequent = BagOfWords(None, max_features=2).fit(texts)
     assert frequent.vocabulary_.words == ("plays", "the")
@@ -146,18 +146,18 @@ def test_the_most_frequent_and_the_most_telling_words():
     assert telling.vocabulary_.words == (
         "band",
         "plays",
-    )  # media is as telling as band
+    )  # "media" and "band" have equal weights
 
 
 @settings(max_examples=60)
 @given(TEXTS, st.sampled_from([(1, 1), (1, 3), (2, 2)]), st.sampled_from([1, 2, 0.3]))
-def test_equals_scikit_learn(texts, ngram_range, min_df):
+def test_ngrams_and_min_df_equal_scikit_learn(texts, ngram_range, min_df):
     theirs = CountVectorizer(token_pattern=RULE, ngram_range=ngram_range, min_df=min_df)
     ours = BagOfWords(None, ngram_range=ngram_range, min_df=min_df)
     try:
         expected = theirs.fit_transform(texts)
     except ValueError:
-        with pytest.raises(ValueError, match=r"no word to learn|max_df must allow"):
+        with pytest.raises(ValueError, match=r"no word can be learned|max_df must allow"):
             ours.fit(texts)
         return
     assert_array_equal(ours.fit_transform(texts).toarray(), expected.toarray())
@@ -166,12 +166,12 @@ def test_equals_scikit_learn(texts, ngram_range, min_df):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    """Let a few texts make several batches, as a large corpus does."""
+    """Split a few texts into several batches, as happens for a large corpus."""
     monkeypatch.setattr(terms_module, "_BATCH_CHARACTERS", 40)
 
 
 @pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2)])
-def test_batches_and_threads_change_nothing(small_batches, ngram_range):
+def test_batches_and_threads_do_not_change_results(small_batches, ngram_range):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, rng.integers(0, 30))) for _ in range(200)]
     expected = CountVectorizer(token_pattern=RULE, ngram_range=ngram_range).fit_transform(texts)
@@ -183,8 +183,8 @@ def test_batches_and_threads_change_nothing(small_batches, ngram_range):
             assert bags.indices.dtype == bags.indptr.dtype == np.int32
 
 
-def test_a_large_corpus_on_several_threads():
-    # More than a chunk of a thread, so that tables are merged.
+def test_large_corpus_gives_the_same_on_several_threads():
+    # The corpus exceeds one chunk per thread, so that tables are merged.
     rng = np.random.default_rng(1)
     words = np.array([f"w{i}é" if i % 7 == 0 else f"word{i}" for i in range(20_000)])
     texts = [" ".join(words[rng.zipf(1.3, 400) % 20_000]) for _ in range(1_500)]
@@ -197,7 +197,7 @@ def test_a_large_corpus_on_several_threads():
     assert_array_equal(one.tokens(texts).ids, four.tokens(texts).ids)
 
 
-def test_phrases_of_word_vectors():
+def test_phrases_are_taken_from_word_vectors():
     from textkin.vectors import WordVectors
 
     vectors = WordVectors(["New_York", "New_York_Times", "York", "well-known", "of_the"], np.eye(5))
@@ -211,7 +211,7 @@ def test_phrases_of_word_vectors():
     assert exact.words("new york") == ["york"]  # "new" is a stop word
 
 
-def test_phrases_are_joined_before_stop_words_go():
+def test_phrases_are_joined_before_stop_words_are_removed():
     estimator = BagOfWords(phrases=["Bank_of_America"])
     assert estimator.words("the bank of America") == ["Bank_of_America"]
 
@@ -220,7 +220,7 @@ def test_phrases_are_joined_before_stop_words_go():
     "tokenizer",
     [str.split, re.compile(r"\S+"), re.compile(r"(\S+)"), lambda text: iter(text.split())],
 )
-def test_a_tokeniser_of_ones_own(tokenizer):
+def test_custom_tokenizer_is_used(tokenizer):
     estimator = BagOfWords(["the"], tokenizer=tokenizer)
     assert estimator.words("The C++ code, c++ Code") == ["c++", "code,", "c++", "code"]
     assert BagOfWords(None, tokenizer=tokenizer, lowercase=False).words("A a") == ["A", "a"]
@@ -239,37 +239,37 @@ def test_a_tokeniser_of_ones_own(tokenizer):
         (lambda text: [1], TypeError, r"must return words \(str\); got int"),
     ],
 )
-def test_wrong_tokenisers_are_refused(tokenizer, error, message):
+def test_invalid_tokenizer_raises(tokenizer, error, message):
     with pytest.raises(error, match=message):
         BagOfWords(tokenizer=tokenizer).fit(["a text"])
 
 
-def test_a_normaliser_sees_each_word_once():
+def test_normalizer_is_called_once_per_word():
     seen = []
 
     def normalize(word):
         seen.append(word)
         return word[:-1] if word.endswith("s") else word
 
-    estimator = BagOfWords(normalize=normalize)
+    estimator = BagOfWords(normalizer=normalize)
     bags = estimator.fit_transform(["the cats, the cat: cats", "a cat"])
     assert seen == ["cats", "cat"]
     assert estimator.vocabulary_.words == ("cat",)
     assert bags.toarray().tolist() == [[3], [1]]
 
 
-def test_a_form_that_is_a_stop_word_elsewhere():
-    # "the9" becomes "the", which is counted; the word "the" itself is left out, before or after.
-    estimator = BagOfWords(normalize=lambda word: word.rstrip("9"))
+def test_stop_words_are_removed_before_and_after_normalization():
+    # "the9" becomes "the", which is counted; the word "the" itself is removed.
+    estimator = BagOfWords(normalizer=lambda word: word.rstrip("9"))
     assert estimator.words("the the9 the") == ["the"]
 
 
-def test_a_normaliser_must_return_words():
-    with pytest.raises(TypeError, match=r"into a word \(str\); 'cat' became NoneType"):
-        BagOfWords(normalize=lambda word: None).fit(["cat"])
+def test_normalizer_that_returns_no_word_raises():
+    with pytest.raises(TypeError, match=r"return a word \(str\); got NoneType for 'cat'"):
+        BagOfWords(normalizer=lambda word: None).fit(["cat"])
 
 
-def test_tokens_keep_the_order():
+def test_tokens_keep_word_order():
     estimator = BagOfWords(None, vocabulary=["b", "a"])
     texts = ["a b c a", "", "c", "b"]
     tokens = estimator.tokens(texts)
@@ -290,14 +290,15 @@ def test_tokens_keep_the_order():
     assert len(estimator.tokens([])) == 0
 
 
-def test_the_cap_of_the_paper():
-    # METHODS 1.3: counts a:3, b:2, c:1 with cap 2; of d, e (both once) the first is kept.
+def test_max_words_per_document_keeps_most_frequent_words():
+    # METHODS.md, section 1.3: counts a:3, b:2, c:1, cap 2. Of d and e (once each) the first is
+    # kept.
     estimator = BagOfWords(None, vocabulary=list("abcde"), max_words_per_document=2)
     assert estimator.transform(["a b c a b a"]).toarray().tolist() == [[3, 2, 0, 0, 0]]
     assert estimator.transform(["e a d a"]).toarray().tolist() == [[2, 0, 0, 0, 1]]
 
 
-def test_odd_texts_are_counted():
+def test_unusual_texts_are_counted():
     texts = ["\ud800 lone", "x" * 100_000, "é" * 5_000, "\0", "a\0b"]
     estimator = BagOfWords(None)
     bags = estimator.fit_transform(texts)
@@ -310,31 +311,35 @@ def test_odd_texts_are_counted():
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"min_df": 0}, ValueError, "min_df must be a whole number at least 1 or a share"),
+        ({"min_df": 0}, ValueError, "min_df must be an integer at least 1 or a share"),
         ({"min_df": 1.5}, ValueError, "min_df must be.*0.0 to 1.0; got 1.5"),
         ({"max_df": "all"}, TypeError, "max_df must be"),
-        ({"max_df": 1, "min_df": 2}, ValueError, "max_df must allow at least as many.*asks for 2"),
+        ({"max_df": 1, "min_df": 2}, ValueError, "max_df must allow at least as many.*requires 2"),
         ({"max_features": 0}, ValueError, "max_features must be"),
         ({"max_features_by": "idf"}, ValueError, "one of 'count', 'tfidf'; got 'idf'"),
         ({"ngram_range": (0, 1)}, ValueError, r"1 <= shortest <= longest; got \(0, 1\)"),
         ({"ngram_range": (2, 1)}, ValueError, r"1 <= shortest <= longest; got \(2, 1\)"),
         ({"ngram_range": 2}, ValueError, r"such as \(1, 2\); got 2"),
-        ({"ngram_range": (1, 2.0)}, TypeError, "two whole numbers"),
+        ({"ngram_range": (1, 2.0)}, TypeError, "two integers"),
         ({"phrases": 3}, TypeError, "phrases must be a Vocabulary.*got int"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"vocabulary": ["a"], "max_features": 3}, ValueError, "max_features must be None when"),
         ({"vocabulary": ["a"], "min_df": 2}, ValueError, "min_df must be 1 when a vocabulary"),
         ({"vocabulary": ["a"], "min_df": 1.0}, ValueError, "min_df must be 1 when .*got 1.0"),
-        ({"vocabulary": {"a": 0}}, TypeError, "vocabulary is no vocabulary.*order of the columns"),
-        ({"normalize": "porter"}, ValueError, "a word normaliser must be one of"),
+        (
+            {"vocabulary": {"a": 0}},
+            TypeError,
+            "vocabulary is not a valid vocabulary.*order of the columns",
+        ),
+        ({"normalizer": "porter"}, ValueError, "normalizer must be one of"),
     ],
 )
-def test_wrong_choices_are_refused(params, error, message):
+def test_invalid_options_raise(params, error, message):
     with pytest.raises(error, match=message):
         BagOfWords(**params).fit(["some words here", "some more"])
 
 
-def test_vocabularies_learnt_and_given_are_alike():
+def test_fitted_and_given_vocabularies_behave_alike():
     learnt = BagOfWords(None).fit(["b a"]).vocabulary_
     given = Vocabulary(["a", "b"])
     assert learnt == given
@@ -344,26 +349,26 @@ def test_vocabularies_learnt_and_given_are_alike():
     assert learnt.index("b") == 1
 
 
-def test_normalisers_by_name():
+def test_normalizers_can_be_given_by_name():
     text = "The thinkings of running foxes"
-    assert BagOfWords(normalize="wordnet").words(text) == ["think", "run", "fox"]
+    assert BagOfWords(normalizer="wordnet").words(text) == ["think", "run", "fox"]
     pytest.importorskip("Stemmer", reason="the extra `stem` is not installed")
-    assert BagOfWords(normalize="stem").words(text) == ["think", "run", "fox"]
+    assert BagOfWords(normalizer="stem").words(text) == ["think", "run", "fox"]
 
 
-def test_stop_lists_run_through_the_tokeniser():
+def test_stop_lists_are_split_by_the_tokenizer():
     letters = re.compile(r"[a-z]+")
     assert BagOfWords(tokenizer=letters).words("I don't care, we're fine") == ["care", "fine"]
 
 
-def test_stop_words_of_a_file(tmp_path):
+def test_stop_words_are_read_from_a_file(tmp_path):
     file = tmp_path / "stop.txt"
     file.write_text("# mine\npress\n", encoding="utf-8")
     assert BagOfWords(file).words("the press") == ["the"]
 
 
-def test_documents_that_were_read_are_texts():
-    from textkin.text import read
+def test_read_documents_are_accepted_as_texts():
+    from textkin.reading import read
 
     found = read([{"id": "a", "text": "the press"}, {"id": "b", "text": "media media"}])
     estimator = BagOfWords()
@@ -371,7 +376,7 @@ def test_documents_that_were_read_are_texts():
     assert estimator.transform(found).toarray().tolist() == [[0, 1], [2, 0]]
 
 
-def test_a_vocabulary_that_is_read_otherwise_is_told():
+def test_vocabulary_that_tokenizer_cannot_produce_warns():
     with pytest.warns(
         VocabularyWarning, match=r"2 of 4 .*'Press' \('press'\), 'ﬁne' \('fine'\)\. "
     ):
@@ -380,7 +385,14 @@ def test_a_vocabulary_that_is_read_otherwise_is_told():
     BagOfWords(vocabulary=["New_York", "well-known"], phrases=["New_York"]).transform(["x"])
 
 
-def test_what_is_ready_is_kept_until_it_changes():
+@pytest.mark.parametrize("method", ["fit", "fit_transform", "transform"])
+def test_vocabulary_warning_points_to_the_caller(method):
+    with pytest.warns(VocabularyWarning) as told:
+        getattr(BagOfWords(vocabulary=["Press"]), method)(["the press"])
+    assert told[0].filename == __file__
+
+
+def test_prepared_lists_are_reused_until_parameters_change():
     calls = []
 
     def split(text):
@@ -398,15 +410,15 @@ def test_what_is_ready_is_kept_until_it_changes():
     assert restored.words("a b") == ["a_b"]
 
 
-def test_other_things_with_a_text():
-    from textkin.text import paragraphs
+def test_passages_are_accepted_as_texts():
+    from textkin.reading import paragraphs
 
     assert BagOfWords(None).fit_transform(paragraphs("one two\n\ntwo")).sum() == 3
 
 
-def test_very_large_limits():
+def test_huge_max_features_is_accepted():
     assert BagOfWords(None, max_features=2**70).fit(["a"]).vocabulary_.words == ("a",)
 
 
-def test_phrases_may_be_a_set():
+def test_phrases_can_be_a_set():
     assert BagOfWords(phrases={"New_York", "new-york"}).words("new york") == ["New_York"]

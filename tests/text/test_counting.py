@@ -1,4 +1,4 @@
-"""From tokens to bags."""
+"""Tests of counting tokens into bags."""
 
 from collections import Counter
 
@@ -12,8 +12,8 @@ from textkin.text import Vocabulary, count_words
 from textkin.weighting import nbow
 
 
-class Folding(Vocabulary):
-    """A lookup in which several surface forms share a column, as in word vectors."""
+class CaseFolding(Vocabulary):
+    """Lookup in which several surface forms share a column, as in word vectors."""
 
     def __init__(self, words):
         super().__init__(words)
@@ -24,8 +24,8 @@ class Folding(Vocabulary):
         return super().lookup([word.lower() for word in words])
 
 
-def slow_row(document, columns, cap):
-    """Count, sort by (count descending, first position ascending), cut."""
+def reference_row(document, columns, cap):
+    """Count, sort by descending count and then by first position, and truncate."""
     known = [word.lower() for word in document if word.lower() in columns]
     counts = Counter(known)
     ranked = sorted(counts, key=lambda word: (-counts[word], known.index(word)))
@@ -41,19 +41,19 @@ def slow_row(document, columns, cap):
     st.permutations("abcd"),
     st.none() | st.integers(1, 5),
 )
-def test_equals_counting_by_hand(documents, words, cap):
-    columns = Folding(words)
+def test_counts_equal_reference(documents, words, cap):
+    columns = CaseFolding(words)
     counted = count_words(iter(documents), columns, max_words_per_document=cap)
     assert counted.bags.shape == (len(documents), 4)
     for row, document in zip(counted.bags.toarray(), documents, strict=True):
-        assert_array_equal(row, slow_row(document, columns, cap))
+        assert_array_equal(row, reference_row(document, columns, cap))
     for missing, document in zip(counted.unknown, documents, strict=True):
         assert missing == Counter(word for word in document if word in "xY")
     assert sorted(columns.asked) == sorted({word for words in documents for word in words})
 
 
 @pytest.mark.parametrize("documents", [[], [[]], [["b", "a", "a"], [], ["c"]]])
-def test_the_form_of_the_bags(documents):
+def test_bags_are_canonical_csr_arrays(documents):
     bags = count_words(documents, Vocabulary(["a", "b"])).bags
     assert type(bags).__name__ == "csr_array"
     assert bags.shape == (len(documents), 2)
@@ -62,33 +62,33 @@ def test_the_form_of_the_bags(documents):
     assert np.all(bags.data > 0)
 
 
-def test_a_a_b():
-    """METHODS 2.1."""
+def test_known_counts_of_two_words():
+    """Check the example of METHODS.md, section 2.1."""
     bags = count_words([["a", "a", "b"]], Vocabulary(["a", "b"])).bags
     assert bags.toarray().tolist() == [[2, 1]]
     assert_allclose(nbow(bags).toarray(), [[2 / 3, 1 / 3]], rtol=1e-7)
 
 
-def test_the_cap_of_the_reference():
-    """METHODS 1.3."""
+def test_max_words_per_document_matches_worked_example():
+    """Check the example of METHODS.md, section 1.3."""
     document = ["c", "b", "a", "b", "a", "a"]
     vocabulary = Vocabulary(["a", "b", "c"])
     bags = count_words([document], vocabulary, max_words_per_document=2).bags
     assert_allclose(nbow(bags).toarray(), [[0.6, 0.4, 0]], rtol=1e-7)
 
 
-def test_no_columns():
+def test_empty_vocabulary_counts_all_words_as_unknown():
     counted = count_words([["a"]], Vocabulary([]))
     assert counted.bags.shape == (1, 0)
     assert counted.unknown == ({"a": 1},)
 
 
-def test_a_text_is_refused():
+def test_text_instead_of_tokens_raises():
     with pytest.raises(TypeError, match=r"position 1 holds a str.*tokenize"):
         count_words([["a"], "a b"], Vocabulary(["a"]))
 
 
 @pytest.mark.parametrize("cap", [0, -1])
-def test_a_cap_below_one_is_refused(cap):
+def test_max_words_per_document_below_one_raises(cap):
     with pytest.raises(ValueError, match=r"max_words_per_document must be None or.*at least 1"):
         count_words([], Vocabulary(["a"]), max_words_per_document=cap)

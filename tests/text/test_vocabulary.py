@@ -1,4 +1,4 @@
-"""Words and their columns."""
+"""Tests of vocabularies: words and their columns."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ from textkin.text import Vocabulary
 
 @settings(max_examples=60)
 @given(st.lists(st.text(), unique=True), st.lists(st.text()))
-def test_words_and_columns_belong_together(words, others):
+def test_words_and_columns_map_to_each_other(words, others):
     vocabulary = Vocabulary(iter(words))
     assert list(vocabulary) == list(vocabulary.words) == words
     assert [vocabulary[column] for column in range(len(vocabulary))] == words
@@ -24,7 +24,7 @@ def test_words_and_columns_belong_together(words, others):
     assert all((word in vocabulary) == (word in words) for word in others)
 
 
-def test_equality_hash_and_copies():
+def test_equality_hash_and_copies_follow_the_words():
     vocabulary = Vocabulary(["a", "b"])
     assert vocabulary == Vocabulary(np.array(["a", "b"]))
     assert hash(vocabulary) == hash(Vocabulary(("a", "b")))
@@ -36,7 +36,7 @@ def test_equality_hash_and_copies():
     assert again.index("b") == 1
 
 
-def test_words_of_numpy_become_plain_str():
+def test_numpy_words_become_str():
     assert type(Vocabulary(np.array(["a"]))[np.int64(0)]) is str
 
 
@@ -48,16 +48,16 @@ def test_words_of_numpy_become_plain_str():
         (list("abcdef"), "Vocabulary(6 words: 'a', 'b', 'c', 'd', 'e', ...)"),
     ],
 )
-def test_repr(words, shown):
+def test_repr_shows_first_words(words, shown):
     assert repr(Vocabulary(words)) == shown
 
 
-def test_it_cannot_be_changed():
+def test_vocabulary_is_immutable():
     with pytest.raises(AttributeError):
         Vocabulary(["a"]).words = ("b",)
 
 
-def test_a_repetition_is_refused():
+def test_duplicate_word_raises():
     with pytest.raises(ValueError, match="'b' is at positions 1 and 3"):
         Vocabulary(["a", "b", "c", "b", "a"])
 
@@ -71,23 +71,23 @@ def test_a_repetition_is_refused():
         ({"a": 1, "b": 0}, "order of the columns; got dict"),
     ],
 )
-def test_wrong_words_are_refused(words, message):
+def test_invalid_words_raise(words, message):
     with pytest.raises(TypeError, match=message):
         Vocabulary(words)
 
 
-def test_lookup_of_a_single_str_is_refused():
+def test_lookup_of_a_single_str_raises():
     with pytest.raises(TypeError, match=r"single str 'ab'.*index"):
         Vocabulary(["a", "b"]).lookup("ab")
 
 
-def test_index_of_an_unknown_word_is_a_key_error():
+def test_index_of_an_unknown_word_raises_key_error():
     with pytest.raises(KeyError, match="'c' is not among the 2 words"):
         Vocabulary(["a", "b"]).index("c")
 
 
 @pytest.mark.parametrize("column", [-1, 2])
-def test_a_column_outside_is_an_index_error(column):
-    """The -1 of lookup must never name the last word."""
+def test_column_out_of_range_raises_index_error(column):
+    """Column -1, which `lookup` returns for unknown words, must not name the last word."""
     with pytest.raises(IndexError, match=f"below 2; got {column}"):
         Vocabulary(["a", "b"])[column]

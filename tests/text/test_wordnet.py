@@ -1,4 +1,4 @@
-"""WordNet's lemmas beside a slow reading of METHODS 1.4 over WordNet's own files."""
+"""WordNet lemmas compared with a reference implementation that reads WordNet's own files."""
 
 import gzip
 import hashlib
@@ -18,13 +18,13 @@ from textkin.text import WordNetLemmas
 from textkin.text._wordnet import _table
 
 MAKE = "scripts/make_wordnet_lemmas.py"
-WORDNET = Path("/usr/share/wordnet")  # where Debian's package wordnet-base puts it
+WORDNET = Path("/usr/share/wordnet")  # path of Debian's package wordnet-base
 DATA = files("textkin.text").joinpath("data/wordnet")
 
 lemma = WordNetLemmas()
 
 
-def test_the_example_of_the_paper():
+def test_lemma_matches_example_of_the_paper():
     assert lemma("thinkings") == "think"
     assert list(lemma.candidates("thinkings")) == ["thinking"]
     assert list(lemma.candidates("thinking")) == ["think", "thinking"]
@@ -33,7 +33,7 @@ def test_the_example_of_the_paper():
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("dogs", "dog"),  # the rules of nouns
+        ("dogs", "dog"),  # rules of nouns
         ("gases", "gas"),
         ("aardwolves", "aardwolf"),
         ("boxes", "box"),
@@ -42,13 +42,13 @@ def test_the_example_of_the_paper():
         ("bushes", "bush"),
         ("postmen", "postman"),
         ("ponies", "pony"),
-        ("walks", "walk"),  # of verbs
+        ("walks", "walk"),  # rules of verbs
         ("carries", "carry"),
         ("stated", "state"),
         ("walked", "walk"),
         ("making", "make"),
         ("talking", "talk"),
-        ("taller", "tall"),  # of adjectives
+        ("taller", "tall"),  # rules of adjectives
         ("tallest", "tall"),
         ("nicer", "nice"),
         ("nicest", "nice"),
@@ -58,7 +58,7 @@ def test_the_example_of_the_paper():
         ("bought", "buy"),
     ],
 )
-def test_rules_and_exceptions(word, expected):
+def test_rules_and_exceptions_give_expected_lemmas(word, expected):
     assert lemma(word) == expected
     assert lemma(word.title()) == lemma(word.upper()) == expected
 
@@ -67,13 +67,13 @@ def test_rules_and_exceptions(word, expected):
     "word",
     ["Obama", "xyzzies", "QWRTZs", "children's", "", "s", "es", "日本", "new_yorks", "\ud800"],
 )
-def test_an_unknown_word_stays_as_it_is(word):
+def test_unknown_word_is_unchanged(word):
     if word not in ("s", "es"):
         assert lemma.candidates(word) == {}
     assert lemma(word) == word
 
 
-def test_a_word_without_end_is_unknown():
+def test_very_long_word_is_unknown():
     for word in ("s" * 10**7, "dog" + "s" * 10**6, "-" * 101):
         assert lemma(word) is word
         assert lemma.candidates(word) == {}
@@ -81,7 +81,7 @@ def test_a_word_without_end_is_unknown():
     assert longest + 4 < 100
 
 
-def test_candidates_want_a_word():
+def test_candidates_of_none_raise():
     with pytest.raises(TypeError, match="word must be a str; got NoneType"):
         lemma.candidates(None)
 
@@ -107,7 +107,7 @@ def test_equal_frequencies_give_the_shorter_word(monkeypatch):
     assert lemma.candidates("abes") == {"abe": 0}
 
 
-def test_the_table_is_small_and_says_what_it_is():
+def test_table_is_small_and_documented():
     data = DATA.joinpath("lemmas.txt.gz").read_bytes()
     readme = DATA.joinpath("../README.md").read_text()
     assert len(data) < 500_000
@@ -117,20 +117,20 @@ def test_the_table_is_small_and_says_what_it_is():
     assert "Princeton University" in DATA.joinpath("LICENSE").read_text()
 
 
-def test_the_licences_are_among_those_of_the_package():
+def test_licenses_are_included_in_the_package():
     text = (ROOT / "pyproject.toml").read_text()
     assert "src/textkin/text/data/wordnet/LICENSE" in text
     assert "src/textkin/text/data/README.md" in text
 
 
-# A WordNet of three words.
+# ------------------------------------------------------------------ a WordNet of three words
 
 FILES = {
-    "index.noun": "  1 licence\ndog n 1 1 @ 1 1 00000010\nhot_dog n 1 1 @ 1 0 00000010\n",
+    "index.noun": "  1 license\ndog n 1 1 @ 1 1 00000010\nhot_dog n 1 1 @ 1 0 00000010\n",
     "index.verb": "dog v 1 1 @ 1 0 00000020\n",
     "index.adj": "warm a 1 1 & 1 1 00000030\nhot a 1 1 & 1 1 00000040\n",
     "index.adv": "",
-    "data.noun": "  1 licence\n00000010 05 n 02 dog 0 Hot_dog 1 001 @ 00000011 n 0000 | gloss\n",
+    "data.noun": "  1 license\n00000010 05 n 02 dog 0 Hot_dog 1 001 @ 00000011 n 0000 | gloss\n",
     "data.verb": "00000020 38 v 01 dog 0 000 01 + 08 00 | to follow\n",
     "data.adj": "00000030 00 a 01 warm(p) 0 001 & 00000040 a 0000 | not cold\n"
     "00000040 00 s 01 Hot a 001 & 00000030 a 0000 | very warm\n",
@@ -151,10 +151,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_script_reads_the_files_of_wordnet(folder):
+def test_script_reads_wordnet_files(folder):
     assert load_script(MAKE).table_of(folder) == (
         "textkin wordnet lemmas, format 1, from WordNet 3.0\n"
-        "counts\tdog 44 hot 9\n"  # a sense that no data file has does not count
+        "counts\tdog 44 hot 9\n"  # a sense that is missing from the data files is not counted
         "exceptions a\thotter hot\n"
         "exceptions n\tdoggen - dogges dog\n"
         "exceptions r\t\n"
@@ -164,7 +164,7 @@ def test_the_script_reads_the_files_of_wordnet(folder):
     )
 
 
-def test_the_script_writes_the_same_bytes_each_time(folder, monkeypatch, capsys):
+def test_script_writes_identical_bytes_each_time(folder, monkeypatch, capsys):
     script = load_script(MAKE)
     made = []
     for name in ("a.gz", "b.gz"):
@@ -176,7 +176,7 @@ def test_the_script_writes_the_same_bytes_each_time(folder, monkeypatch, capsys)
     assert hashlib.sha256(made[0]).hexdigest() in capsys.readouterr().out
 
 
-# The slow oracle, which follows WordNet's files from word to synset to sense to count.
+# Reference implementation that follows WordNet's files from word to synset to sense to count.
 
 needs_wordnet = pytest.mark.skipif(
     not (WORDNET / "cntlist.rev").exists(), reason="Debian's wordnet-base is not installed"
@@ -201,7 +201,7 @@ def lines_by_first_word(name):
 
 
 def morphy(word, pos):
-    """The first form that is in the index: the word, then exceptions or else detached forms."""
+    """Return the first form in the index: the word, then its exceptions or detached forms."""
     exceptions = lines_by_first_word(f"{NAMES[pos]}.exc")
     if word in exceptions:
         forms = exceptions[word]
@@ -218,7 +218,7 @@ def data_of(name):
 
 
 def synset(name, offset):
-    """The fields of the synset at a place of a data file."""
+    """Return the fields of the synset at an offset of a data file."""
     data = data_of(name)
     return (
         data[int(offset) : data.index(b"\n", int(offset))].decode("ascii").split(" | ")[0].split()
@@ -256,38 +256,40 @@ def most_frequent(word):
     return min((c for c in candidates if frequency(c) == best), key=lambda c: (len(c), c))
 
 
-def slow_lemma(word):
+def reference_lemma(word):
     return most_frequent(most_frequent(word))
 
 
 @needs_wordnet
-def test_the_table_is_what_the_script_makes_of_wordnet():
+def test_table_equals_output_of_the_script():
     text = gzip.decompress(DATA.joinpath("lemmas.txt.gz").read_bytes()).decode()
     assert load_script(MAKE).table_of(WORDNET) == text
 
 
 @needs_wordnet
-def test_equals_the_oracle_on_words_and_their_endings():
-    assert slow_lemma("thinkings") == "think"
+def test_lemma_equals_reference_for_words_and_endings():
+    assert reference_lemma("thinkings") == "think"
     table = _table()
     chosen = random.Random(4).sample(sorted(table.parts), 1500)
     words = [w + e for w in chosen for e in ("", "s", "es", "ed", "ing", "ings", "er", "est")]
     words += sorted(table.exceptions)
     differing = [
-        (word, lemma(word), slow_lemma(word)) for word in words if lemma(word) != slow_lemma(word)
+        (word, lemma(word), reference_lemma(word))
+        for word in words
+        if lemma(word) != reference_lemma(word)
     ]
     assert not differing
 
 
 @needs_wordnet
 @given(st.text("abdeghimnorstvxyz", max_size=7))
-def test_equals_the_oracle_on_any_letters(word):
-    assert lemma(word) == slow_lemma(word)
+def test_lemma_equals_reference_for_random_letters(word):
+    assert lemma(word) == reference_lemma(word)
 
 
 @needs_wordnet
-def test_equals_the_oracle_on_the_brown_corpus(shared_data):
+def test_lemma_equals_reference_on_brown_corpus(shared_data):
     text = gzip.decompress((shared_data / "text" / "brown.tsv.gz").read_bytes()).decode()
     words = sorted(set(re.findall("[a-z]+", text.lower())))
     chosen = random.Random(4).sample(words, 6000)
-    assert [lemma(word) for word in chosen] == [slow_lemma(word) for word in chosen]
+    assert [lemma(word) for word in chosen] == [reference_lemma(word) for word in chosen]

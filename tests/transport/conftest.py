@@ -1,4 +1,4 @@
-"""Oracles and generators for transport."""
+"""Reference implementations and generators for the tests of transport."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from scipy.optimize import linprog
 from textkin import _core
 from textkin.transport import Certificate
 
-MOST_PROVEN, MOST_WORDS = 40, 3000  # pairs of one batch; words of one document
+# pairs to verify per batch; largest number of words per document
+MOST_PROVEN, MOST_WORDS = 40, 3000
 
 
 @pytest.fixture
@@ -16,15 +17,15 @@ def rng():
 
 
 @pytest.fixture(scope="session")
-def linear_programme():
-    """Make the slow oracle: the optimum of a transport problem by SciPy's linear programming."""
+def linear_program():
+    """Return a function that solves a transport problem by SciPy's linear programming."""
 
     def solve(a, b, costs):
         a, b = np.asarray(a, float), np.asarray(b, float)
         n, m = len(a), len(b)
         rows = np.kron(np.eye(n), np.ones(m))
         columns = np.kron(np.ones(n), np.eye(m))
-        scale = np.max(costs) or 1.0  # the solver's own tolerances are absolute
+        scale = np.max(costs) or 1.0  # the tolerances of SciPy's solver are absolute
         found = linprog(
             np.ravel(costs) / scale,
             A_eq=np.vstack([rows, columns])[:-1],  # one constraint follows from the others
@@ -39,26 +40,26 @@ def linear_programme():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def every_distance_is_proven():
-    """Explain and verify whatever distance a test asks for.
+def verify_distances():
+    """Verify the certificate of every distance that a test computes.
 
-    Of large batches a part, of huge documents none.
+    Only some pairs of large batches are verified, and no huge documents.
     """
     pairs, matrix, bags = _core.distance_pairs, _core.distance_matrix, _core.distance_of_bags
 
-    def proven_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
+    def verified_pairs(table, a, a_rows, b, b_rows, cost, threads, progress):
         found = pairs(table, a, a_rows, b, b_rows, cost, threads, progress)
         for at, i, j in list(zip(found, a_rows, b_rows, strict=True))[:MOST_PROVEN]:
             prove(table, a, int(i), b, int(j), cost, float(at))
         return found
 
-    def proven_matrix(table, a, b, cost, threads, progress):
+    def verified_matrix(table, a, b, cost, threads, progress):
         found = matrix(table, a, b, cost, threads, progress)
         for i, j in list(np.ndindex(found.shape))[:MOST_PROVEN]:
             prove(table, a, i, b, j, cost, float(found[i, j]))
         return found
 
-    def proven_bags(table, *arguments):
+    def verified_bags(table, *arguments):
         found = bags(table, *arguments)
         if found is not None:
             *both, cost = arguments
@@ -67,9 +68,9 @@ def every_distance_is_proven():
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_core, "distance_of_bags", proven_bags)
-        patch.setattr(_core, "distance_pairs", proven_pairs)
-        patch.setattr(_core, "distance_matrix", proven_matrix)
+        patch.setattr(_core, "distance_of_bags", verified_bags)
+        patch.setattr(_core, "distance_pairs", verified_pairs)
+        patch.setattr(_core, "distance_matrix", verified_matrix)
         yield
 
 
@@ -79,7 +80,7 @@ def one_row(table, indptr, indices, weights):
 
 
 def prove(table, a, i, b, j, cost, distance):
-    if np.isinf(distance):  # an empty document, by choice
+    if np.isinf(distance):  # an empty document, allowed by `empty="inf"`
         assert not (len(a.words(i)) and len(b.words(j)))
         return
     if len(a.words(i)) > MOST_WORDS:

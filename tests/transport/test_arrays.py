@@ -1,4 +1,4 @@
-"""Arrays that the core reads by NumPy's own fields, and those that come another way."""
+"""Arrays that the core reads through NumPy's fields, and arrays of other types."""
 
 import pickle
 
@@ -25,33 +25,33 @@ def mapped(array, folder):
     return np.load(path, mmap_mode="r")
 
 
-def named(array):
-    """An array whose dtype is not the usual object."""
+def with_metadata(array):
+    """Return an array with a dtype that is not NumPy's shared dtype object."""
     return array.astype(np.dtype(np.float64, metadata={"unit": "share"}))
 
 
-def test_the_cost_is_that_of_the_best_plan():
-    # A tenth goes from the last word to the first: by way of the second one for 1 + 2, in place
-    # of as much that would stay there for 0.25.
+def test_expected_cost_equals_the_optimal_plan():
+    # A tenth moves from the last word to the first: through the second word for 1 + 2, instead of
+    # the same share that would stay there for 0.25.
     assert pytest.approx(0.5 * 0.25 + 0.1 * (1 + 2 - 0.25)) == EXPECTED
 
 
-def test_arrays_of_every_origin_give_the_same_bits(tmp_path):
+def test_arrays_of_all_origins_give_bit_identical_costs(tmp_path):
     a, b, costs = MASSES, MASSES[::-1].copy(), COSTS
     ways = {
         "read-only": read_only,
         "unpickled": lambda array: pickle.loads(pickle.dumps(array)),
         "mapped": lambda array: mapped(array, tmp_path),
         "part of a larger one": lambda array: np.concatenate([array, array])[len(array) :],
-        "dtype of its own": named,
+        "dtype of its own": with_metadata,
     }
     for name, way in ways.items():
         assert _core.transport_cost(way(a), way(b), way(costs)) == EXPECTED, name
         assert _core.transport_cost(a, way(b), costs) == EXPECTED, name
 
 
-class Elsewhere:
-    """Hands over an array as libraries other than NumPy do."""
+class DLPackArray:
+    """Array that is passed through DLPack, as by other libraries."""
 
     def __init__(self, array):
         self._array = array
@@ -63,8 +63,8 @@ class Elsewhere:
         return self._array.__dlpack_device__()
 
 
-def test_arrays_of_other_libraries_are_taken():
-    others = (Elsewhere(MASSES), Elsewhere(MASSES[::-1].copy()), Elsewhere(COSTS))
+def test_arrays_of_other_libraries_are_accepted():
+    others = (DLPackArray(MASSES), DLPackArray(MASSES[::-1].copy()), DLPackArray(COSTS))
     assert _core.transport_cost(*others) == EXPECTED
 
 
@@ -83,12 +83,12 @@ def test_arrays_of_other_libraries_are_taken():
     ],
     ids=["float32", "int64", "big-endian", "Fortran", "strided", "1-d", "3-d", "list", "None"],
 )
-def test_other_arrays_are_refused(wrong):
+def test_invalid_arrays_raise(wrong):
     with pytest.raises(TypeError):
         _core.transport_cost(MASSES, MASSES, wrong)
 
 
-def test_a_short_way_for_bags_of_any_origin():
+def test_bags_from_all_origins_take_the_fast_path():
     table = np.random.default_rng(5).normal(size=(6, 4)).astype(np.float32)
     mover = WordMover(table)
     a = sparse.csr_array([[1.0, 0, 2, 0, 0, 0]])

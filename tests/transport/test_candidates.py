@@ -1,26 +1,24 @@
-"""The core's exact distances of candidates whose bounds somebody else has found."""
+"""Exact distances of candidates with given lower bounds, computed by the core."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_oracle import by_brute_force, movers, random_corpus
+from search_reference import by_brute_force, movers, random_corpus
 from textkin import WordMover
-from textkin.transport._corpus import Options
+from textkin.transport import SearchOptions
 
 
-def asked(mover, queries):
-    """Return the blocks of a mover, and queries as the core reads them."""
-    corpus = mover._corpus()
-    rows = mover._read(queries, "queries", corpus.space, corpus.weights, empty="inf").rows
-    return corpus.blocks, corpus.documents(rows)
+def core_and_queries(mover, queries):
+    """Return the core search of a mover, and queries as the core reads them."""
+    return mover.engine().core, mover.read_queries(queries).documents()
 
 
 @given(case=movers(), k=st.sampled_from([1, 3, None]), data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_the_nearest_of_candidates(case, k, data):
-    """All that have words, with any bounds below their distances."""
+def test_best_candidates_equal_brute_force(case, k, data):
+    """Return all nonempty documents as candidates, with any lower bounds of their distances."""
     mover, bags, queries = case
     distances = mover.pairwise(queries, bags)
     loose = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
@@ -34,7 +32,7 @@ def test_the_nearest_of_candidates(case, k, data):
         rows.extend(order)
         bounds.extend(row[order] * loose)
         starts.append(len(rows))
-    blocks, documents = asked(mover, queries)
+    blocks, documents = core_and_queries(mover, queries)
     limits = np.full(len(numbers), data.draw(st.sampled_from([np.inf, 1.0])))
     found = blocks.solve(
         documents,
@@ -43,7 +41,7 @@ def test_the_nearest_of_candidates(case, k, data):
         np.array(rows, dtype=np.int64),
         np.array(bounds, dtype=np.float64),
         limits,
-        Options(k=k, threads=data.draw(st.sampled_from([1, 2, 5]))),
+        SearchOptions(k=k, threads=data.draw(st.sampled_from([1, 2, 5]))),
     )
     expected = by_brute_force(distances[numbers], k, limits[0] if len(limits) else np.inf)
     for i, (indices, values) in enumerate(expected):
@@ -53,19 +51,19 @@ def test_the_nearest_of_candidates(case, k, data):
         assert found[3][i] >= len(indices)
 
 
-def test_what_has_no_chance_is_not_compared():
+def test_candidates_beyond_the_limit_are_not_compared():
     table, bags = random_corpus(np.random.default_rng(1), 30, 20)
     mover = WordMover(table).fit(bags)
     distances = mover.pairwise(bags[:1], bags)[0]
     order = np.argsort(distances, kind="stable").astype(np.int64)
-    blocks, documents = asked(mover, bags[:1])
+    blocks, documents = core_and_queries(mover, bags[:1])
     first, ends = np.zeros(1, np.int64), np.array([0, 30])
     tight = blocks.solve(
-        documents, first, ends, order, distances[order], np.full(1, np.inf), Options(k=3)
+        documents, first, ends, order, distances[order], np.full(1, np.inf), SearchOptions(k=3)
     )
     assert tight[3] == [3]
     none = blocks.solve(
-        documents, first, ends, order, distances[order] + 1, np.full(1, 0.5), Options(k=3)
+        documents, first, ends, order, distances[order] + 1, np.full(1, 0.5), SearchOptions(k=3)
     )
     assert none[3] == [0]
     assert none[0].tolist() == [0, 0]
@@ -73,8 +71,8 @@ def test_what_has_no_chance_is_not_compared():
 
 @pytest.mark.parametrize("cost", ["euclidean", "cosine", "sqeuclidean"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads):
-    """However loose the given bounds are."""
+def test_long_candidates_are_excluded_by_tighter_bounds(cost, threads):
+    """The core's own bounds exclude them, even if the given bounds are loose."""
     rng = np.random.default_rng(5)
     topics = rng.normal(size=(6, 30)).repeat(50, axis=0)
     table = (topics + rng.normal(size=(300, 30))).astype(np.float32)
@@ -82,7 +80,7 @@ def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads)
     bags = (rng.random((120, 300)) < 0.04 + 0.7 * likely).astype(float)
     mover = WordMover(table, cost=cost).fit(bags)
     distances = mover.pairwise(bags[:5], bags)
-    blocks, documents = asked(mover, bags[:5])
+    blocks, documents = core_and_queries(mover, bags[:5])
     found = blocks.solve(
         documents,
         np.arange(5),
@@ -90,7 +88,7 @@ def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads)
         np.tile(np.arange(120), 5),
         np.zeros(600),
         np.full(5, np.inf),
-        Options(k=4, threads=threads),
+        SearchOptions(k=4, threads=threads),
     )
     for i, (indices, values) in enumerate(by_brute_force(distances, 4, np.inf)):
         np.testing.assert_array_equal(found[1][4 * i : 4 * i + 4], indices)
@@ -107,7 +105,7 @@ def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads)
         ({"starts": [0, 1, 2]}, "starts must have 2 values"),
         ({"rows": [0, 9]}, "rows must be documents"),
         ({"rows": [0, -1]}, "rows must be documents"),
-        ({"rows": [0, 2]}, "rows must be documents"),  # has no words
+        ({"rows": [0, 2]}, "rows must be documents"),  # the document has no words
         ({"bounds": [2.0, 1.0]}, "bounds must ascend"),
         ({"bounds": [2.0]}, "bounds must have 2 values"),
         ({"limits": [1.0, 1.0]}, "limits must have 1 values"),
@@ -116,13 +114,13 @@ def test_long_documents_are_seen_to_be_too_far_without_a_distance(cost, threads)
         ({"numbers": [1]}, "must have words"),
     ],
 )
-def test_candidates_that_are_none(change, message):
+def test_invalid_candidates_raise(change, message):
     bags = np.array([[1, 0], [1, 2], [0, 0]])
     mover = WordMover(np.eye(2)).fit(bags)
-    blocks, documents = asked(mover, bags[1:])
+    blocks, documents = core_and_queries(mover, bags[1:])
     given_ = {"numbers": [0], "starts": [0, 2], "rows": [0, 1], "bounds": [0.0, 1.0]}
     given_ |= {"limits": [np.inf]} | change
     kinds = {"bounds": np.float64, "limits": np.float64}
     arrays = {name: np.array(v, dtype=kinds.get(name, np.int64)) for name, v in given_.items()}
     with pytest.raises(ValueError, match=message):
-        blocks.solve(documents, **arrays, options=Options(k=1))
+        blocks.solve(documents, **arrays, options=SearchOptions(k=1))

@@ -1,4 +1,4 @@
-"""Every instruction set that this processor has gives what the others give, and what is exact."""
+"""Every instruction set of this CPU gives exact results that agree with the others."""
 
 import os
 import subprocess
@@ -17,14 +17,14 @@ COSTS = st.sampled_from(["euclidean", "cosine", "sqeuclidean"])
 
 
 @pytest.fixture(autouse=True)
-def the_usual_one_again():
+def restore_instruction_set():
     usual = _core.instruction_set()
     yield
     _core.use_instruction_set(usual)
 
 
 def with_each(call):
-    """Return what `call` gives with each instruction set."""
+    """Return the result of `call` with each instruction set."""
     found = {}
     for name in SETS:
         _core.use_instruction_set(name)
@@ -34,7 +34,7 @@ def with_each(call):
 
 @st.composite
 def pairs(draw):
-    """Vectors of any dimension, some of them nearly the same, and two documents."""
+    """Draw vectors of any dimension, some of them almost equal, and two documents."""
     dimension = draw(st.sampled_from([1, 3, 8, 13, 50, 104, 105, 300, 400]))
     words = draw(st.integers(3, 60))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -47,7 +47,7 @@ def pairs(draw):
 
 @given(pairs(), COSTS)
 @settings(max_examples=60)
-def test_all_are_exact_and_agree(linear_programme, pair, cost):
+def test_all_instruction_sets_are_exact_and_agree(linear_program, pair, cost):
     table, a, b = pair
     mover = WordMover(table, cost=cost)
     found = with_each(lambda: mover.distance(a, b))
@@ -55,7 +55,7 @@ def test_all_are_exact_and_agree(linear_programme, pair, cost):
     if cost == "cosine":
         unit = (table / np.linalg.norm(table.astype(float), axis=1)[:, np.newaxis]).astype("f4")
     costs = reference_costs(unit[a > 0], unit[b > 0], cost)
-    expected = linear_programme(a[a > 0], b[b > 0], costs)
+    expected = linear_program(a[a > 0], b[b > 0], costs)
     for name, value in found.items():
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-9 * costs.max()), name
         assert value == pytest.approx(found["baseline"], rel=1e-6, abs=1e-12), name
@@ -63,12 +63,12 @@ def test_all_are_exact_and_agree(linear_programme, pair, cost):
 
 @given(pairs(), COSTS)
 @settings(max_examples=20)
-def test_a_batch_is_its_pairs_to_the_last_bit(pair, cost):
+def test_batch_equals_single_pairs_bit_by_bit(pair, cost):
     table, a, b = pair
     bags = np.stack([a, b, a + b, np.roll(a, 1) + 1])
     mover = WordMover(table, cost=cost)
 
-    def same():
+    def assert_same():
         both = mover.pairwise(bags)
         assert np.array_equal(both, both.T)
         mover.set_params(n_jobs=3)
@@ -76,10 +76,10 @@ def test_a_batch_is_its_pairs_to_the_last_bit(pair, cost):
         assert mover.distance(a, b) == both[0, 1] == mover.explain(a, b).distance
         mover.explain(a, b).verify()
 
-    with_each(same)
+    with_each(assert_same)
 
 
-def test_the_same_whole_numbers_take_the_same_steps():
+def test_equal_integer_costs_take_the_same_pivots():
     rng = np.random.default_rng(5)
     for n, m in [(5, 9), (30, 30), (70, 140)]:
         a, b, costs = rng.random(n), rng.random(m), rng.integers(0, 50, (n, m)).astype(float)
@@ -101,17 +101,17 @@ def run_with(name, code):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_environment_names_one(name):
+def test_environment_variable_selects_the_instruction_set(name):
     code = "from textkin import _core; print(_core.instruction_set())"
     assert run_with(name, code).stdout.strip() == name
 
 
-def test_without_a_name_it_is_the_best():
+def test_default_is_the_best_instruction_set():
     code = "from textkin import _core; print(_core.instruction_set())"
     assert run_with("", code).stdout.strip() == SETS[-1]
 
 
-def test_a_name_that_means_nothing_is_refused_at_first_use():
+def test_invalid_environment_variable_raises_at_first_use():
     code = (
         "import numpy as np, textkin as tk\n"
         "mover = tk.WordMover(np.eye(3, dtype='f4'))\n"
@@ -127,6 +127,6 @@ def test_a_name_that_means_nothing_is_refused_at_first_use():
 
 
 @pytest.mark.parametrize("name", ["avx1024", "AVX2", "avx2 ", ""])
-def test_tests_may_change_it_only_to_one_that_is_there(name):
+def test_unavailable_instruction_set_raises(name):
     with pytest.raises(ValueError, match="baseline"):
         _core.use_instruction_set(name)

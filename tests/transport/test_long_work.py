@@ -1,4 +1,4 @@
-"""Long work reports its progress and can be stopped, leaving everything usable."""
+"""Long calls report progress and can be stopped, and everything stays usable."""
 
 import subprocess
 import sys
@@ -10,16 +10,16 @@ import pytest
 from support import interrupted
 from textkin.run import stoppable
 from textkin.transport import WordMover, optimal_transport
-from textkin.transport._costs import reference_costs
+from textkin.transport._solver import reference_costs
 
 
-class Enough(Exception):
+class StopRequest(Exception):
     pass
 
 
 @pytest.fixture
 def work(rng):
-    """Some seconds of work: documents of 120 words each."""
+    """An all-pairs call that takes seconds: documents of 120 words each."""
     vectors = rng.normal(size=(2000, 50)).astype(np.float32)
     bags = np.zeros((120, 2000))
     for document in bags:
@@ -39,19 +39,19 @@ def test_progress_counts_up_to_the_end(work, n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_exception_in_the_callback_stops_the_work(work, n_jobs):
+def test_exception_in_progress_stops_the_call(work, n_jobs):
     vectors, bags = work
     mover = WordMover(vectors, n_jobs=n_jobs)
     seen = []
 
     def stop(done, total):
         seen.append(done)
-        raise Enough("seen enough")
+        raise StopRequest("seen enough")
 
-    with pytest.raises(Enough, match="seen enough"):
+    with pytest.raises(StopRequest, match="seen enough"):
         mover.pairwise(bags, progress=stop)
     assert seen[0] < bags.shape[0] ** 2
-    assert mover.distance(bags[0], bags[0]) == 0  # still usable
+    assert mover.distance(bags[0], bags[0]) == 0  # the mover is still usable
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -68,7 +68,7 @@ def test_ctrl_c_stops_a_single_large_solve(rng):
     assert interrupted(lambda: optimal_transport(np.ones(size), np.ones(size), costs))
 
 
-def test_explanations_end_when_another_thread_wants_it(rng):
+def test_stop_check_ends_an_explanation(rng):
     vectors = rng.normal(size=(3000, 20)).astype(np.float32)
     bags = np.zeros((2, 3000))
     bags[0, :1500] = bags[1, 1500:] = 1
@@ -77,18 +77,18 @@ def test_explanations_end_when_another_thread_wants_it(rng):
 
     def stop(done, total):
         seen.append((done, total))
-        raise Enough("seen enough")
+        raise StopRequest("seen enough")
 
-    with stoppable(stop), pytest.raises(Enough):
+    with stoppable(stop), pytest.raises(StopRequest):
         mover.explain(bags[0], bags[1])
-    assert seen == [(0, 1)]  # in the midst of it
-    with stoppable(stop), pytest.raises(Enough):
+    assert seen == [(0, 1)]  # the check runs while the solver works
+    with stoppable(stop), pytest.raises(StopRequest):
         reference_costs(vectors[:2], vectors[:2], "euclidean")
     assert mover.distance(bags[0], bags[0]) == 0
 
 
 def test_other_threads_run_while_the_core_works(work):
-    """The interpreter lock is released: a Python thread advances during one long call."""
+    """The core releases the interpreter lock: a Python thread advances during one long call."""
     vectors, bags = work
     ticks, finished = [], threading.Event()
 
@@ -106,8 +106,8 @@ def test_other_threads_run_while_the_core_works(work):
     assert during > 5
 
 
-def test_work_after_a_fork(work):
-    """Threads live as long as a call, so a forked process finds nothing broken."""
+def test_calls_work_after_a_fork(work):
+    """Threads live only as long as a call, so a forked process starts without broken threads."""
     code = (
         "import os, numpy as np\n"
         "from textkin.transport import WordMover\n"

@@ -1,4 +1,4 @@
-"""The hand-checkable cases of METHODS 10.7."""
+"""The worked examples of METHODS.md, section 10.7."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ def mover(points, **options):
     return WordMover(points[:, np.newaxis] if points.ndim == 1 else points, **options)
 
 
-# A zero vector has no direction and is refused, so everything is moved away from the origin:
-# distances do not change.
+# Zero vectors have no direction and are invalid, so all points are shifted away from the origin,
+# which does not change distances.
 SHIFT = 10.0
 
 
-def test_1_a_rectangle():
+def test_1_rectangle():
     points = np.array([[0, 0], [4, 0], [0, 3], [4, 3]]) + SHIFT
     found = mover(points).explain(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1]))
     assert found.distance == pytest.approx(3, rel=1e-6)
@@ -25,10 +25,10 @@ def test_1_a_rectangle():
     found.verify()
 
 
-def test_2_centroids_above_the_relaxed_distance():
+def test_2_centroid_distance_above_the_relaxed_distance():
     # words 0, 1, 5, 6 on a line; documents {0, 1, 5} and {0, 6}
     a, b = np.array([1, 1, 1, 0]), np.array([1, 0, 0, 1])
-    found = mover(np.array([0, 1, 5, 6]) + SHIFT).explain(a, b, words=["0", "1", "5", "6"])
+    found = mover(np.array([0, 1, 5, 6]) + SHIFT).explain(a, b, feature_names=["0", "1", "5", "6"])
     assert found.distance == pytest.approx(4 / 3, rel=1e-6)
     assert found.bounds.source == pytest.approx(2 / 3, rel=1e-6)
     assert found.bounds.target == pytest.approx(1 / 2, rel=1e-6)
@@ -40,7 +40,7 @@ def test_2_centroids_above_the_relaxed_distance():
     found.verify()
 
 
-def test_3_centroids_that_coincide():
+def test_3_coinciding_centroids():
     found = mover(np.array([-1, 1, 0]) + SHIFT).explain(np.array([1, 1, 0]), np.array([0, 0, 1]))
     assert found.distance == pytest.approx(1, rel=1e-6)
     assert found.bounds.relaxed == pytest.approx(1, rel=1e-6)
@@ -50,7 +50,7 @@ def test_3_centroids_that_coincide():
 
 def test_4_shared_words():
     a, b = np.array([0.75, 0.25, 0]), np.array([0.25, 0, 0.75])
-    found = mover(np.array([0, 2, 3]) + SHIFT).explain(a, b, words=["0", "2", "3"])
+    found = mover(np.array([0, 2, 3]) + SHIFT).explain(a, b, feature_names=["0", "2", "3"])
     assert found.distance == pytest.approx(1.75, rel=1e-6)
     assert found.bounds.source == pytest.approx(0.25, rel=1e-6)
     assert found.bounds.target == pytest.approx(0.75, rel=1e-6)
@@ -67,8 +67,8 @@ def test_5_costs_of_0_and_1_give_half_the_l1_distance():
     plan.verify()
 
 
-def test_common_mass_is_kept_in_place_only_under_a_metric():
-    # {0, 1} -> {1, 2}: moving the shared word 1 pays under the squared cost
+def test_common_mass_stays_in_place_only_under_a_metric():
+    # {0, 1} -> {1, 2}: the squared cost is lower if the shared word 1 moves
     points = np.array([0, 1, 2]) + SHIFT
     a, b = np.array([1, 1, 0]), np.array([0, 1, 1])
     squared = mover(points, cost="sqeuclidean").explain(a, b)
@@ -77,7 +77,7 @@ def test_common_mass_is_kept_in_place_only_under_a_metric():
     squared.verify()
 
 
-def test_the_sentences_of_figure_1():
+def test_sentences_of_figure_1():
     words = WordMover()
     obama = "Obama speaks to the media in Illinois"
     near = words.distance(obama, "The President greets the press in Chicago")

@@ -1,4 +1,4 @@
-"""Searches that look at bounds: rankings by one alone, and prefetch and prune."""
+"""Tests of searches with bounds: rankings by a bound, and prefetch and prune."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def instruction_set(request):
     _core.use_instruction_set(usual)
 
 
-class Found:
-    """What a search of the core returns, by name."""
+class CoreResult:
+    """Result of a search of the core, with named fields."""
 
     def __init__(self, answer):
         starts, self.rows, self.distances, counts, _seconds, verdicts, self.values = answer
@@ -42,11 +42,11 @@ class Found:
 
 
 class Corpus:
-    """Bags over vectors, searched in the core as `WordMover` will."""
+    """Bags over vectors, searched in the core as `WordMover` does."""
 
     def __init__(self, table, bags, cost="euclidean", *, blocks=1, live=None, columns=None):
         self.mover = WordMover(np.asarray(table), cost=cost, empty="inf")
-        self.table = self.mover._space().table
+        self.table = self.mover._vector_table().vectors
         self.bags = sparse.csr_array(bags)
         parts, start = [], 0
         for part in np.array_split(np.arange(self.bags.shape[0]), blocks):
@@ -60,8 +60,8 @@ class Corpus:
         self.searcher = _core.Searcher(self.table, cost, parts, self.bags.shape[1], words, weights)
 
     def queries(self, bags):
-        return self.mover._encode(
-            sparse.csr_array(bags), "queries", self.mover._space()
+        return self.mover._document_rows(
+            sparse.csr_array(bags), "queries", self.mover._vector_table()
         ).documents()
 
     def search(self, queries, algorithm, k=None, **options):
@@ -81,23 +81,23 @@ class Corpus:
         }
         if not isinstance(queries, _core.Documents):
             queries = self.queries(queries)
-        return Found(self.searcher.search(queries, algorithm=algorithm, **options))
+        return CoreResult(self.searcher.search(queries, algorithm=algorithm, **options))
 
 
 @st.composite
 def corpora(draw):
-    """Small corpora with near ties: duplicates, words that nearly coincide, empty documents."""
+    """Draw small corpora with duplicates, almost equal words, and empty documents."""
     words, dimension = draw(st.integers(3, 40)), draw(st.sampled_from([1, 2, 10, 60]))
     n = draw(st.integers(1, 60))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     table = rng.normal(size=(words, dimension)).astype(np.float32)
-    if draw(st.booleans()):  # on a grid distances tie
+    if draw(st.booleans()):  # distances on a grid have ties
         table = np.rint(2 * table) + np.float32(9)
     tiny = draw(st.sampled_from([0.0, 1e-7, 1e-6]))
     table[words // 2 :] = table[: words - words // 2] * np.float32(1 + tiny)
     bags = rng.integers(1, 4, (n, words)) * (rng.random((n, words)) < 0.15)
     if draw(st.booleans()):
-        bags = (bags * rng.random(words)).astype(np.float32)  # as some blocks hold them
+        bags = (bags * rng.random(words)).astype(np.float32)  # float32, like some blocks
     bags[rng.integers(n, size=n // 4)] = bags[rng.integers(n, size=n // 4)]
     queries = (rng.random((3, words)) < 0.2) * 1.0
     queries[0] = bags[0]
@@ -105,15 +105,13 @@ def corpora(draw):
 
 
 def bound(mover, name, queries, bags):
-    if name == "wcd":
-        return mover.wcd(queries, bags)
-    return mover.rwmd(queries, bags, side=name[5:] or "both")
+    return mover.pairwise(queries, bags, metric=name)
 
 
 @pytest.mark.parametrize("cost", COSTS)
 @given(corpus=corpora(), k=st.integers(1, 12), blocks=st.integers(1, 3))
 @settings(max_examples=15)
-def test_rankings_are_the_smallest_of_a_bound(cost, corpus, k, blocks):
+def test_rankings_are_sorted_bounds(cost, corpus, k, blocks):
     table, bags, queries = corpus
     inside = Corpus(table, bags, cost, blocks=blocks)
     for algorithm in RANKINGS:
@@ -133,7 +131,7 @@ def test_rankings_are_the_smallest_of_a_bound(cost, corpus, k, blocks):
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_prefetch_is_brute_force(cost, instruction_set):
+def test_prefetch_equals_brute_force(cost, instruction_set):
     @given(corpora(), st.integers(1, 12), st.integers(1, 3))
     @settings(max_examples=20)
     def check(corpus, k, blocks):
@@ -163,7 +161,7 @@ def test_prefetch_is_brute_force(cost, instruction_set):
 
 @given(corpora(), st.integers(1, 6), st.integers(0, 30))
 @settings(max_examples=30)
-def test_prefetch_looks_at_the_first_m_by_their_centroids(corpus, k, more):
+def test_prefetch_compares_the_first_m_by_centroid(corpus, k, more):
     table, bags, queries = corpus
     inside = Corpus(table, bags)
     exact, wcd = inside.search(queries, "brute"), inside.search(queries, "wcd")
@@ -185,7 +183,7 @@ def test_prefetch_looks_at_the_first_m_by_their_centroids(corpus, k, more):
         assert sorted(near[q][0]) == sorted(row for row in first if exact.values[q][row] <= 1.0)
 
 
-def test_prefetch_solves_only_what_bounds_leave(rng):
+def test_prefetch_solves_only_documents_within_bounds(rng):
     centres = rng.normal(size=(6, 30)) * 4
     table = np.repeat(centres, 20, axis=0) + rng.normal(size=(120, 30)) / 4
     bags = np.zeros((300, 120))
@@ -201,7 +199,7 @@ def test_prefetch_solves_only_what_bounds_leave(rng):
 
 
 @pytest.mark.parametrize("algorithm", ["prefetch", *RANKINGS])
-def test_rows_that_must_not_be_found(algorithm, rng):
+def test_masked_and_deleted_rows_are_never_found(algorithm, rng):
     table = rng.normal(size=(25, 4))
     bags = rng.integers(0, 2, (40, 25)) * (rng.random((40, 25)) < 0.4)
     bags[7] = 0
@@ -232,7 +230,7 @@ def test_rows_that_must_not_be_found(algorithm, rng):
 
 
 @pytest.mark.parametrize("algorithm", ["prefetch", *RANKINGS])
-def test_columns_may_be_words_in_any_order_and_weigh_something(algorithm, rng):
+def test_columns_map_to_words_in_any_order_with_weights(algorithm, rng):
     table = rng.normal(size=(20, 4)).astype(np.float32)
     words = np.array([7, -1, 3, 3, 19, 0, 12, -1, 5, 5, 1, 2], dtype=np.int32)
     weights = rng.random(12)
@@ -243,14 +241,14 @@ def test_columns_may_be_words_in_any_order_and_weigh_something(algorithm, rng):
             meant[:, word] += bags[:, column] * weight
     queries = rng.integers(0, 2, (4, 20)) + np.eye(4, 20, dtype=int)
     mapped = Corpus(table, bags, blocks=2, columns=(words, weights))
-    # float32 blocks hold the counts exactly; what they mean needs float64
+    # float32 blocks hold the counts exactly; the products with weights need float64
     plain = Corpus(table, meant)
     assert mapped.search(queries, algorithm, 9).same(plain.search(queries, algorithm, 9))
 
 
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("algorithm", ["prefetch", *RANKINGS])
-def test_queries_may_be_points_of_their_own(algorithm, cost, rng):
+def test_queries_can_have_their_own_points(algorithm, cost, rng):
     bags = rng.integers(0, 3, (30, 20))
     joined = Corpus(rng.normal(size=(23, 6)), np.pad(bags, ((0, 0), (0, 3))), cost)
     table, points = joined.table[:20].copy(), joined.table[20:].copy()
@@ -263,17 +261,17 @@ def test_queries_may_be_points_of_their_own(algorithm, cost, rng):
 
 
 @pytest.mark.parametrize("algorithm", ["prefetch", *RANKINGS])
-def test_it_can_be_stopped(algorithm, rng):
+def test_exception_in_progress_stops_the_search(algorithm, rng):
     table = rng.normal(size=(3000, 50)).astype(np.float32)
     bags = sparse.random_array((3000, 3000), density=0.02, rng=rng, format="csr")
     inside = Corpus(table, bags)
 
-    class Enough(Exception):
+    class StopRequest(Exception):
         pass
 
-    def enough(_done, _total):
-        raise Enough
+    def stop(_done, _total):
+        raise StopRequest
 
-    with pytest.raises(Enough):
-        inside.search(bags[:300], algorithm, 5, progress=enough, record=False)
+    with pytest.raises(StopRequest):
+        inside.search(bags[:300], algorithm, 5, progress=stop, record=False)
     assert inside.search(bags[:1], "wcd", 1)[0][0] == [0]

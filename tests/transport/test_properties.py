@@ -1,4 +1,4 @@
-"""Relations that hold for every pair: metric axioms, bounds, scale, order, batches."""
+"""Properties of every pair: metric axioms, bounds, scale, order, and batches."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,13 @@ def close(value, scale=10.0):
 
 
 @given(VECTORS, ROWS, ROWS)
-def test_symmetric_to_the_last_bit(vectors, a, b):
+def test_distance_is_symmetric_bit_by_bit(vectors, a, b):
     mover = WordMover(vectors)
     assert mover.distance(a, b) == mover.distance(b, a)
 
 
 @given(VECTORS, ROWS)
-def test_zero_to_itself_and_to_its_multiples(vectors, a):
+def test_distance_to_itself_and_its_multiples_is_zero(vectors, a):
     mover = WordMover(vectors)
     assert mover.distance(a, a) == 0
     assert mover.distance(a, a * 2) == pytest.approx(0, abs=1e-6)
@@ -49,7 +49,7 @@ def test_triangle_inequality(vectors, a, b, c):
 
 @given(VECTORS, ROWS, ROWS, st.sampled_from(["euclidean", "sqeuclidean", "cosine"]))
 @settings(max_examples=200)
-def test_bounds_explanation_and_proof(vectors, a, b, cost):
+def test_bounds_explanation_and_certificate_are_consistent(vectors, a, b, cost):
     found = WordMover(vectors, cost=cost).explain(a, b)
     verification = found.verify()
     assert verification.gap <= verification.allowed
@@ -67,21 +67,21 @@ def test_bounds_explanation_and_proof(vectors, a, b, cost):
 
 
 @given(VECTORS, ROWS, ROWS, st.sampled_from([0.25, 3.0, 1000.0]))
-def test_scale_equivariance(vectors, a, b, factor):
+def test_scaled_vectors_scale_the_distance(vectors, a, b, factor):
     small = WordMover(vectors).distance(a, b)
     large = WordMover((vectors * np.float32(factor)).astype(np.float32)).distance(a, b)
     assert large == close(small * factor, 10 * factor)
 
 
 @given(VECTORS, ROWS, ROWS, st.permutations(range(N_WORDS)))
-def test_the_order_of_the_columns_does_not_matter(vectors, a, b, order):
+def test_order_of_columns_does_not_matter(vectors, a, b, order):
     order = list(order)
     plain = WordMover(vectors).distance(a, b)
     assert WordMover(vectors[order]).distance(a[order], b[order]) == close(plain)
 
 
 @given(st.permutations(["obama", "speaks", "media", "illinois", "press", "chicago"]))
-def test_the_order_of_the_words_in_a_text_does_not_matter(words):
+def test_order_of_words_in_a_text_does_not_matter(words):
     mover = WordMover()
     other = "The President greets the press"
     plain = mover.distance(" ".join(sorted(words)), other)
@@ -90,7 +90,7 @@ def test_the_order_of_the_words_in_a_text_does_not_matter(words):
 
 @given(VECTORS, st.lists(ROWS, min_size=1, max_size=5), st.integers(1, 4))
 @settings(max_examples=30)
-def test_a_batch_equals_single_pairs_on_any_number_of_threads(vectors, rows, n_jobs):
+def test_batch_equals_single_pairs_for_any_n_jobs(vectors, rows, n_jobs):
     bags = sparse.csr_array(np.array(rows, dtype=np.float64))
     mover = WordMover(vectors)
     single = np.array([[mover.distance(a, b) for b in rows] for a in rows])
@@ -101,15 +101,15 @@ def test_a_batch_equals_single_pairs_on_any_number_of_threads(vectors, rows, n_j
 
 
 @given(VECTORS, ROWS, ROWS)
-def test_explaining_gives_the_distance_to_the_last_bit_and_the_same_flow_each_time(vectors, a, b):
+def test_explain_gives_the_identical_distance_and_a_stable_flow(vectors, a, b):
     mover = WordMover(vectors)
     first, second = mover.explain(a, b), mover.explain(a, b)
     assert first.distance == mover.distance(a, b)
     assert first.moves == second.moves
 
 
-def test_cancelling_the_common_mass_changes_nothing_under_a_metric(rng):
-    """Shared words under other column numbers are not recognised, so nothing is cancelled."""
+def test_removing_common_mass_does_not_change_the_distance(rng):
+    """Shared words in other columns are not recognized, so that no mass is removed."""
     vectors = rng.normal(size=(40, 20)).astype(np.float32)
     twice = WordMover(np.vstack([vectors, vectors]))
     once = WordMover(vectors)
@@ -121,7 +121,7 @@ def test_cancelling_the_common_mass_changes_nothing_under_a_metric(rng):
         assert once.distance(a, b) == pytest.approx(full.distance, rel=1e-6)
 
 
-def test_a_tie_is_always_broken_in_the_same_way():
+def test_ties_are_always_broken_in_the_same_way():
     corners = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]], dtype=np.float32)
     mover = WordMover(corners)
     a, b = np.array([1, 0, 1, 0]), np.array([0, 1, 0, 1])

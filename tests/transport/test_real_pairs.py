@@ -1,4 +1,4 @@
-"""Real documents with real vectors: equal to POT, bounded, proven."""
+"""Real documents and vectors: distances equal POT, satisfy bounds, and are verified."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ def texts(shared_data, name, count, seed):
 @pytest.mark.parametrize(("name", "count"), [("twitter", 40), ("r8", 24), ("20news", 12)])
 @pytest.mark.parametrize("masses", ["nbow", "sif"])
 def test_real_pairs_equal_pot(shared_data, vectors, name, count, masses):
-    mover = WordMover(vectors, masses=masses, empty="inf")
+    mover = WordMover(vectors, word_weights=masses, empty="inf")
     found = texts(shared_data, name, count, seed=5)
     documents = [
         text

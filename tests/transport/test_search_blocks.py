@@ -1,4 +1,4 @@
-"""The core's search itself: several blocks, masks, column maps, and queries as their own points."""
+"""Tests of the core search: several blocks, masks, column maps, and queries with own points."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from search_oracle import COSTS, EXACT, by_brute_force, corpora, random_corpus
+from search_reference import COSTS, EXACT, by_brute_force, corpora, random_corpus
 from textkin import _core
 
 
@@ -43,7 +43,7 @@ def hits_of(
     memory=512 << 20,
     threads=1,
 ):
-    """Search; return indices and distances of each query, as the oracle does."""
+    """Search; return indices and distances of each query, like the reference implementation."""
     starts, rows, distances, counts, _, verdicts, values = searcher.search(
         queries,
         points,
@@ -67,7 +67,7 @@ def hits_of(
     return [(rows[begin:end], distances[begin:end]) for begin, end in pairwise(starts)]
 
 
-def agree(found, expected):
+def assert_same_hits(found, expected):
     assert len(found) == len(expected)
     for (indices, distances), (others, nearest) in zip(found, expected, strict=True):
         np.testing.assert_array_equal(indices, others)
@@ -80,7 +80,7 @@ def matrix_of(table, queries, bags, cost):
 
 @given(corpora(), st.data(), st.sampled_from(COSTS), st.sampled_from(EXACT))
 @settings(max_examples=60)
-def test_several_blocks_are_as_one(case, data, cost, algorithm):
+def test_several_blocks_equal_one_block(case, data, cost, algorithm):
     table, bags = case
     rows = len(bags)
     cuts = sorted(data.draw(st.lists(st.integers(0, rows), max_size=4)))
@@ -91,7 +91,7 @@ def test_several_blocks_are_as_one(case, data, cost, algorithm):
         block_of(bags[a:b], live[a:b], data.draw(st.sampled_from([np.float32, np.float64])))
         for a, b in pairwise(edges)
     ]
-    for at, block in enumerate(blocks):  # counts as float32 must mean the same
+    for at, block in enumerate(blocks):  # float32 counts must give the same results
         if block[2].dtype == np.float32:
             bags[edges[at] : edges[at + 1]] = bags[edges[at] : edges[at + 1]].astype(np.float32)
     queries = documents_of(bags)
@@ -101,16 +101,18 @@ def test_several_blocks_are_as_one(case, data, cost, algorithm):
     empty = ~bags.any(axis=1) & live
     np.testing.assert_array_equal(searcher.empty_rows(), np.flatnonzero(empty))
     for threads in (1, 3):
-        agree(hits_of(searcher, queries, k=k, algorithm=algorithm, threads=threads), expected)
+        assert_same_hits(
+            hits_of(searcher, queries, k=k, algorithm=algorithm, threads=threads), expected
+        )
     whole = searcher_of(table, cost, [block_of(bags)])
     masked = hits_of(whole, queries, k=k, algorithm=algorithm, mask=live.astype(np.uint8))
-    agree(masked, expected)
+    assert_same_hits(masked, expected)
 
 
 @given(corpora(), st.data(), st.sampled_from(COSTS), st.sampled_from(EXACT))
 @settings(max_examples=60)
-def test_columns_may_mean_any_words(case, data, cost, algorithm):
-    """Columns share words, come in any order, mean nothing (-1), and have weights."""
+def test_column_map_of_any_words(case, data, cost, algorithm):
+    """Columns share words, have any order, have no word (-1), and have weights."""
     table, _ = case
     count = data.draw(st.integers(1, 2 * len(table)))
     one_column = st.integers(-1, len(table) - 1)
@@ -126,12 +128,12 @@ def test_columns_may_mean_any_words(case, data, cost, algorithm):
     queries = documents_of(np.vstack([bags, np.eye(len(table))]))
     expected = by_brute_force(matrix_of(table, queries, bags, cost), 3)
     searcher = searcher_of(table, cost, [block_of(counts)], count, words, weights)
-    agree(hits_of(searcher, queries, k=3, algorithm=algorithm), expected)
+    assert_same_hits(hits_of(searcher, queries, k=3, algorithm=algorithm), expected)
 
 
 @pytest.mark.parametrize("algorithm", EXACT)
-def test_masses_that_cancel_leave_no_rounding_behind(algorithm):
-    """4/6 - 3/6 is less than 1/6 in floating point; the distance is 0 all the same."""
+def test_equal_documents_have_distance_zero_despite_rounding(algorithm):
+    """4/6 - 3/6 is less than 1/6 in floating point, but the distance must be 0."""
     table = -np.ones((3, 2), np.float32)
     words = np.array([0, 0, 1], np.int32)
     weights = np.array([3.0, 1.0, 1.0])
@@ -144,8 +146,8 @@ def test_masses_that_cancel_leave_no_rounding_behind(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", [*EXACT, "rwmd", "wcd"])
-def test_columns_of_one_word_weigh_to_the_last_bit_what_one_would(rng, algorithm):
-    """Products may differ by a bit from that of the sum; an index has several words of one row."""
+def test_columns_of_one_word_equal_a_single_column_bit_by_bit(rng, algorithm):
+    """Rounded products can differ from the product of the sum; in an index, words share rows."""
     table = rng.normal(size=(30, 5)).astype(np.float32)
     words = rng.integers(0, 30, 90).astype(np.int32)
     weights = rng.random(30)
@@ -156,16 +158,16 @@ def test_columns_of_one_word_weigh_to_the_last_bit_what_one_would(rng, algorithm
     whole = searcher_of(table, "euclidean", [block_of(bags)], weights=weights)
     searcher = searcher_of(table, "euclidean", [block_of(counts)], 90, words, weights[words])
     found = hits_of(searcher, queries, k=40, algorithm=algorithm)
-    agree(found, hits_of(whole, queries, k=40, algorithm=algorithm))
+    assert_same_hits(found, hits_of(whole, queries, k=40, algorithm=algorithm))
 
 
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("algorithm", EXACT)
-def test_queries_bring_points_of_their_own(rng, cost, algorithm):
+def test_queries_can_have_their_own_points(rng, cost, algorithm):
     """A word beyond the table is a point; the same point twice is two words."""
     table, bags = random_corpus(rng, 40, 50, dimension=6)
     points = rng.normal(size=(7, 6)).astype(np.float32)
-    points[3] = table[4]  # lies where a word lies
+    points[3] = table[4]  # equals the vector of a word
     both = np.vstack([table, points])
     if cost == "cosine":
         both = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
@@ -175,12 +177,12 @@ def test_queries_bring_points_of_their_own(rng, cost, algorithm):
     asked[0, 50] = asked[1, 56] = asked[2, 53] = 1
     asked[3, :10] = 1
     asked[4] = 0
-    asked[4, 2] = 1  # no point at all
+    asked[4, 2] = 1  # a query without own points
     queries = documents_of(asked)
     wide = np.hstack([bags, np.zeros((40, 7))])
     expected = by_brute_force(matrix_of(both, queries, wide, cost), 6)
     searcher = searcher_of(table, cost, [block_of(bags[:25]), block_of(bags[25:])])
-    agree(hits_of(searcher, queries, k=6, algorithm=algorithm, points=points), expected)
+    assert_same_hits(hits_of(searcher, queries, k=6, algorithm=algorithm, points=points), expected)
     with pytest.raises(ValueError, match="words beyond the last vector"):
         hits_of(searcher, queries, k=6, points=points[:2])
     with pytest.raises(ValueError, match="Points must have as many numbers as the vectors"):
@@ -189,7 +191,7 @@ def test_queries_bring_points_of_their_own(rng, cost, algorithm):
 
 @given(corpora(), st.data(), st.sampled_from(EXACT))
 @settings(max_examples=40)
-def test_each_query_leaves_out_a_row_and_starts_at_one(case, data, algorithm):
+def test_excluded_row_and_first_row_per_query(case, data, algorithm):
     table, bags = case
     rows = len(bags)
     queries = documents_of(bags)
@@ -202,22 +204,22 @@ def test_each_query_leaves_out_a_row_and_starts_at_one(case, data, algorithm):
     left[np.arange(rows)[without >= 0], without[without >= 0]] = np.inf
     left[np.arange(rows) < from_row[:, np.newaxis]] = np.inf
     found = hits_of(searcher, queries, k=2, algorithm=algorithm, without=without, from_row=from_row)
-    agree(found, by_brute_force(left, 2))
+    assert_same_hits(found, by_brute_force(left, 2))
 
 
 @pytest.mark.parametrize("memory", [1, 4096, 1 << 30])
-def test_memory_never_changes_results(rng, memory):
+def test_memory_does_not_change_results(rng, memory):
     table, bags = random_corpus(rng, 50, 80)
     queries = documents_of(bags[:9])
     searcher = searcher_of(table, "euclidean", [block_of(bags)])
     expected = by_brute_force(matrix_of(table, queries, bags, "euclidean"), 5)
-    agree(hits_of(searcher, queries, k=5, memory=memory, threads=2), expected)
+    assert_same_hits(hits_of(searcher, queries, k=5, memory=memory, threads=2), expected)
 
 
 @pytest.mark.parametrize("algorithm", EXACT)
 @pytest.mark.parametrize("count", [1e-45, 1.05e-45, 2.2e-45, 1e-42, 1e-320])
-def test_counts_that_float32_rounds_up(algorithm, count):
-    """Tiny counts become whole steps of float32, or nothing; large weights make up for them.
+def test_counts_rounded_up_to_float32(algorithm, count):
+    """Tiny counts are rounded to float32 steps or 0, while large weights compensate for them.
 
     Issue 6: bounds summed in float32 excluded the nearest document, document 0.
     """
@@ -229,7 +231,7 @@ def test_counts_that_float32_rounds_up(algorithm, count):
     expected = by_brute_force(matrix_of(table, queries, bags * weights, "euclidean"), 1)
     assert expected[0][0].tolist() == [0]
     searcher = searcher_of(table, "euclidean", [block_of(bags)], weights=weights)
-    agree(hits_of(searcher, queries, k=1, algorithm=algorithm), expected)
+    assert_same_hits(hits_of(searcher, queries, k=1, algorithm=algorithm), expected)
 
 
 @pytest.mark.parametrize("algorithm", EXACT)
@@ -240,10 +242,10 @@ def test_many_tiny_counts(rng, algorithm):
     queries = documents_of(np.arange(400)[np.newaxis] < 5)
     expected = by_brute_force(matrix_of(table, queries, bags, "euclidean"), 10)
     searcher = searcher_of(table, "euclidean", [block_of(bags)])
-    agree(hits_of(searcher, queries, k=10, algorithm=algorithm), expected)
+    assert_same_hits(hits_of(searcher, queries, k=10, algorithm=algorithm), expected)
 
 
-def test_what_is_not_a_corpus_is_refused():
+def test_invalid_blocks_raise():
     table = np.eye(3, dtype=np.float32)
     indptr, columns, counts, _ = block_of(np.eye(3))
     for blocks, message in (

@@ -1,4 +1,4 @@
-"""The rules of scikit-learn's neighbours and of estimators."""
+"""Tests of scikit-learn's neighbor interface and of estimator rules."""
 
 import copy
 import pickle
@@ -12,8 +12,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
-from search_oracle import movers, random_corpus
-from textkin import BagOfWords, EmptyDocumentError, WordMover, WordVectors
+from search_reference import movers, random_corpus
+from textkin import BagOfWords, WordMover, WordVectors
+from textkin.exceptions import EmptyDocumentError
 
 WORDS = ["the", "press", "media", "band", "Paris"]
 MATRIX = np.array([[9, 1], [1, 1], [1, 2], [5, 5], [8, 8]], dtype=np.float32)
@@ -27,8 +28,8 @@ def mover():
 
 
 @pytest.fixture
-def both(rng):
-    """A mover, and scikit-learn's neighbours over all its distances; no two are equal."""
+def mover_and_sklearn(rng):
+    """A mover, and scikit-learn's neighbors over all its distances; no two distances are equal."""
     table, bags = random_corpus(rng, 30, 60)
     queries = random_corpus(rng, 6, 60)[1]
     mover = WordMover(table, n_neighbors=4, radius=3.9).fit(bags)
@@ -37,12 +38,12 @@ def both(rng):
     return mover, queries, plain, mover.pairwise(queries, bags)
 
 
-# ---------------------------------------------------------------- as scikit-learn
+# ---------------------------------------------------------------- equality with scikit-learn
 
 
 @pytest.mark.parametrize("n_neighbors", [None, 1, 29, np.int64(3)])
-def test_kneighbors(both, n_neighbors):
-    mover, queries, plain, distances = both
+def test_kneighbors_equals_scikit_learn(mover_and_sklearn, n_neighbors):
+    mover, queries, plain, distances = mover_and_sklearn
     for ours, theirs in ((queries, distances), (None, None)):
         found = mover.kneighbors(ours, n_neighbors)
         expected = plain.kneighbors(theirs, n_neighbors)
@@ -55,8 +56,8 @@ def test_kneighbors(both, n_neighbors):
 
 @pytest.mark.parametrize("radius", [None, 0.0, 4.5, 1e9])
 @pytest.mark.parametrize("sort_results", [False, True])
-def test_radius_neighbors(both, radius, sort_results):
-    mover, queries, plain, distances = both
+def test_radius_neighbors_equals_scikit_learn(mover_and_sklearn, radius, sort_results):
+    mover, queries, plain, distances = mover_and_sklearn
     for ours, theirs in ((queries, distances), (None, None)):
         found = mover.radius_neighbors(ours, radius, sort_results=sort_results)
         expected = plain.radius_neighbors(theirs, radius, sort_results=sort_results)
@@ -71,8 +72,8 @@ def test_radius_neighbors(both, radius, sort_results):
 
 
 @pytest.mark.parametrize("mode", ["connectivity", "distance"])
-def test_graphs(both, mode):
-    mover, queries, plain, distances = both
+def test_graphs_equal_scikit_learn(mover_and_sklearn, mode):
+    mover, queries, plain, distances = mover_and_sklearn
     for ours, theirs in ((queries, distances), (None, None)):
         pairs = [
             (mover.kneighbors_graph(ours, mode=mode), plain.kneighbors_graph(theirs, mode=mode)),
@@ -88,7 +89,7 @@ def test_graphs(both, mode):
             np.testing.assert_array_equal(found.indices, expected.indices)
 
 
-def test_no_document_finds_itself_but_its_copies_do(mover):
+def test_documents_find_their_copies_but_not_themselves(mover):
     mover.fit(["press", "press", "band", "press"])
     assert mover.kneighbors(return_distance=False).tolist() == [[1, 3], [0, 3], [0, 1], [0, 1]]
     assert [found.tolist() for found in mover.radius_neighbors(None, 0.0, False)] == [
@@ -101,7 +102,7 @@ def test_no_document_finds_itself_but_its_copies_do(mover):
     assert graph.nnz == 6  # explicit zeros
 
 
-def test_arrays_of_arrays_of_the_same_length(mover):
+def test_radius_neighbors_of_equal_length_are_object_arrays(mover):
     distances, indices = mover.radius_neighbors(["press", "press"], 0.5)
     assert distances.shape == indices.shape == (2,)
     assert indices[1].tolist() == [0]
@@ -111,8 +112,8 @@ def test_arrays_of_arrays_of_the_same_length(mover):
 
 
 @pytest.mark.parametrize("name", ["kneighbors", "kneighbors_graph"])
-def test_wrong_numbers_of_neighbours_in_the_words_of_scikit_learn(both, name):
-    mover, queries, plain, distances = both
+def test_invalid_n_neighbors_raises_as_in_scikit_learn(mover_and_sklearn, name):
+    mover, queries, plain, distances = mover_and_sklearn
     for wrong in (0, -1, 1.5, 31):
         with pytest.raises((TypeError, ValueError)) as theirs:
             getattr(plain, name)(distances, wrong)
@@ -126,8 +127,8 @@ def test_wrong_numbers_of_neighbours_in_the_words_of_scikit_learn(both, name):
     assert str(ours.value) == str(theirs.value)
 
 
-def test_other_messages_of_scikit_learn(both):
-    mover, queries, plain, distances = both
+def test_other_errors_are_as_in_scikit_learn(mover_and_sklearn):
+    mover, queries, plain, distances = mover_and_sklearn
     for call in (
         lambda one, X: one.radius_neighbors(X, 1.0, False, True),
         lambda one, X: one.kneighbors_graph(X, mode="wrong"),
@@ -143,7 +144,7 @@ def test_other_messages_of_scikit_learn(both):
 # ---------------------------------------------------------------- empty documents
 
 
-def test_an_empty_query_is_an_error_that_names_it(mover):
+def test_empty_query_raises_error_that_names_it(mover):
     for call in (
         mover.kneighbors,
         mover.radius_neighbors,
@@ -155,7 +156,7 @@ def test_an_empty_query_is_an_error_that_names_it(mover):
         assert caught.value.rows == (1, 2)
 
 
-def test_empty_documents_of_the_corpus(mover):
+def test_empty_documents_of_the_corpus_are_not_neighbors(mover):
     mover.fit([*TEXTS, "", "xyzzy"])
     assert mover.kneighbors(["press"], 4)[1].shape == (1, 4)
     with pytest.raises(ValueError, match=r"Expected n_neighbors <= 4, .*empty='inf'"):
@@ -169,7 +170,7 @@ def test_empty_documents_of_the_corpus(mover):
 
 @given(movers())
 @settings(max_examples=40)
-def test_with_infinities_it_is_brute_force_over_all_pairs(case):
+def test_empty_inf_equals_brute_force_over_all_pairs(case):
     mover, bags, queries = case
     distances = mover.pairwise(queries, bags)
     order = np.argsort(distances, axis=1, kind="stable")
@@ -194,7 +195,7 @@ def test_with_infinities_it_is_brute_force_over_all_pairs(case):
 # ---------------------------------------------------------------- estimator rules
 
 
-def test_not_fitted():
+def test_methods_before_fit_raise():
     mover = WordMover(VECTORS)
     for call in (
         lambda: mover.search("press"),
@@ -213,8 +214,8 @@ def test_not_fitted():
     "changes",
     [
         {"vectors": WordVectors(WORDS, MATRIX[::-1])},
-        {"masses": "sif"},
-        {"masses": np.arange(1.0, 6.0)},
+        {"word_weights": "sif"},
+        {"word_weights": np.arange(1.0, 6.0)},
         {"cost": "sqeuclidean"},
         {"unit": True},
         {"stop_words": None},
@@ -222,7 +223,7 @@ def test_not_fitted():
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_a_corpus_read_otherwise_is_not_searched(mover, changes):
+def test_parameters_that_change_reading_require_another_fit(mover, changes):
     before = mover.search("press media", 4)
     with pytest.raises(NotFittedError, match=r"changed since fit: call fit\(corpus\) again"):
         mover.set_params(**changes).search("press media", 4)
@@ -234,7 +235,7 @@ def test_a_corpus_read_otherwise_is_not_searched(mover, changes):
     assert before.certificate(0).verify().exact
 
 
-def test_changing_back_is_as_if_nothing_had_happened(mover):
+def test_parameters_changed_back_need_no_fit(mover):
     before = mover.search("press media", 4).distances
     mover.set_params(cost="sqeuclidean").set_params(cost="".join(["eucl", "idean"]))
     np.testing.assert_array_equal(mover.search("press media", 4).distances, before)
@@ -243,19 +244,19 @@ def test_changing_back_is_as_if_nothing_had_happened(mover):
 @pytest.mark.parametrize(
     "changes", [{"n_jobs": 2}, {"empty": "inf"}, {"algorithm": "brute"}, {"memory": "1GB"}]
 )
-def test_other_parameters_count_at_once(mover, changes):
+def test_other_changed_parameters_apply_immediately(mover, changes):
     before = mover.kneighbors(["press media"], 4)
     after = mover.set_params(**changes).kneighbors(["press media"], 4)
     np.testing.assert_array_equal(before, after)
 
 
-def test_refitting_forgets(mover):
+def test_refit_replaces_the_first_fit(mover):
     mover.search("press")
     found = mover.fit(["band", "press"]).search("press", 5)
     assert found.indices[0].tolist() == [1, 0]
 
 
-def test_a_fit_that_fails_changes_nothing(mover):
+def test_failed_fit_leaves_the_estimator_unchanged(mover):
     before = mover.search("press").distances
     for wrong in ([], ["press", 3]):
         with pytest.raises((TypeError, ValueError)):
@@ -271,8 +272,8 @@ def test_a_fit_that_fails_changes_nothing(mover):
 
 @pytest.mark.parametrize("masses", ["nbow", "tfidf", np.arange(1.0, 6.0)], ids=str)
 @pytest.mark.parametrize("searched", [False, True])
-def test_copies_search_as_the_original(tmp_path, masses, searched):
-    mover = WordMover(VECTORS, masses=masses, unit=True, empty="inf").fit(TEXTS)
+def test_copies_search_like_the_original(tmp_path, masses, searched):
+    mover = WordMover(VECTORS, word_weights=masses, unit=True, empty="inf").fit(TEXTS)
     if searched:
         mover.search("press")
     joblib.dump(mover, tmp_path / "mover")
@@ -289,24 +290,24 @@ def test_copies_search_as_the_original(tmp_path, masses, searched):
         np.testing.assert_array_equal(found.distances, expected.distances)
 
 
-def test_pickles_do_not_carry_what_can_be_made_again(mover):
+def test_pickles_omit_derived_objects(mover):
     before = len(pickle.dumps(mover))
     mover.search("press")
     assert len(pickle.dumps(mover)) == before
 
 
-def test_what_was_found_can_be_pickled(mover):
+def test_results_can_be_pickled(mover):
     found = mover.search(["press", "band"], 2)
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.indices, found.indices)
     assert repr(again.stats) == repr(found.stats)
-    with pytest.raises(ValueError, match="no corpus to make certificates with: search again"):
+    with pytest.raises(ValueError, match=r"A certificate requires the corpus.*Search again"):
         again.certificate(0)
     proof = pickle.loads(pickle.dumps(found.certificate(0)))
     assert proof.verify().exact
 
 
-def test_the_end_of_a_pipeline():
+def test_word_mover_ends_a_pipeline():
     pipeline = make_pipeline(
         BagOfWords(vocabulary=WORDS, lowercase=False, stop_words=None), WordMover(MATRIX)
     )
@@ -315,7 +316,7 @@ def test_the_end_of_a_pipeline():
     assert pipeline[-1].search(bags, 1).indices.tolist() == [[1]]
 
 
-def test_counts_are_kept_small_where_that_is_exact():
+def test_counts_are_stored_as_float32_if_exact():
     bags = WordMover(MATRIX)
     assert bags.fit(np.eye(5))._fitted_rows.counts.dtype == np.float32
     assert bags.fit(np.eye(5) / 3)._fitted_rows.counts.dtype == np.float64

@@ -1,19 +1,19 @@
-"""Documents long enough for sharp bounds: what is found stays what brute force finds."""
+"""Searches of documents long enough for Sinkhorn bounds equal brute force."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_oracle import COSTS, by_brute_force, same_as
+from search_reference import COSTS, assert_same_results, by_brute_force
 from textkin import WordMover, _core
-from textkin.transport._corpus import Options
+from textkin.transport import SearchOptions
 
 LENGTHS = (1e-30, 1e-17, 1e-9, 1.0, 1e9, 1e17, 1e30)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _the_usual_set_again():
+def restore_instruction_set():
     usual = _core.instruction_set()
     yield
     _core.use_instruction_set(usual)
@@ -23,24 +23,24 @@ def vectors(draw, rng, words):
     dimension = draw(st.sampled_from([1, 2, 20]))
     table = rng.normal(size=(words, dimension))
     kind = draw(st.sampled_from(["any", "lattice", "nudged", "heaps", "far", "scattered"]))
-    if kind in ("lattice", "nudged"):  # many equal distances, many equal vectors
+    if kind in ("lattice", "nudged"):  # many equal distances and equal vectors
         table = np.round(table)
     if kind == "nudged":
         table *= 1 + 1e-6 * rng.integers(-1, 2, size=(words, 1))
     if kind == "heaps":
         table = 100 * table[rng.integers(4, size=words)] + 1e-3 * table
-    if kind == "far":  # from the origin
+    if kind == "far":  # shift away from the origin
         table = table / 16 + 4
     table *= draw(st.sampled_from(LENGTHS))
     if kind == "scattered":
         table *= rng.choice([1e-7, 1e-3, 1.0, 1e3, 1e7], size=(words, 1))
     table = table.astype(np.float32)
-    table[~table.any(axis=1)] = table.flat[np.abs(table).argmax()]  # zeros have no direction
+    table[~table.any(axis=1)] = table.flat[np.abs(table).argmax()]  # zero vectors have no direction
     return table
 
 
 def documents(draw, rng, rows, words):
-    """Return bags, many of which are nearly the first."""
+    """Return bags, many of which are almost equal to the first."""
     bags = rng.integers(1, 4, size=(rows, words)) * (rng.random((rows, words)) < 0.6)
     bags = bags.astype(np.float64)
     bags[0, :20] = 1
@@ -53,7 +53,7 @@ def documents(draw, rng, rows, words):
         if draw(st.booleans()):
             bags[row] = bags[0] * rng.choice([1, 2, 3, 0.1])
             bags[row, rng.integers(words)] += rng.choice([0, 1, 1e-3, 1e-9, 1e-13])
-    if kind == "tiny":  # beside what is common to all
+    if kind == "tiny":  # relative to the mass common to all documents
         bags = bags[0] + bags * draw(st.sampled_from([1e-6, 1e-12, 1e-300]))
     return bags
 
@@ -73,31 +73,31 @@ def long_movers(draw):
 
 @given(long_movers(), st.sampled_from([1, 3, None]), st.booleans(), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_long_documents(case, k, near, masked):
+def test_long_documents_equal_brute_force(case, k, near, masked):
     mover, bags, queries = case
     distances = mover.pairwise(queries, bags)
-    radius = float(np.median(distances)) if near else None  # one of them, to the bit
+    radius = float(np.median(distances)) if near else None  # exactly one of the distances
     mask = np.arange(len(bags)) % 3 > 0 if masked else None
     found = mover.search(queries, k, radius=radius, mask=mask)
-    same_as(found, by_brute_force(distances, k, np.inf if radius is None else radius, mask))
+    assert_same_results(
+        found, by_brute_force(distances, k, np.inf if radius is None else radius, mask)
+    )
     assert found.certificate(2).verify(sample=None).exact
 
 
 @given(long_movers(), st.sampled_from([1, 3]), st.integers(1, 3))
 @settings(max_examples=60, deadline=None)
-def test_long_candidates(case, k, threads):
+def test_long_candidates_equal_brute_force(case, k, threads):
     mover, bags, queries = case
     distances = mover.pairwise(queries, bags)
-    corpus = mover._corpus()
-    rows = mover._read(queries, "queries", corpus.space, corpus.weights, empty="inf").rows
-    found = corpus.blocks.solve(
-        corpus.documents(rows),
+    found = mover.engine().core.solve(
+        mover.read_queries(queries).documents(),
         np.arange(3),
         len(bags) * np.arange(4),
         np.tile(np.arange(len(bags)), 3),
         np.zeros(3 * len(bags)),
         np.full(3, np.inf),
-        Options(k=k, threads=threads),
+        SearchOptions(k=k, threads=threads),
     )
     for i, (indices, values) in enumerate(by_brute_force(distances, k)):
         np.testing.assert_array_equal(found[1][k * i : k * i + k], indices)

@@ -1,4 +1,4 @@
-"""Real documents with real vectors: the search finds what all distances say."""
+"""Real documents and vectors: searches equal the ranking of all distances."""
 
 import gzip
 import json
@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from search_oracle import EXACT, by_brute_force, same_as
+from search_reference import EXACT, assert_same_results, by_brute_force
 from textkin import WordMover, WordVectors
 
 SETS = ("twitter", "r8", "20news", "classic")
@@ -35,24 +35,28 @@ def texts(shared_data, name, count, seed=6):
 
 
 def check(mover, corpus, queries, counts, algorithms=EXACT):
-    """Compare with brute force over all pairs; prove the first answer."""
-    corpus = [*corpus, corpus[3], "", corpus[3]]  # duplicates, and one that is empty
+    """Compare with brute force over all pairs, and verify the first answer."""
+    corpus = [*corpus, corpus[3], "", corpus[3]]  # duplicates and an empty document
     mover.fit(corpus)
     distances = mover.pairwise(queries, corpus)
     for algorithm in algorithms:
         for k in counts:
             found = mover.search(queries, k, algorithm=algorithm)
-            same_as(found, by_brute_force(distances, k))
+            assert_same_results(found, by_brute_force(distances, k))
         assert np.all(found.stats.empty >= 1)
     found = mover.search(queries, 5)
     assert found.certificate(0).verify(sample=10).exact
     radius = float(np.median(distances[np.isfinite(distances)]))
-    same_as(mover.search(queries, None, radius=radius), by_brute_force(distances, radius=radius))
+    assert_same_results(
+        mover.search(queries, None, radius=radius), by_brute_force(distances, radius=radius)
+    )
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("settings", [{}, {"unit": True, "masses": "sif"}], ids=["raw", "unit sif"])
-def test_a_part_of_a_data_set(shared_data, vectors, name, settings):
+@pytest.mark.parametrize(
+    "settings", [{}, {"unit": True, "word_weights": "sif"}], ids=["raw", "unit sif"]
+)
+def test_part_of_a_data_set_equals_brute_force(shared_data, vectors, name, settings):
     count = 60 if name == "20news" else 120
     corpus = texts(shared_data, name, count)
     queries = [*corpus[:3], *texts(shared_data, name, 3, seed=7)]
@@ -67,14 +71,14 @@ def test_a_part_of_a_data_set(shared_data, vectors, name, settings):
     [
         {},
         {"unit": True},
-        {"masses": "sif"},
-        {"masses": "tfidf"},
+        {"word_weights": "sif"},
+        {"word_weights": "tfidf"},
         {"cost": "cosine"},
         {"cost": "sqeuclidean"},
     ],
     ids=str,
 )
-def test_more_of_a_data_set(shared_data, vectors, name, settings):
+def test_larger_part_of_a_data_set_equals_brute_force(shared_data, vectors, name, settings):
     corpus = texts(shared_data, name, 600)
     queries = [*corpus[:10], *texts(shared_data, name, 20, seed=7)]
     mover = WordMover(vectors, empty="inf", n_jobs=2, **settings)

@@ -1,19 +1,20 @@
-"""Streams of near pairs: all pairs of the matrix, never the matrix."""
+"""Streams of similar pairs yield the pairs of the full matrix without computing it."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search_oracle import EXACT, by_brute_force, movers, random_corpus
+from search_reference import EXACT, by_brute_force, movers, random_corpus
 from support import interrupted
-from textkin import EmptyDocumentError, WordMover, WordVectors
-from textkin.transport import NeighborBlock, PairBlock, _streams
+from textkin import WordMover, WordVectors
+from textkin.exceptions import EmptyDocumentError
+from textkin.transport import NeighborBlock, PairBlock, _pairs
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_streams, "_BLOCK", 3)
+    monkeypatch.setattr(_pairs, "_BLOCK", 3)
 
 
 def pairs_of(blocks):
@@ -30,7 +31,7 @@ def pairs_of(blocks):
 
 @given(movers(), st.sampled_from(EXACT), st.integers(0, 20))
 @settings(max_examples=40)
-def test_pairs_below_a_threshold(case, algorithm, nth):
+def test_pairwise_below_equals_the_matrix(case, algorithm, nth):
     mover, bags, queries = case
     mover.set_params(algorithm=algorithm)
     distances = mover.pairwise(queries, bags)
@@ -54,7 +55,7 @@ def test_pairs_below_a_threshold(case, algorithm, nth):
 
 @given(movers(), st.sampled_from(EXACT), st.sampled_from([1, 3, 20]))
 @settings(max_examples=40)
-def test_neighbours_of_every_document(case, algorithm, k):
+def test_pairwise_neighbors_equals_the_matrix(case, algorithm, k):
     mover, bags, queries = case
     mover.set_params(algorithm=algorithm)
     own = mover.pairwise(bags)
@@ -78,7 +79,7 @@ def test_neighbours_of_every_document(case, algorithm, k):
             assert np.all(np.isinf(found[row, counts[row] :]))
 
 
-def test_streams_need_no_fit_and_leave_the_fitted_corpus_alone(rng):
+def test_streams_need_no_fit_and_do_not_change_the_fitted_corpus(rng):
     table, bags = random_corpus(rng, 12, 30)
     fresh, fitted = WordMover(table), WordMover(table).fit(bags[:4])
     before = fitted.search(bags, 3).indices
@@ -88,7 +89,7 @@ def test_streams_need_no_fit_and_leave_the_fitted_corpus_alone(rng):
     assert pairs_of(fresh.pairwise_below(bags, 5.0)) == pairs_of(many.pairwise_below(bags, 5.0))
 
 
-def test_texts_from_an_iterator():
+def test_texts_can_come_from_an_iterator():
     vectors = WordVectors(["press", "media", "band"], np.array([[1, 1], [1, 2], [5, 5]], "f4"))
     texts = ["press", "band", "press media", "press"]
     pairs = pairs_of(WordMover(vectors).pairwise_below(iter(texts), 0.5))
@@ -100,7 +101,7 @@ def test_texts_from_an_iterator():
     assert block.indices.tolist() == [[-1]]
 
 
-def test_more_neighbours_than_there_are(rng):
+def test_k_above_the_number_of_documents_returns_all(rng):
     table, bags = random_corpus(rng, 5, 30)
     mover = WordMover(table)
     expected = [block.indices for block in mover.pairwise_neighbors(bags, 5)]
@@ -123,12 +124,12 @@ RANKINGS = {
 }
 
 
-@pytest.mark.parametrize("algorithm", RANKINGS)
-def test_streams_of_a_ranking_report_its_bound(rng, algorithm):
+@pytest.mark.parametrize("metric", RANKINGS)
+def test_streams_with_a_metric_yield_its_bound(rng, metric):
     table, bags = random_corpus(rng, 8, 30)
-    mover = WordMover(table, algorithm=algorithm)
+    mover = WordMover(table, metric=metric)
     bounds = np.array(
-        [[RANKINGS[algorithm](mover.bounds(one, other)) for other in bags] for one in bags]
+        [[RANKINGS[metric](mover.bounds(one, other)) for other in bags] for one in bags]
     )
     np.fill_diagonal(bounds, np.inf)
     near = np.argsort(bounds, axis=1)[:, :2]
@@ -148,40 +149,40 @@ def test_streams_of_a_ranking_report_its_bound(rng, algorithm):
         assert bound == pytest.approx(bounds[pair], rel=1e-5)
 
 
-def test_mistakes_are_told_at_once():
-    """When the stream is asked for, not when it is read."""
+def test_invalid_arguments_raise_immediately():
+    """The call raises an error, not the first iteration."""
     vectors = WordVectors(["press", "media"], np.eye(2, dtype=np.float32))
     mover = WordMover(vectors)
-    with pytest.raises(ValueError, match="threshold must be a finite number at least 0; got -1"):
+    with pytest.raises(ValueError, match="radius must be a finite number at least 0; got -1"):
         mover.pairwise_below(["press"], -1)
-    with pytest.raises(ValueError, match="threshold must be"):
+    with pytest.raises(ValueError, match="radius must be"):
         mover.pairwise_below(["press"], np.inf)
-    with pytest.raises(ValueError, match="k must be a whole number at least 1; got 0"):
+    with pytest.raises(ValueError, match="k must be an integer at least 1; got 0"):
         mover.pairwise_neighbors(["press"], 0)
     with pytest.raises(EmptyDocumentError, match="Document 1 of X") as caught:
         mover.pairwise_below(["press", "xyzzy"], 1)
     assert caught.value.rows == (1,)
     with pytest.raises(EmptyDocumentError, match="Document Y cannot be compared"):
         mover.pairwise_neighbors(["press"], 1, ["xyzzy"])
-    with pytest.raises(TypeError, match="X must hold many documents; got one text"):
+    with pytest.raises(TypeError, match="X must be a list of documents; got one text"):
         mover.pairwise_below("press", 1)
     mover.set_params(empty="inf")
     assert pairs_of(mover.pairwise_below(["press", "xyzzy", "press", ""], 1)) == [(0, 2, 0.0)]
 
 
-def test_progress_and_an_early_end(rng):
+def test_progress_is_reported_and_streams_can_end_early(rng):
     table, bags = random_corpus(rng, 10, 30)
     seen = []
     mover = WordMover(table)
 
-    def progress(done, total):
+    def record(done, total):
         seen.append((done, total))
 
-    list(mover.pairwise_neighbors(bags, 2, progress=progress))
+    list(mover.pairwise_neighbors(bags, 2, progress=record))
     assert seen[-1] == (10, 10)
     assert seen == sorted(seen)
     seen.clear()
-    stream = mover.pairwise_below(bags, 100.0, progress=progress)
+    stream = mover.pairwise_below(bags, 100.0, progress=record)
     assert seen == []
     first = next(stream)
     assert first.rows.max() <= 2

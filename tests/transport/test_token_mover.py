@@ -1,4 +1,4 @@
-"""Exact transport between arrays of token vectors: oracles, the search, edges, estimator rules."""
+"""Exact transport between token vectors: references, search, edge cases, estimator rules."""
 
 import copy
 import pickle
@@ -13,10 +13,12 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from search_oracle import COSTS, EXACT, by_brute_force, same_as
-from textkin import EmptyDocumentError, TokenMover, TokenVectors, WordMover
+from search_reference import COSTS, EXACT, assert_same_results, by_brute_force
+from textkin import TokenMover, TokenVectors, WordMover
+from textkin.corpus import _token_documents
+from textkin.exceptions import EmptyDocumentError
 from textkin.models import load_estimator
-from textkin.transport import _token_stack, reference_costs
+from textkin.transport import reference_costs
 from textkin.transport._neighbors import Neighbors
 
 RANKINGS = {"rwmd": "both", "rwmd-query": "query", "rwmd-document": "document"}
@@ -25,10 +27,10 @@ MASSES = st.sampled_from(["uniform", "norm"])
 
 @st.composite
 def documents(draw, most=8, empty=True):
-    """Give tokens on a small lattice, so that many distances are equal; weights, some of them 0."""
+    """Draw tokens on a small lattice, where many distances are equal, and weights, some 0."""
     dimension = draw(st.integers(2, 4))
 
-    def one():
+    def draw_document():
         size = draw(st.integers(0 if empty else 1, 5))
         rows = draw(arrays(np.float32, (size, dimension), elements=st.sampled_from([-1, 0, 1, 2])))
         rows[~rows.any(axis=1)] = 1
@@ -36,16 +38,18 @@ def documents(draw, most=8, empty=True):
             return rows
         return TokenVectors(rows, draw(arrays(float, size, elements=st.sampled_from([0, 0.3, 1]))))
 
-    corpus = [one() for _ in range(draw(st.integers(1, most)))]
-    return [np.ones((1, dimension)), *corpus], [one() for _ in range(draw(st.integers(1, 3)))]
+    corpus = [draw_document() for _ in range(draw(st.integers(1, most)))]
+    return [np.ones((1, dimension)), *corpus], [
+        draw_document() for _ in range(draw(st.integers(1, 3)))
+    ]
 
 
 def parts_of(document, mover):
-    """Return points and masses of a document, by the book."""
+    """Return the points and normalized weights of a document."""
     read = document if isinstance(document, TokenVectors) else TokenVectors(document)
     weights = np.ones(len(read)) if read.weights is None else read.weights.copy()
     norms = np.linalg.norm(read.vectors.astype(float), axis=1)
-    if mover.masses == "norm":
+    if mover.token_weights == "norm":
         weights = weights * norms
     points = read.vectors.astype(float)
     if mover.unit or mover.cost == "cosine":
@@ -56,9 +60,9 @@ def parts_of(document, mover):
 
 @given(documents(empty=False), st.sampled_from(COSTS), MASSES, st.booleans())
 @settings(max_examples=30)
-def test_distances_are_those_of_the_linear_programme(case, cost, masses, unit):
+def test_distances_equal_linear_program(case, cost, masses, unit):
     corpus, queries = case
-    mover = TokenMover(cost, masses=masses, unit=unit, empty="inf")
+    mover = TokenMover(cost, token_weights=masses, unit=unit, empty="inf")
     found = mover.pairwise(queries, corpus)
     for i, query in enumerate(queries):
         x, a = parts_of(query, mover)
@@ -79,36 +83,33 @@ def test_distances_are_those_of_the_linear_programme(case, cost, masses, unit):
 
 @given(documents(), st.sampled_from(COSTS), MASSES, st.sampled_from(EXACT))
 @settings(max_examples=40)
-def test_the_search_is_brute_force_to_the_last_bit(case, cost, masses, algorithm):
+def test_search_equals_brute_force_bit_by_bit(case, cost, masses, algorithm):
     corpus, queries = case
-    mover = TokenMover(cost, masses=masses, empty="inf", algorithm=algorithm).fit(corpus)
+    mover = TokenMover(cost, token_weights=masses, empty="inf", algorithm=algorithm).fit(corpus)
     distances = mover.pairwise(queries, corpus)
     for k, radius in ((1, None), (3, None), (None, 1.0), (len(corpus), None)):
         found = mover.search(queries, k, radius=radius)
         limit = np.inf if radius is None else radius
-        same_as(found, by_brute_force(distances, k, limit))
+        assert_same_results(found, by_brute_force(distances, k, limit))
     mask = np.arange(len(corpus)) % 2 == 0
     some = mover.search(queries, 2, mask=mask)
-    same_as(some, by_brute_force(distances, 2, allowed=mask))
+    assert_same_results(some, by_brute_force(distances, 2, allowed=mask))
     for query in range(len(queries)):
         proof = mover.search(queries, 2).certificate(query)
         assert proof.verify(sample=None).exact
     threads = clone(mover).set_params(n_jobs=3).fit(corpus)
-    same_as(threads.search(queries, 3), by_brute_force(distances, 3))
+    assert_same_results(threads.search(queries, 3), by_brute_force(distances, 3))
     np.testing.assert_array_equal(threads.pairwise(queries, corpus), distances)
 
 
 @given(documents(), st.sampled_from(COSTS), st.sampled_from([*RANKINGS, "wcd"]))
 @settings(max_examples=30)
-def test_rankings_by_a_bound_are_that_bound_sorted(case, cost, algorithm):
+def test_rankings_by_a_bound_are_sorted_bounds(case, cost, metric):
     corpus, queries = case
     mover = TokenMover(cost, empty="inf").fit(corpus)
-    if algorithm == "wcd":
-        bounds = mover.wcd(queries, corpus)
-    else:
-        bounds = mover.rwmd(queries, corpus, side=RANKINGS[algorithm])
-    found = mover.search(queries, len(corpus), algorithm=algorithm)
-    same_as(found, by_brute_force(bounds))
+    bounds = mover.pairwise(queries, corpus, metric=metric)
+    found = mover.search(queries, len(corpus), metric=metric)
+    assert_same_results(found, by_brute_force(bounds))
     assert np.all(bounds <= mover.pairwise(queries, corpus) * (1 + 1e-6) + 1e-6)
     for query in range(len(queries)):
         assert not found.certificate(query).verify(sample=None).exact
@@ -116,9 +117,9 @@ def test_rankings_by_a_bound_are_that_bound_sorted(case, cost, algorithm):
 
 @given(documents(), st.sampled_from(COSTS), MASSES)
 @settings(max_examples=25)
-def test_one_pair_is_what_a_batch_gives(case, cost, masses):
+def test_single_pairs_equal_a_batch(case, cost, masses):
     corpus, queries = case
-    mover = TokenMover(cost, masses=masses, empty="inf")
+    mover = TokenMover(cost, token_weights=masses, empty="inf")
     together = mover.pairwise(queries, corpus)
     alone = [[mover.distance(query, document) for document in corpus] for query in queries]
     np.testing.assert_array_equal(together, alone)
@@ -133,8 +134,8 @@ def test_one_pair_is_what_a_batch_gives(case, cost, masses):
     np.testing.assert_allclose(mover.pairwise(corpus, corpus), own, rtol=1e-6, atol=1e-12)
 
 
-def test_words_as_tokens_give_the_word_movers_distance(rng):
-    """A word is one point, however often it occurs; as tokens it is several at one place."""
+def test_word_vectors_as_tokens_equal_word_mover(rng):
+    """A word is one point for any count; as tokens, it is several points at one position."""
     table = rng.normal(size=(30, 6)).astype(np.float32)
     bags = rng.integers(0, 3, size=(12, 30))
     bags[:, 0] += 1
@@ -144,7 +145,7 @@ def test_words_as_tokens_give_the_word_movers_distance(rng):
         assert TokenMover(cost).pairwise(tokens) == pytest.approx(words, rel=1e-6, abs=1e-12)
 
 
-def test_explain_names_tokens_and_proves_itself(rng):
+def test_explain_names_tokens_and_is_verified(rng):
     a = TokenVectors(rng.normal(size=(3, 5)), [1, 0, 2], ["the", "old", "dog"])
     b = rng.normal(size=(4, 5))
     for cost in COSTS:
@@ -163,26 +164,26 @@ def test_explain_names_tokens_and_proves_itself(rng):
     assert {(move.source, move.target) for move in same.moves} == {("the", "the"), ("dog", "dog")}
 
 
-def test_norms_are_the_masses_of_word_rotators_distance():
+def test_norm_weights_equal_word_rotators_distance():
     a, b = [[3, 0], [0, 1]], [[1, 0]]
-    assert TokenMover(masses="norm").distance(a, b) == pytest.approx(0.25)
+    assert TokenMover(token_weights="norm").distance(a, b) == pytest.approx(0.25)
     assert TokenMover().distance(a, b) == pytest.approx(0.5)
 
 
-# ---------------------------------------------------------------- edges
+# ---------------------------------------------------------------- edge cases
 
 
-def test_empty_documents():
+def test_empty_documents_are_not_found():
     corpus = [[[1.0, 0]], [], TokenVectors([[0, 1]], [0]), np.empty((0, 2)), [[0, 1.0]]]
     mover = TokenMover("euclidean").fit(corpus)
     found = mover.search([[[0, 2.0]], []], k=9)
-    assert found[0][0].tolist() == [4, 0]
+    assert found[0].indices.tolist() == [4, 0]
     assert found.counts.tolist() == [2, 0]
     assert found.stats.empty.tolist() == [3, 3]
     for call in (
         lambda: mover.pairwise(corpus),
         lambda: mover.pairwise([corpus[0]] * 2, corpus),
-        lambda: mover.rwmd(corpus),
+        lambda: mover.pairwise(corpus, metric="rwmd"),
     ):
         with pytest.raises(EmptyDocumentError, match=r"Document 1 and 2 more of [XY].*no tokens"):
             call()
@@ -200,7 +201,7 @@ def test_empty_documents():
     assert mover.n_documents_ == 5
 
 
-def test_numbers_of_extreme_size():
+def test_vectors_of_any_size():
     for size in (1e-18, 1.0, 1e18):
         a, b = np.array([[3, 4], [0, 1]]) * size, np.array([[0, 1], [1, 0]]) * size
         assert TokenMover("euclidean").distance(a, b) == pytest.approx(size * 20**0.5 / 2)
@@ -212,58 +213,70 @@ def test_numbers_of_extreme_size():
 @pytest.mark.parametrize(
     ("given_as", "error", "message"),
     [
-        (np.ones((2, 3)), TypeError, "X must hold many documents; got one. Put it in a list"),
-        (TokenVectors([[1, 2]]), TypeError, "X must hold many documents; got one"),
+        (
+            np.ones((2, 3)),
+            TypeError,
+            "X must be a list of documents; got one document. Pass a list",
+        ),
+        (TokenVectors([[1, 2]]), TypeError, "X must be a list of documents; got one"),
         ("a text", TypeError, "X must be a list of arrays of token vectors.*got str"),
         (["a text"], TypeError, "Document 0 of X must be an array of token vectors.*got str"),
         (3, TypeError, "got int"),
         ({0: [[1, 2]]}, TypeError, "got dict"),
-        ([[[1, 2]], [[1, 2, 3]]], ValueError, "2 numbers, as the others are; those of document 1"),
+        ([[[1, 2]], [[1, 2, 3]]], ValueError, "2 numbers; document 1 has"),
         ([[[1, 2]], [1, 2]], ValueError, r"Document 1 of X: vectors must have shape"),
         ([[[1, 2]], [[0, 0]]], ValueError, "Document 1 of X: vectors must not be zero"),
         ([[[1, np.nan]]], ValueError, "Document 0 of X: vectors must be finite"),
     ],
 )
-def test_what_is_refused(given_as, error, message):
+def test_invalid_documents_raise(given_as, error, message):
     for call in (lambda X: TokenMover().fit(X), lambda X: TokenMover().pairwise(X)):
         with pytest.raises(error, match=message):
             call(given_as)
 
 
-def test_other_refusals():
+def test_inconsistent_dimensions_raise():
     mover = TokenMover().fit([[[1, 2]]])
-    with pytest.raises(ValueError, match="queries must hold vectors of 2 numbers"):
+    with pytest.raises(ValueError, match="queries must have vectors of 2 numbers"):
         mover.search([[[1, 2, 3]]])
-    with pytest.raises(ValueError, match="Y must hold vectors of 2 numbers"):
+    with pytest.raises(ValueError, match="Y must have vectors of 2 numbers"):
         mover.pairwise([[[1, 2]]], [[[1, 2, 3]]])
     with pytest.raises(ValueError, match="same number of documents; got 1 and 2"):
         mover.paired([[[1, 2]]], [[[1, 2]]] * 2)
-    for wrong in ({"cost": "manhattan"}, {"masses": "idf"}, {"unit": 2}, {"empty": "nan"}):
+    for wrong in ({"cost": "manhattan"}, {"token_weights": "idf"}, {"unit": 2}, {"empty": "nan"}):
         [name] = wrong
         with pytest.raises(ValueError, match=f"{name} must be one of"):
             TokenMover(**wrong).distance([[1, 2]], [[1, 2]])
-    for wrong in ({"k": 0}, {"radius": -1}, {"algorithm": "tree"}, {"mask": [5]}, {"m": 3}):
+    for wrong in (
+        {"k": 0},
+        {"radius": -1},
+        {"algorithm": "tree"},
+        {"mask": [5]},
+        {"max_candidates": 3},
+    ):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} "):
             mover.search([[[1, 2]]], **wrong)
 
 
-def test_what_cannot_fit_is_refused_before_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(_token_stack, "physical_memory", lambda: 1000)
+def test_too_many_tokens_raise_before_allocation(monkeypatch):
+    monkeypatch.setattr(_token_documents, "physical_memory", lambda: 1000)
     mover = TokenMover().fit([np.ones((25, 10))])
-    with pytest.raises(MemoryError, match=r"26 tokens of 10 numbers take .*Take fewer documents"):
+    with pytest.raises(
+        MemoryError, match=r"26 tokens of 10 numbers require .*Pass fewer documents"
+    ):
         mover.fit([np.ones((26, 10))])
     with pytest.raises(MemoryError, match="50 tokens of 10 numbers"):
         mover.distance(np.ones((25, 10)), np.ones((25, 10)))
     assert len(mover.vectors_) == 25
-    monkeypatch.setattr(_token_stack, "_MOST_TOKENS", 30)
-    with pytest.raises(ValueError, match="at most 30 tokens; got 35"):
+    monkeypatch.setattr(_token_documents, "_MOST_TOKENS", 30)
+    with pytest.raises(ValueError, match="at most 30; got 35"):
         mover.search([np.ones((10, 10))])
 
 
 # ---------------------------------------------------------------- estimator rules
 
 
-def test_a_single_document_is_one_query():
+def test_single_document_is_one_query():
     mover = TokenMover().fit([[[1, 0]], [[0, 1]]])
     for query in (np.array([[0, 3.0]]), TokenVectors([[0, 3]]), [[[0, 3]]]):
         found = mover.search(query, k=1)
@@ -273,7 +286,7 @@ def test_a_single_document_is_one_query():
     assert mover.search(np.ones((4, 2, 2))).indices.shape == (4, 2)
 
 
-def test_not_fitted_and_changed():
+def test_unfitted_or_changed_mover_raises():
     mover = TokenMover()
     for call in (mover.search, mover.search_max_sim):
         with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -283,17 +296,17 @@ def test_not_fitted_and_changed():
     mover.fit([[[1, 2]]])
     with pytest.raises(ValueError, match="read-only"):
         mover.vectors_[0] = 0
-    for change in ({"cost": "euclidean"}, {"masses": "norm"}, {"unit": True}):
+    for change in ({"cost": "euclidean"}, {"token_weights": "norm"}, {"unit": True}):
         changed = copy.deepcopy(mover).set_params(**change)
         with pytest.raises(NotFittedError, match="has changed since fit"):
             changed.search([[[1, 2]]])
         assert changed.fit([[[1, 2]]]).search([[[1, 2]]]).counts.tolist() == [1]
 
 
-def test_copies_search_as_the_original_does(rng, tmp_path):
+def test_copies_search_like_the_original(rng, tmp_path):
     corpus = [rng.normal(size=(rng.integers(1, 6), 4)) for _ in range(20)]
     queries = corpus[:3]
-    mover = TokenMover("euclidean", masses="norm", n_jobs=2).fit(corpus)
+    mover = TokenMover("euclidean", token_weights="norm", n_jobs=2).fit(corpus)
     expected = mover.search(queries, 5)
     mover.save(tmp_path / "mover")
     joblib.dump(mover, tmp_path / "mover.joblib")
@@ -329,15 +342,15 @@ def test_copies_search_as_the_original_does(rng, tmp_path):
         ("n_jobs", 1.5),
     ],
 )
-def test_a_folder_that_does_not_fit_together_is_refused(tmp_path, name, value):
+def test_loading_an_inconsistent_mover_raises(tmp_path, name, value):
     mover = TokenMover().fit([[[1, 2]], [[2, 1]], [[1, 0], [0, 1]]])
     setattr(mover, name, value)
     mover.save(tmp_path / "mover")
-    with pytest.raises(ValueError, match="is not whole"):
+    with pytest.raises(ValueError, match="is invalid"):
         TokenMover.load(tmp_path / "mover")
 
 
-def test_a_failed_fit_leaves_the_mover_as_it_was():
+def test_failed_fit_leaves_the_mover_unchanged():
     mover = TokenMover().fit([[[1, 0]], [[0, 1]]])
     for wrong in ([[[1, 2]], [[0, 0]]], [[[1, 2, 3]], [[1, 2]]], 5):
         with pytest.raises((TypeError, ValueError)):
@@ -345,7 +358,7 @@ def test_a_failed_fit_leaves_the_mover_as_it_was():
     assert mover.search([[[0, 2]]], k=1).indices.tolist() == [[1]]
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     seen = []
     corpus = [np.eye(3)[:n] for n in (1, 2, 3)]
     TokenMover().fit(corpus).search(corpus, progress=lambda done, total: seen.append((done, total)))

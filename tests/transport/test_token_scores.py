@@ -1,4 +1,6 @@
-"""MaxSim, BERTScore and MoverScore on token vectors: their formulas, and transport beside them."""
+"""MaxSim, BERTScore, and MoverScore compared with their formulas and with transport."""
+
+from functools import partial
 
 import numpy as np
 import ot
@@ -6,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textkin import EmptyDocumentError, TokenMover, TokenVectors
-from textkin.transport import TokenIdf, bert_score, max_sim
+from textkin import TokenMover, TokenVectors
+from textkin.exceptions import EmptyDocumentError
+from textkin.transport import bert_score, max_sim
+from textkin.weighting import TokenIdf
 
 COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
@@ -31,8 +35,8 @@ def weights_of(document):
     return np.ones(len(document)) if document.weights is None else document.weights
 
 
-def by_numpy(queries, documents, vectors_of=unit):
-    """MaxSim in one line, a pair at a time."""
+def reference_max_sim(queries, documents, vectors_of=unit):
+    """Compute MaxSim with NumPy, one pair at a time."""
     return np.array(
         [
             [weights_of(q) @ (vectors_of(q) @ vectors_of(d).T).max(axis=1) for d in documents]
@@ -43,15 +47,15 @@ def by_numpy(queries, documents, vectors_of=unit):
 
 @given(COUNTS, COUNTS, st.booleans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_max_sim_is_the_sum_of_the_best_products(first, second, weighed, seed):
+def test_max_sim_equals_reference(first, second, weighed, seed):
     rng = np.random.default_rng(seed)
     queries = documents_of(first, rng, weighed=weighed)
     documents = documents_of(second, rng, weighed=weighed)
-    expected = by_numpy(queries, documents)
+    expected = reference_max_sim(queries, documents)
     found = max_sim(queries, documents)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * sum(first))
     np.testing.assert_array_equal(max_sim(queries, documents, n_jobs=2), found)
-    raw = by_numpy(queries, documents, lambda d: d.vectors.astype(np.float64))
+    raw = reference_max_sim(queries, documents, lambda d: d.vectors.astype(np.float64))
     np.testing.assert_allclose(max_sim(queries, documents, unit=False), raw, rtol=1e-9, atol=1e-9)
     for i, query in enumerate(queries):
         for j, one in enumerate(documents):
@@ -62,15 +66,17 @@ def test_max_sim_is_the_sum_of_the_best_products(first, second, weighed, seed):
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), COUNTS, st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_the_search_by_max_sim_is_its_ranking(counts, asked, seed):
+def test_max_sim_search_is_sorted_max_sim(counts, asked, seed):
     rng = np.random.default_rng(seed)
     corpus, queries = documents_of(counts, rng), documents_of(asked, rng, weighed=True)
     alive = np.flatnonzero(counts)
     if not alive.size:
         return
     mover = TokenMover(empty="inf").fit(corpus)
-    indices, scores = mover.search_max_sim(queries, k=len(corpus))
-    truth = by_numpy(queries, [corpus[i] for i in alive])
+    found = mover.search_max_sim(queries, k=len(corpus))
+    indices, scores = found.indices, found.scores
+    assert not found.ascending
+    truth = reference_max_sim(queries, [corpus[i] for i in alive])
     for row, expected in enumerate(truth):
         order = np.argsort(-expected, kind="stable")
         np.testing.assert_array_equal(indices[row], [*alive[order], *[-1] * counts.count(0)])
@@ -80,23 +86,34 @@ def test_the_search_by_max_sim_is_its_ranking(counts, asked, seed):
     np.testing.assert_array_equal(scores[:, : len(alive)], -np.sort(-exact, axis=1))
 
 
-def test_the_search_by_max_sim_has_masks_ties_and_limits():
+def test_max_sim_search_with_masks_ties_and_limits():
     mover = TokenMover().fit([[[1, 0]], [[0, 1]], [[2, 0]], [[-1, 0]]])
-    indices, scores = mover.search_max_sim([[3, 0]] * np.ones((1, 1)), k=9)
-    assert indices.tolist() == [[0, 2, 1, 3]]
-    np.testing.assert_allclose(scores, [[1, 1, 0, -1]], atol=1e-6)
-    masked, _ = mover.search_max_sim([[[1, 0]], []], k=2, mask=[1, 2])
-    assert masked.tolist() == [[2, 1], [-1, -1]]
-    for parameters in ({"cost": "euclidean"}, {"masses": "norm"}):
+    found = mover.search_max_sim([[3, 0]] * np.ones((1, 1)), k=9)
+    assert found.indices.tolist() == [[0, 2, 1, 3]]
+    np.testing.assert_allclose(found.scores, [[1, 1, 0, -1]], atol=1e-6)
+    scores, indices = found[0]
+    np.testing.assert_array_equal(found[0].scores, scores)
+    assert indices.tolist() == [0, 2, 1, 3]
+    record = {"query": 0, "rank": 1, "index": 2, "score": pytest.approx(1, abs=1e-6)}
+    assert found.to_records()[1] == record
+    assert "0 (1), 2 (1), 1 (0), 3 (-1)" in repr(found)
+    with pytest.raises(AttributeError, match="requires a search by distance; use `scores`"):
+        found.distances  # noqa: B018
+    with pytest.raises(ValueError, match="A certificate requires a search by distance"):
+        found.certificate(0)
+    masked = mover.search_max_sim([[[1, 0]], []], k=2, mask=[1, 2])
+    assert masked.indices.tolist() == [[2, 1], [-1, -1]]
+    assert masked.scores[1].tolist() == [-np.inf, -np.inf]
+    for parameters in ({"cost": "euclidean"}, {"token_weights": "norm"}):
         other = TokenMover(**parameters).fit([[[1, 0]]])
-        with pytest.raises(ValueError, match="needs cost='cosine' and masses='uniform'"):
+        with pytest.raises(ValueError, match="requires cost='cosine' and token_weights='uniform'"):
             other.search_max_sim([[[1, 0]]])
     with pytest.raises(TypeError, match="k must be"):
         mover.search_max_sim([[[1, 0]]], k=None)
 
 
-def test_bertscore_on_numbers_by_hand():
-    """Cosines of the reference's three tokens with the candidate's two: 1, .6; .8, 0; 0, 1."""
+def test_bertscore_matches_worked_example():
+    """Cosines of three reference tokens with two candidate tokens: 1, 0.6; 0.8, 0; 0, 1."""
     candidate = TokenVectors([[1, 0, 0], [0, 0, 2]])
     reference = TokenVectors([[5, 0, 0], [0.8, 0.6, 0], [0, 0.6, 0.8]], [1, 2, 1])
     found = bert_score([candidate], [reference])
@@ -113,7 +130,7 @@ def test_bertscore_on_numbers_by_hand():
 
 @given(COUNTS, st.booleans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_bertscore_is_the_relaxed_transport(counts, weighed, seed):
+def test_bertscore_equals_relaxed_transport(counts, weighed, seed):
     rng = np.random.default_rng(seed)
     candidates = documents_of(counts, rng, weighed=weighed)
     references = documents_of(counts[::-1], rng, weighed=weighed)
@@ -134,13 +151,13 @@ def test_bertscore_is_the_relaxed_transport(counts, weighed, seed):
         assert (alone.precision[0], alone.recall[0], alone.f1[0]) == (p, r, found.f1[i])
 
 
-def test_bertscore_where_precision_and_recall_cancel():
+def test_f1_of_bertscore_is_zero_if_precision_and_recall_are_zero():
     found = bert_score([[[1, 0]]], [[[0, 1]]])
     assert found.f1.tolist() == [0.0]
 
 
-def test_moverscore_is_transport_of_ngrams_with_idf_masses(rng):
-    """The distance behind it, by POT, from vectors summed with their idf as the paper has it."""
+def test_moverscore_equals_transport_of_ngrams_with_idf_weights(rng):
+    """Compare with POT on n-gram vectors that are sums with IDF weights, as in the paper."""
     texts = [["a", "b", "c", "d"], ["b", "e", "a"], ["f"], ["c", "c", "g", "h"]]
     corpus = [TokenVectors(rng.normal(size=(len(t), 6)), tokens=t) for t in texts]
     weighed = TokenIdf().fit(corpus).transform(corpus)
@@ -166,28 +183,32 @@ def test_moverscore_is_transport_of_ngrams_with_idf_masses(rng):
     [
         (lambda d: max_sim([d, []], [d]), EmptyDocumentError, "Document 1 of X"),
         (lambda d: max_sim([d], [d, []]), EmptyDocumentError, "Document 1 of Y"),
-        (lambda d: max_sim([TokenVectors(d, [0])]), EmptyDocumentError, "weigh nothing"),
+        (lambda d: max_sim([TokenVectors(d, [0])]), EmptyDocumentError, "positive weight"),
         (lambda d: max_sim([d], unit="no"), ValueError, "unit must be"),
-        (lambda d: max_sim(d), TypeError, "X must hold many documents"),
-        (lambda d: max_sim([d], [np.ones((1, 3))]), ValueError, "Y must hold vectors of 2 numbers"),
+        (lambda d: max_sim(d), TypeError, "X must be a list of documents"),
+        (lambda d: max_sim([d], [np.ones((1, 3))]), ValueError, "Y must have vectors of 2 numbers"),
         (
             lambda d: max_sim([TokenVectors(d, [1e300])], [d * 1e30], unit=False),
             ValueError,
-            "MaxSim of query 0 and document 0 is too large",
+            "MaxSim of query 0 and document 0 must be finite",
         ),
         (lambda d: bert_score([d], [[]]), EmptyDocumentError, "Document 0 of references"),
         (lambda d: bert_score([d], [d, d]), ValueError, "same number of documents; got 1 and 2"),
         (lambda d: bert_score([d], [d], baseline=1), ValueError, "baseline must be below 1"),
-        (lambda d: bert_score([d], [d], baseline=(0, 0)), ValueError, "or three of them; got 2"),
+        (
+            lambda d: bert_score([d], [d], baseline=(0, 0)),
+            ValueError,
+            "a tuple of three numbers; got 2",
+        ),
         (lambda d: bert_score([d], [d], baseline="no"), TypeError, "baseline must be a finite"),
     ],
 )
-def test_what_cannot_be_scored(call, error, message):
+def test_invalid_input_raises(call, error, message):
     with pytest.raises(error, match=message):
         call(np.array([[1.0, 2.0]]))
 
 
-def test_tokens_that_weigh_nothing_are_not_there():
+def test_tokens_without_weight_are_ignored():
     heavy, light = TokenVectors([[1, 0]]), TokenVectors([[0, 1], [1, 0]], [0, 1])
     query = TokenVectors([[0, 1]])
     for raw in (True, False):
@@ -196,8 +217,26 @@ def test_tokens_that_weigh_nothing_are_not_there():
     assert bert_score([query], [light]).precision[0] == pytest.approx(0, abs=1e-6)
 
 
-def test_no_queries_and_no_documents():
+def test_no_queries_or_documents_give_empty_results():
     assert max_sim([], [[[1, 2]]]).shape == (0, 1)
     assert max_sim([[[1, 2]]], []).shape == (1, 0)
     assert max_sim([], unit=False).shape == (0, 0)
     assert len(bert_score([], [])) == 0
+
+
+def record(seen, *done):
+    seen.append(done)
+
+
+def test_progress_of_scores_is_reported(rng):
+    documents = [rng.normal(size=(rng.integers(1, 5), 3)) for _ in range(130)]
+    for unit in (True, False):
+        seen = []
+        report = partial(record, seen)
+        found = max_sim(documents, documents[:5], unit=unit, progress=report)
+        np.testing.assert_array_equal(found, max_sim(documents, documents[:5], unit=unit))
+        assert seen[-1] == (130, 130)
+        assert len(seen) > 2
+    seen = []
+    bert_score(documents, documents, progress=partial(record, seen))
+    assert seen == [(done, 130) for done in range(1, 131)]

@@ -6,7 +6,7 @@ from textkin.vectors import WordVectors, _cache
 
 @pytest.fixture
 def tiny():
-    """Five words in the plane."""
+    """Return five two-dimensional words."""
     return WordVectors(
         ["cat", "dog", "car", "Paris", "New_York"],
         [[3, 4], [4, 3], [5, 0], [0, -2], [-1, -1]],
@@ -15,7 +15,7 @@ def tiny():
 
 @pytest.fixture
 def small_files_count(monkeypatch, tmp_path):
-    """Files of any size are worth a cache, which is in a home of its own."""
+    """Cache files of any size, in a separate home folder."""
     monkeypatch.setattr(_cache, "SMALLEST", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
 
@@ -27,12 +27,12 @@ def files(tmp_path):
 
 @pytest.fixture
 def unread(monkeypatch):
-    """From here on no source may be parsed: what loads comes from a cache."""
+    """Make parsing of sources an error: from here on, loads must use the cache."""
 
     def begin():
         def fail(*_):
             raise AssertionError("the file itself was read")
 
-        monkeypatch.setattr("textkin.vectors._load.first_bytes", fail)
+        monkeypatch.setattr("textkin.vectors._storage.first_bytes", fail)
 
     return begin

@@ -1,4 +1,4 @@
-"""The built-in vectors: their file, what one byte a number loses, and what they are worth."""
+"""Built-in vectors: file, quantization error, and quality."""
 
 import hashlib
 from zipfile import ZipFile
@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose
 from support import load_script
 from textkin.text import tokenize
 from textkin.vectors import WordVectors
-from textkin.vectors._builtin import BUILTIN_PATHS, read_packed
-from textkin.vectors._quantise import dequantise, quantise
+from textkin.vectors._builtin import BUILTIN_PATHS, dequantize, quantize, read_packed
 
 MAKE = "scripts/make_builtin_vectors.py"
 GLOVE = BUILTIN_PATHS["glove"]
@@ -27,25 +26,25 @@ sound_rows = arrays(
 
 
 @given(sound_rows.filter(lambda rows: (np.abs(rows).max(axis=1) > 1e-30).all()))
-def test_no_number_is_off_by_more_than_half_a_step(matrix):
-    codes, scales = quantise(matrix)
+def test_quantization_error_is_at_most_half_a_step(matrix):
+    codes, scales = quantize(matrix)
     assert codes.dtype == np.int8
     assert scales.dtype == np.float32
     exact = codes.astype(np.float64) * scales[:, np.newaxis]
     assert (np.abs(exact - matrix) <= 0.5000001 * scales[:, np.newaxis]).all()
     assert (np.abs(codes).max(axis=1) == 127).all(), "so no row turns zero"
-    assert_allclose(dequantise(codes, scales), exact, rtol=1e-7)
+    assert_allclose(dequantize(codes, scales), exact, rtol=1e-7)
 
 
 def test_codes_are_symmetric():
-    codes, _ = quantise(np.float32([[-1, 0.5, 0.1]]))
-    mirrored, _ = quantise(np.float32([[1, -0.5, -0.1]]))
+    codes, _ = quantize(np.float32([[-1, 0.5, 0.1]]))
+    mirrored, _ = quantize(np.float32([[1, -0.5, -0.1]]))
     assert codes.tolist() == (-mirrored).tolist()
 
 
-def test_a_row_too_small_to_scale_is_named():
-    with pytest.raises(ValueError, match="row 1 is too near to zero"):
-        quantise(np.float32([[1], [1e-40]]))
+def test_row_too_small_to_scale_is_named():
+    with pytest.raises(ValueError, match="row 1 is too close to zero"):
+        quantize(np.float32([[1], [1e-40]]))
 
 
 def test_builtin_is_read_once():
@@ -55,7 +54,7 @@ def test_builtin_is_read_once():
     assert vectors.words[:4] == ("the", ",", ".", "of"), "most frequent first"
 
 
-def test_what_is_missing_is_as_documented():
+def test_missing_words_match_the_documentation():
     vectors = WordVectors.builtin()
     assert not any(word.isdigit() or word[0].isdigit() for word in vectors.words)
     assert not any(len(word) == 1 and word.isalpha() for word in vectors.words)
@@ -69,21 +68,21 @@ def test_words_of_the_paper_have_vectors():
     assert (WordVectors.builtin().lookup(words) >= 0).all()
 
 
-def test_words_mean_something():
+def test_similar_words_have_similar_vectors():
     vectors = WordVectors.builtin()
     assert "france" in dict(vectors.nearest("Paris", 5))
     assert vectors.analogy("man", "king", "woman", 1)[0][0] == "queen"
 
 
 @pytest.mark.parametrize("name", BUILTIN_PATHS)
-def test_file_is_the_one_the_readme_describes(name):
+def test_file_matches_the_readme(name):
     path = BUILTIN_PATHS[name]
     data = path.read_bytes()
     readme = (path.parent / "README.md").read_text(encoding="utf-8")
     described = readme.split(f"# {path.name}\n")[1].split("\n# ")[0]
     assert f"sha256: `{hashlib.sha256(data).hexdigest()}`" in described
     assert f"Size: {len(data):,} bytes" in described
-    assert "**Licence.**" in described
+    assert "**License.**" in described
 
 
 def test_builtin_by_name():
@@ -94,18 +93,20 @@ def test_builtin_by_name():
     assert distilled.words[:4] == ("the", "of", "to", "and"), "most frequent first"
     known = set(WordVectors.builtin().words)
     assert all(word in known and tokenize(word) == [word] for word in distilled.words)
-    assert np.abs(distilled.matrix.mean(axis=0, dtype=float)).max() < 1e-3, "PCA centres"
+    assert np.abs(distilled.matrix.mean(axis=0, dtype=float)).max() < 1e-3, (
+        "PCA centers the vectors"
+    )
     assert "cats" in dict(distilled.nearest("cat", 5))
 
 
 @pytest.mark.parametrize("name", ["GloVe", "", None, ["glove"]])
-def test_a_name_that_is_none_lists_those_that_are(name):
+def test_unknown_name_lists_valid_names(name):
     with pytest.raises(ValueError, match="name must be one of 'glove', 'distilled'; got"):
         WordVectors.builtin(name)
 
 
-def test_script_makes_the_same_members_again(shared_data, tmp_path):
-    """The archive around them may differ: Pythons write other versions into its headers."""
+def test_script_recreates_the_same_members(shared_data, tmp_path):
+    """Archives may differ, because Python versions write different headers."""
     make = load_script(MAKE)
     words, matrix = make.read_source(shared_data / "vectors" / "glove6b-100d.npz")
     make.write_packed(tmp_path / "again.npz", words, matrix)
@@ -115,7 +116,7 @@ def test_script_makes_the_same_members_again(shared_data, tmp_path):
             assert again.read(name) == builtin.read(name)
 
 
-def test_script_reads_back_and_refuses_newlines(tmp_path):
+def test_script_reads_its_output_and_rejects_newlines(tmp_path):
     make = load_script(MAKE)
     matrix = np.float32([[1, 2], [3, -4]])
     restored = make.write_packed(tmp_path / "two.npz", ["a", "ß"], matrix)
@@ -136,7 +137,7 @@ def test_script_reads_back_and_refuses_newlines(tmp_path):
         {"scales": np.ones(2)},
     ],
 )
-def test_a_packed_file_of_other_shapes_is_refused(tmp_path, changes):
+def test_packed_file_of_other_shapes_raises(tmp_path, changes):
     fields = {
         "words": np.frombuffer(b"a\nb", dtype=np.uint8),
         "codes": np.ones((2, 3), dtype=np.int8),
@@ -147,13 +148,13 @@ def test_a_packed_file_of_other_shapes_is_refused(tmp_path, changes):
         read_packed(tmp_path / "odd.npz")
 
 
-def test_a_packed_file_is_never_unpickled(tmp_path):
+def test_packed_file_is_not_unpickled(tmp_path):
     np.savez(tmp_path / "odd.npz", words=np.array([{}], dtype=object), codes=0, scales=0)
     with pytest.raises(ValueError, match="allow_pickle=False"):
         read_packed(tmp_path / "odd.npz")
 
 
-def test_one_byte_a_number_ranks_word_pairs_as_the_source_does(shared_data):
+def test_quantized_vectors_rank_word_pairs_like_the_source(shared_data):
     rows = load_script("benchmarks/wordsim.py").measure(shared_data)
     assert [row["set"] for row in rows] == ["ws353", "men", "simlex999", "rw", "mturk771"]
     for row in rows:

@@ -1,4 +1,4 @@
-"""Large files are converted once: the copy is used while it fits, and never when it does not."""
+"""Cache of converted large files: used while valid, and ignored otherwise."""
 
 import gzip
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from textkin.exceptions import VectorFileWarning
 from textkin.vectors import Repairs, WordVectors, _cache
-from textkin.vectors._names import Names, pack_words
+from textkin.vectors._table import Names, pack_words
 
 CACHED = [
     "glove",
@@ -37,7 +37,7 @@ def leftovers(folder):
 
 
 @pytest.mark.parametrize("name", CACHED)
-def test_the_second_time_comes_from_the_cache(files, unread, name):
+def test_second_load_uses_the_cache(files, unread, name):
     first = WordVectors.load(files[name])
     assert beside(files[name]).is_file()
     assert leftovers(files[name].parent) == []
@@ -50,25 +50,25 @@ def test_the_second_time_comes_from_the_cache(files, unread, name):
         assert isinstance(vectors.matrix.base, np.memmap)
     assert first.matrix.tobytes() == second.matrix.tobytes()
     assert pickle.loads(pickle.dumps(second)).words == second.words
-    assert WordVectors.load(files[name], limit=1).words == ("the",)
+    assert WordVectors.load(files[name], max_words=1).words == ("the",)
     assert WordVectors.load(files[name], words=["New_York"]).matrix.shape == (1, 3)
 
 
 @pytest.mark.parametrize("name", ["npy", "safetensors, words in metadata", "npy, gzipped"])
-def test_what_can_be_mapped_needs_none(files, name):
+def test_mappable_files_are_not_cached(files, name):
     WordVectors.load(files[name])
     assert not beside(files[name]).exists()
 
 
-def test_small_files_and_those_who_opt_out_have_none(files, monkeypatch):
+def test_small_files_and_opt_out_are_not_cached(files, monkeypatch):
     WordVectors.load(files["glove"], cache=False)
-    WordVectors.load(files["glove"], limit=1)
+    WordVectors.load(files["glove"], max_words=1)
     monkeypatch.undo()
     WordVectors.load(files["glove"])
     assert not beside(files["glove"]).exists()
 
 
-def test_words_are_decoded_when_somebody_asks(files):
+def test_words_are_decoded_on_access(files):
     WordVectors.load(files["glove"])
     vectors = WordVectors.load(files["glove"])
     assert len(vectors) == 3
@@ -78,7 +78,7 @@ def test_words_are_decoded_when_somebody_asks(files):
     assert "words" in vars(vectors._names)
 
 
-def test_repairs_are_told_each_time(tmp_path):
+def test_repairs_are_reported_each_time(tmp_path):
     path = tmp_path / "r.txt"
     path.write_text("a 1 2\na 3 4\nb 0 0\nc 5 6\n")
     for _ in range(2):
@@ -88,17 +88,17 @@ def test_repairs_are_told_each_time(tmp_path):
         assert vectors.repairs == Repairs(duplicate=1, zero=1)
 
 
-def test_a_part_of_a_cache_tells_the_repairs_of_the_whole_file(tmp_path):
+def test_part_of_a_cache_reports_repairs_of_the_whole_file(tmp_path):
     path = tmp_path / "r.txt"
     path.write_text("a 1 2\nb 5 6\na 3 4\n")
-    assert WordVectors.load(path, limit=1).repairs == Repairs()
+    assert WordVectors.load(path, max_words=1).repairs == Repairs()
     with pytest.warns(VectorFileWarning):
         WordVectors.load(path)
     with pytest.warns(VectorFileWarning):
-        assert WordVectors.load(path, limit=1).repairs == Repairs(duplicate=1)
+        assert WordVectors.load(path, max_words=1).repairs == Repairs(duplicate=1)
 
 
-def test_other_options_make_another_cache(tmp_path):
+def test_other_options_create_another_cache(tmp_path):
     path = tmp_path / "r.txt"
     path.write_bytes(b"a 1 2\n\xff 3 4\n")
     with pytest.warns(VectorFileWarning):
@@ -109,13 +109,13 @@ def test_other_options_make_another_cache(tmp_path):
     assert WordVectors.load(path, encoding_errors="replace").words == ("a", "\ufffd")
 
 
-def test_a_changed_file_is_read_again(tmp_path):
+def test_changed_file_is_read_again(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     assert WordVectors.load(path)["a"].tolist() == [1, 2]
     before = path.stat()
     path.write_text("a 3 4\n")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # as if nothing had happened
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # with the old modification time
     assert WordVectors.load(path)["a"].tolist() == [3, 4]
     other = tmp_path / "other.txt"
     other.write_text("a 5 6\n")
@@ -123,7 +123,7 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert WordVectors.load(path)["a"].tolist() == [5, 6]
 
 
-def test_samples_tell_what_the_clock_does_not(tmp_path, monkeypatch):
+def test_samples_detect_changes_without_new_times(tmp_path, monkeypatch):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path)
@@ -146,14 +146,14 @@ def test_without_a_home_directory(files, monkeypatch):
         _cache.user_cache_folder()
 
 
-def test_the_recognised_format_and_the_same_by_name_share_a_cache(files, unread):
+def test_detected_format_and_named_format_share_a_cache(files, unread):
     WordVectors.load(files["glove"], format="glove")
     unread()
     assert len(WordVectors.load(files["glove"])) == 3
     assert len(WordVectors.load(files["glove"], format="glove")) == 3
 
 
-def test_a_cache_of_a_format_by_name_does_not_stand_for_the_recognised_one(tmp_path):
+def test_cache_of_another_named_format_is_not_used(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("2 2\na 1 2\nb 3 4\n")
     with pytest.warns(VectorFileWarning):
@@ -162,13 +162,13 @@ def test_a_cache_of_a_format_by_name_does_not_stand_for_the_recognised_one(tmp_p
     assert forced.repairs.malformed == 1
 
 
-def test_damaged_words_say_what_to_do():
+def test_corrupt_words_suggest_a_fix():
     raw, ends = np.frombuffer(b"\xff\n", dtype=np.uint8), np.array([2])
-    with pytest.raises(ValueError, match=r"words of here are damaged .*NAME.textkin, delete it"):
+    with pytest.raises(ValueError, match=r"words of here are corrupt .*NAME.textkin\), delete it"):
         _ = Names.packed(raw, ends, "here").words
 
 
-def test_a_file_that_changes_while_it_is_read_leaves_no_cache(tmp_path):
+def test_file_changed_during_reading_is_not_cached(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path, progress=lambda *_: path.write_text("a 1 2\nb 3 4\n"))
@@ -176,7 +176,7 @@ def test_a_file_that_changes_while_it_is_read_leaves_no_cache(tmp_path):
     assert leftovers(tmp_path) == []
 
 
-def test_a_folder_that_cannot_be_written_to(files, monkeypatch, tmp_path, unread):
+def test_unwritable_folder(files, monkeypatch, tmp_path, unread):
     real = _cache._create
 
     def refuse(path, like):
@@ -193,12 +193,12 @@ def test_a_folder_that_cannot_be_written_to(files, monkeypatch, tmp_path, unread
     assert WordVectors.load(files["glove"]).words == ("the", "naïve", "New_York")
 
 
-def test_no_cache_anywhere_is_no_catastrophe(files, monkeypatch):
+def test_no_cache_folder_is_not_an_error(files, monkeypatch):
     monkeypatch.setattr(_cache, "_places", lambda _: (Path("/proc/a"), Path("/proc/b")))
     assert len(WordVectors.load(files["glove"])) == 3
 
 
-def test_a_full_disk_is_no_catastrophe(files):
+def test_full_disk_is_not_an_error(files):
     code = (
         "import resource, sys; from textkin.vectors import WordVectors, _cache\n"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -214,7 +214,7 @@ def test_a_full_disk_is_no_catastrophe(files):
     assert leftovers(files["glove"].parent) == []
 
 
-def test_an_interrupted_conversion_leaves_nothing(files):
+def test_interrupted_conversion_leaves_nothing(files):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -240,7 +240,7 @@ def test_old_unfinished_files_are_removed(files):
     assert foreign.exists()
 
 
-def test_many_processes_at_once(tmp_path):
+def test_concurrent_processes(tmp_path):
     path = tmp_path / "v.txt"
     rows = np.random.default_rng(1).normal(size=(3000, 20)).round(4)
     path.write_text(
@@ -262,7 +262,7 @@ def test_many_processes_at_once(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["v.txt", "v.txt.textkin"]
 
 
-def test_a_reader_keeps_what_it_opened(tmp_path):
+def test_open_cache_stays_readable(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path)
@@ -277,7 +277,7 @@ def test_a_reader_keeps_what_it_opened(tmp_path):
 @pytest.mark.parametrize(
     "words", [["a", "b"], ["new\nline", "", "ß", "单词", "\ud800", "\n"], ["\n"]]
 )
-def test_packed_words_come_back(words):
+def test_packed_words_are_restored(words):
     raw, ends = pack_words(words)
     names = Names.packed(np.frombuffer(raw, dtype=np.uint8), ends, "here")
     assert names.first(1).words == (words[0],)
@@ -287,14 +287,14 @@ def test_packed_words_come_back(words):
     assert names.take([len(words) - 1]).words == (words[-1],)
 
 
-def test_packed_words_that_repeat():
+def test_duplicate_packed_words_raise():
     raw, ends = pack_words(["a", "a"])
-    with pytest.raises(ValueError, match="words of here are damaged"):
+    with pytest.raises(ValueError, match="words of here are corrupt"):
         _ = Names.packed(np.frombuffer(raw, dtype=np.uint8), ends, "here").rows
 
 
-def test_ctrl_c_stops_the_reading_of_text(tmp_path):
-    """Also inside of a block, while the core is at work."""
+def test_ctrl_c_stops_reading_text(tmp_path):
+    """Also within a block, while the core is working."""
     path = tmp_path / "long.gz"
     line = b"w" + b" 0.123456" * 300 + b"\n"
     path.write_bytes(gzip.compress(line * 20_000, 1))
@@ -311,7 +311,7 @@ def test_ctrl_c_stops_the_reading_of_text(tmp_path):
         text=True,
     )
     process.stdout.readline()
-    for _ in range(5):  # a finaliser of Python's own may swallow one of them
+    for _ in range(5):  # a finalizer of Python may swallow one of them
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         try:
@@ -327,9 +327,9 @@ def test_ctrl_c_stops_the_reading_of_text(tmp_path):
     assert process.returncode != 0
 
 
-def test_the_cache_folder_of_the_user(monkeypatch, tmp_path):
+def test_user_cache_folder(monkeypatch, tmp_path):
     assert _cache.user_cache_folder() == tmp_path / "home" / "textkin" / "vectors"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which the standard says to ignore
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # the standard says to ignore it
     monkeypatch.setenv("HOME", str(tmp_path))
     assert _cache.user_cache_folder() == tmp_path / ".cache" / "textkin" / "vectors"
     assert _cache.cached_files() == []

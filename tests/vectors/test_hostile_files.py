@@ -1,4 +1,4 @@
-"""Text and word2vec files that lie or break off: a clear error or a counted repair."""
+"""Malformed and truncated text and word2vec files: a clear error, or a counted repair."""
 
 import os
 
@@ -21,7 +21,7 @@ def refused(tmp_path, content, message, name="file", **options):
 
 
 def taken(path, words, repairs):
-    """What is left with errors="skip"."""
+    """Return the remaining words with errors="skip"."""
     with pytest.warns(VectorFileWarning):
         vectors = WordVectors.load(path, errors="skip")
     assert vectors.words == tuple(words)
@@ -34,8 +34,8 @@ def taken(path, words, repairs):
 @pytest.mark.parametrize(
     ("content", "message", "words", "repairs"),
     [
-        (b"3 2\na 1 2\nb 3 4\n", "says that it has 3 entries, but has 2", "ab", {"miscounted": 1}),
-        (b"1 2\na 1 2\nb 3 4\n", "says that it has 1 entries, but has 2", "ab", {"miscounted": 1}),
+        (b"3 2\na 1 2\nb 3 4\n", "has 2 entries, but its header says 3", "ab", {"miscounted": 1}),
+        (b"1 2\na 1 2\nb 3 4\n", "has 2 entries, but its header says 1", "ab", {"miscounted": 1}),
         (b"a 1 2\nb 3\nc 4 5\n", "line 2: is not a word and 2 numbers", "ac", {"malformed": 1}),
         (b"a 1 2\nb 3 4\nc 4.5 5 6\n", "line 3: is not a word", "ab", {"malformed": 1}),
         (b"a 1 2\nb 3 x\nc 4 5\n", "line 2: has a field that is not", "ac", {"malformed": 1}),
@@ -44,7 +44,7 @@ def taken(path, words, repairs):
         (b"a 1 2\n\xff\xfe 1 3\n", "line 2: .*not UTF-8", "a", {"undecodable": 1}),
     ],
 )
-def test_text_that_is_wrong_somewhere(tmp_path, content, message, words, repairs):
+def test_malformed_text_raises(tmp_path, content, message, words, repairs):
     path = refused(tmp_path, content, message)
     taken(path, words, Repairs(**repairs))
 
@@ -70,7 +70,7 @@ def test_separators_and_line_ends(tmp_path):
     assert WordVectors.load(path).words == ("nbsp\u00a0inside",)
 
 
-def test_years_with_one_number_are_no_header(tmp_path):
+def test_years_with_one_number_are_not_a_header(tmp_path):
     path = tmp_path / "years.txt"
     path.write_bytes(b"1990 3\n1991 4\n")
     assert WordVectors.load(path).words == ("1990", "1991")
@@ -91,12 +91,12 @@ def test_years_with_one_number_are_no_header(tmp_path):
         (b"x" * (2**20 + 5), r"first line does not end within 1,048,576 bytes"),
     ],
 )
-def test_what_is_no_vector_text(tmp_path, content, message):
+def test_other_texts_raise(tmp_path, content, message):
     refused(tmp_path, content, message)
 
 
-def test_a_gigantic_line(tmp_path):
-    refused(tmp_path, b"a 1 2\n" + b"x" * (33 * 2**20), "line 2 is longer than 33,554,432 bytes")
+def test_very_long_line(tmp_path):
+    refused(tmp_path, b"a 1 2\n" + b"x" * (33 * 2**20), "line 2 must have at most 33,554,432 bytes")
 
 
 # ---------------------------------------------------------------------- word2vec binary
@@ -105,19 +105,19 @@ def test_a_gigantic_line(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"2 2\na " + ROW + b"b " + ROW[:-1], "says that it has 2 entries, but has 1"),
-        (b"3 2\na " + ROW + b"b " + ROW, "says that it has 3 entries, but has 2"),
-        (b"1 2\na " + ROW + b"b " + ROW, "goes on after the 1 rows"),
-        (b"999999999999999999 2\na " + ROW, "says that it has 999,999,999,999,999,999 entries"),
+        (b"2 2\na " + ROW + b"b " + ROW[:-1], "has 1 entries, but its header says 2"),
+        (b"3 2\na " + ROW + b"b " + ROW, "has 2 entries, but its header says 3"),
+        (b"1 2\na " + ROW + b"b " + ROW, "continues after the 1 rows"),
+        (b"999999999999999999 2\na " + ROW, "its header says 999,999,999,999,999,999"),
         (b"1 999999\na " + ROW, "its vectors have 999,999 dimensions"),
-        (b"1 90000\na " + ROW, "says that it has 1 entries, but has 0"),
+        (b"1 90000\na " + ROW, "has 0 entries, but its header says 1"),
     ],
 )
-def test_binary_that_is_wrong_somewhere(tmp_path, content, message):
+def test_malformed_binary_raises(tmp_path, content, message):
     refused(tmp_path, content, message, format="word2vec")
 
 
-def test_binary_is_taken_as_far_as_it_goes(tmp_path):
+def test_truncated_binary_is_read_up_to_the_error(tmp_path):
     path = tmp_path / "cut.bin"
     path.write_bytes(b"9 2\na " + ROW + b"b " + ROW[:-1])
     taken(path, "a", Repairs(miscounted=8))
@@ -127,37 +127,37 @@ def test_binary_is_taken_as_far_as_it_goes(tmp_path):
     taken(path, "a", Repairs(undecodable=1, duplicate=1))
 
 
-def test_a_word_without_end(tmp_path):
+def test_endless_word_raises(tmp_path):
     content = b"1 2\n" + b"\x01" * (33 * 2**20)
     refused(tmp_path, content, "no word ends within 33,554,432 bytes", format="word2vec")
 
 
-# ---------------------------------------------------------------------- other things
+# ---------------------------------------------------------------------- other files
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"\x80\x04\x95junk", "is a pickle, which could run code"),
-        ((793712314).to_bytes(4, "little") + bytes(50), "fastText model with its n-grams"),
+        ((793712314).to_bytes(4, "little") + bytes(50), "fastText model with n-grams"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5"),
         (b"\xff\xfea\0 \x001\0", "UTF-16"),
         (b"BZh91AY" + bytes(50), "bzip2; unpack it first"),
-        (bytes(range(256)) * 4, "in no format that is read here"),
+        (bytes(range(256)) * 4, "has an unsupported format"),
     ],
 )
-def test_formats_that_are_not_read_are_named(tmp_path, content, message):
+def test_unsupported_formats_are_named(tmp_path, content, message):
     refused(tmp_path, content, message)
 
 
-def test_a_pipe_is_not_waited_for(tmp_path):
+def test_pipe_raises(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="no ordinary file"):
+    with pytest.raises(ValueError, match="must be a regular file"):
         WordVectors.load(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.safetensors", "long.txt"])
-def test_no_format_has_more_dimensions_than_the_limit(tmp_path, name):
+def test_too_many_dimensions_raise(tmp_path, name):
     matrix = np.ones((1, 100_001), np.float32)
     (tmp_path / "words.txt").write_text("a\n")
     np.save(tmp_path / "x.npy", matrix)
@@ -176,18 +176,18 @@ def test_most_words_may_have_spaces(tmp_path):
     assert vectors.dimension == 2
 
 
-def test_a_bad_number_in_half_of_the_lines_does_not_decide(tmp_path):
+def test_invalid_numbers_in_half_of_the_lines_do_not_set_the_dimension(tmp_path):
     refused(tmp_path, b"a 1 2 3\nb 1 x 3\n", "line 2: .* not a number")
 
 
 @pytest.mark.parametrize(
     "line", [b"cat 1 2 3", b"cat 1e-05 0.5 3", b"cat 0.5 2 3", b"cat 5. 2 3", b"cat -1 2 3"]
 )
-def test_a_number_too_many_is_no_part_of_the_word(tmp_path, line):
+def test_additional_number_is_not_a_part_of_the_word(tmp_path, line):
     refused(tmp_path, b"2 2\ndog 1 2\n" + line + b"\n", "line 3: is not a word and 2 numbers")
 
 
-def test_a_whole_number_before_decimals_is_a_part_of_the_word(tmp_path):
+def test_integer_before_decimals_is_a_part_of_the_word(tmp_path):
     (tmp_path / "x.txt").write_text("2 2\nwindows 10 0.5 2\nto inf 1 2\n")
     assert WordVectors.load(tmp_path / "x.txt").words == ("windows 10", "to inf")
 
@@ -196,17 +196,17 @@ def test_a_whole_number_before_decimals_is_a_part_of_the_word(tmp_path):
     ("content", "message"),
     [
         (b"0 2\n", "has no word vectors after its header"),
-        (b"a 1 2\rb 3 4\r", "carriage returns alone; convert them"),
-        (b"2 2\ra 1 2\rb 3 4\r", "carriage returns alone; convert them"),
-        (b"a 0 0\n", "no word vectors left: 1 zero vector left out"),
+        (b"a 1 2\rb 3 4\r", "carriage returns only; convert them"),
+        (b"2 2\ra 1 2\rb 3 4\r", "carriage returns only; convert them"),
+        (b"a 0 0\n", "no word vectors left: 1 zero vector omitted"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path, content, message):
+def test_errors_name_the_entry(tmp_path, content, message):
     refused(tmp_path, content, message)
 
 
 @pytest.mark.parametrize("format", ["text", "npz"])
-def test_the_first_of_many_duplicates_is_named(tmp_path, format):
+def test_first_of_many_duplicates_is_named(tmp_path, format):
     words = ["a", "b", "b", "a", "b"]
     path = tmp_path / "x"
     if format == "text":

@@ -1,4 +1,4 @@
-"""Finding words: one rule everywhere, a plain loop beside it."""
+"""Word lookup, compared with a plain loop."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ def slow_row(words, word):
 
 
 @given(words=st.lists(short_words, min_size=1, unique=True), asked=st.lists(short_words))
-def test_lookup_equals_the_plain_loop(words, asked):
+def test_lookup_equals_a_plain_loop(words, asked):
     vectors = WordVectors(words, np.ones((len(words), 1)))
     rows = vectors.lookup(asked)
     assert rows.dtype == np.int32
@@ -33,16 +33,16 @@ def test_lookup_equals_the_plain_loop(words, asked):
     assert [word in vectors for word in asked] == [row >= 0 for row in rows]
 
 
-def test_as_written_comes_before_lower_and_title_case():
+def test_exact_case_precedes_lowercase_and_title_case():
     vectors = WordVectors(["Apple", "apple", "APPLE"], np.eye(3))
     assert vectors.lookup(["APPLE", "Apple", "apple", "aPPLE"]).tolist() == [2, 0, 1, 1]
 
 
-def test_title_case_reaches_phrases(tiny):
+def test_title_case_finds_phrases(tiny):
     assert tiny.lookup(["new_york", "PARIS", ""]).tolist() == [4, 3, -1]
 
 
-def test_a_possessive_is_found_without_its_ending(tiny):
+def test_possessive_is_found_without_its_ending(tiny):
     assert tiny.lookup(["Cat's", "PARIS'S", "cat\u2019s", "dogs'", "'s"]).tolist() == [
         0,
         3,
@@ -54,18 +54,18 @@ def test_a_possessive_is_found_without_its_ending(tiny):
     assert own.lookup(["cat's", "Cat's"]).tolist() == [0, 0]
 
 
-def test_lookup_of_nothing(tiny):
+def test_lookup_of_no_words(tiny):
     assert tiny.lookup([]).shape == (0,)
 
 
-def test_lookup_refuses_what_is_not_words(tiny):
+def test_lookup_invalid_words_raise(tiny):
     with pytest.raises(TypeError, match="got the string 'cat'"):
         tiny.lookup("cat")
     with pytest.raises(TypeError, match="int 7"):
         tiny.lookup(["cat", 7])
 
 
-def test_contains_is_false_for_what_is_no_string(tiny):
+def test_contains_is_false_for_other_types(tiny):
     assert 7 not in tiny
     assert None not in tiny
 
@@ -74,10 +74,10 @@ def test_vector_of_a_word(tiny):
     assert tiny["Cat"].tolist() == [3, 4]
 
 
-def test_unknown_word_names_words_spelled_alike(tiny):
+def test_unknown_word_suggests_similar_spellings(tiny):
     with pytest.raises(KeyError, match=r"no vector for 'dogg' among 5 words.*dog"):
         tiny["dogg"]
-    with pytest.raises(KeyError, match="none is near in spelling"):
+    with pytest.raises(KeyError, match="no word has a similar spelling"):
         tiny["xylophone"]
 
 
@@ -95,8 +95,8 @@ def test_align_gives_nan_rows_to_words_without_vector(tiny, kind):
     assert_array_equal(aligned, [[4, 3], [np.nan, np.nan], [0, -2], [4, 3]])
 
 
-def test_pickle_keeps_everything(tiny):
-    tiny.nearest("cat")  # with its cache filled
+def test_pickle_preserves_everything(tiny):
+    tiny.nearest("cat")  # with a filled cache
     again = pickle.loads(pickle.dumps(tiny))
     assert again.words == tiny.words
     assert_array_equal(again.matrix, tiny.matrix)
@@ -109,41 +109,41 @@ def test_copies_share_the_table(tiny):
     assert copy.deepcopy(tiny) is tiny
 
 
-def test_from_gensim_takes_keyed_vectors_by_their_shape():
+def test_from_gensim_accepts_keyed_vectors():
     matrix = np.eye(2, dtype=np.float32)
     vectors = WordVectors.from_gensim(SimpleNamespace(index_to_key=["a", "b"], vectors=matrix))
     assert vectors.words == ("a", "b")
     assert np.shares_memory(vectors.matrix, matrix)
 
 
-def test_from_gensim_refuses_the_model_itself():
+def test_from_gensim_model_raises():
     with pytest.raises(TypeError, match=r"pass its \.wv"):
         WordVectors.from_gensim(SimpleNamespace(wv=None))
 
 
-def test_align_takes_whatever_names_columns_in_their_order(tiny):
+def test_align_accepts_sources_of_ordered_column_names(tiny):
     expected = tiny.align(["cat", "unicorn", "dog"])
     vectoriser = SimpleNamespace(get_feature_names_out=lambda: np.array(["cat", "unicorn", "dog"]))
     assert_array_equal(tiny.align(vectoriser), expected)
-    # scikit-learn's vocabulary_ says the column of each word, in any order
+    # scikit-learn's vocabulary_ maps words to columns, in any order
     assert_array_equal(tiny.align({"dog": 2, "cat": 0, "unicorn": 1}), expected)
 
 
 @pytest.mark.parametrize(
     ("vocabulary", "error", "message"),
     [
-        ({"cat", "dog"}, TypeError, "must name the columns in their order.*got set"),
-        ("cat", TypeError, "must name the columns in their order"),
-        (7, TypeError, "must name the columns in their order.*got int"),
-        ({"cat": 1, "dog": 2}, ValueError, "must say the column of each word"),
+        ({"cat", "dog"}, TypeError, "must name the columns in order.*got set"),
+        ("cat", TypeError, "must name the columns in order"),
+        (7, TypeError, "must name the columns in order.*got int"),
+        ({"cat": 1, "dog": 2}, ValueError, "must map each word to its column"),
     ],
 )
-def test_align_refuses_what_has_no_order(tiny, vocabulary, error, message):
+def test_align_unordered_names_raise(tiny, vocabulary, error, message):
     with pytest.raises(error, match=message):
         tiny.align(vocabulary)
 
 
 @pytest.mark.parametrize("words", [{"a", "b"}, {"a": 0, "b": 1}])
-def test_words_must_be_in_the_order_of_the_rows(words):
+def test_words_must_match_the_order_of_rows(words):
     with pytest.raises(TypeError, match="words must be in the order of the rows"):
         WordVectors(words, np.eye(2))

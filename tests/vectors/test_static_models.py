@@ -1,4 +1,4 @@
-"""Static models: a word's vector is what the model itself gives for the word."""
+"""Static models: word vectors equal the model's own vectors."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from safetensors.numpy import save_file
 
+from textkin import Pooling
 from textkin.vectors import WordVectors
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -46,7 +47,7 @@ def save_model2vec(folder, tokenizer, normalize=False, **tensors):
     return folder
 
 
-def test_whole_words_and_given_words(tmp_path):
+def test_whole_words_and_custom_words(tmp_path):
     embeddings = table(len(TOKENS))
     folder = save_model2vec(tmp_path / "m", word_piece(), embeddings=embeddings)
     vectors = WordVectors.load(folder)
@@ -56,15 +57,15 @@ def test_whole_words_and_given_words(tmp_path):
     assert given.words == ("Cats", "sitting", "unknown"), "of qqq no token is known"
     assert_allclose(given["Cats"], embeddings[[3, 4]].mean(axis=0), rtol=1e-6)
     assert_allclose(given["unknown"], embeddings[[7, 8]].mean(axis=0), rtol=1e-6)
-    assert WordVectors.load(folder, limit=2).words == ("the", "cat")
-    some = WordVectors.load(folder, words=["qqq", "cat", "zzz", "the", "sit"], limit=2)
+    assert WordVectors.load(folder, max_words=2).words == ("the", "cat")
+    some = WordVectors.load(folder, words=["qqq", "cat", "zzz", "the", "sit"], max_words=2)
     assert some.words == ("cat", "the"), "words that are left out do not count"
     assert WordVectors.load(folder, format="static").words == vectors.words
-    with pytest.raises(ValueError, match="knows none of the words"):
+    with pytest.raises(ValueError, match="at least one of the words"):
         WordVectors.load(folder, words=["qqq"])
 
 
-def test_weights_mapping_and_length_one(tmp_path):
+def test_weights_mapping_and_unit_length(tmp_path):
     embeddings = table(3)
     mapping = np.array([0, 0, 1, 2, 1, 0, 2, 1, 0])
     weights = np.linspace(0.5, 2, len(TOKENS))
@@ -81,6 +82,26 @@ def test_weights_mapping_and_length_one(tmp_path):
     assert_allclose(found, expected / np.linalg.norm(expected), rtol=1e-5)
 
 
+def test_token_sums_pool_to_the_embedding_of_the_model(tmp_path):
+    """A mean of unit word vectors loses the token weights; sums of tokens keep them."""
+    embeddings = table(len(TOKENS)) * np.arange(1, len(TOKENS) + 1)[:, np.newaxis]
+    folder = save_model2vec(
+        tmp_path / "m", word_piece(), normalize=True, embeddings=embeddings.astype(np.float32)
+    )
+    text = "The cats sitting unknown"
+    ids = word_piece().encode(text, add_special_tokens=False).ids
+    expected = embeddings[ids].mean(axis=0)
+    expected /= np.linalg.norm(expected)
+    words = text.split()
+    for policy, agrees in (("sum", True), ("mean", False)):
+        vectors = WordVectors.load(folder, words=words, token_vectors=policy)
+        pooled = Pooling(vectors, stop_words=None).fit_transform([text])[0]
+        pooled /= np.linalg.norm(pooled)
+        assert np.allclose(pooled, expected, atol=1e-6) is agrees
+    with pytest.raises(ValueError, match="token_vectors must be one of 'mean', 'sum'"):
+        WordVectors.load(folder, token_vectors="max")
+
+
 def test_sentencepiece_tokens(tmp_path):
     embeddings = table(4)
     folder = save_model2vec(tmp_path / "m", unigram(), embeddings=embeddings)
@@ -95,7 +116,7 @@ def test_sentencepiece_tokens(tmp_path):
 
 
 def test_sentence_transformers_layout(tmp_path):
-    """Nested folder, another name of the table, unknown tokens counted, lengths by a module."""
+    """Nested folder, other table name, unknown tokens counted, normalization module."""
     embeddings = table(len(TOKENS))
     nested = tmp_path / "st" / "0_StaticEmbedding"
     nested.mkdir(parents=True)
@@ -112,7 +133,7 @@ def test_sentence_transformers_layout(tmp_path):
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_the_same_as_model2vec(tmp_path, normalize):
+def test_vectors_equal_model2vec(tmp_path, normalize):
     model2vec = pytest.importorskip("model2vec")
     model = model2vec.StaticModel(table(len(TOKENS)), word_piece(), normalize=normalize)
     model.save_pretrained(tmp_path / "m")
@@ -124,24 +145,27 @@ def test_the_same_as_model2vec(tmp_path, normalize):
 @pytest.mark.parametrize(
     ("tensors", "message"),
     [
-        ({"embeddings": table(3)}, "more tokens than there are vectors"),
+        ({"embeddings": table(3)}, "more tokens in its tokenizer than vectors"),
         ({"other": table(9)}, "must have a 2-D tensor 'embeddings'"),
         ({"embeddings": table(9)[0]}, "must have a 2-D tensor 'embeddings'"),
-        ({"embeddings": table(9), "mapping": np.arange(9) + 5}, "rows that it does not have"),
+        ({"embeddings": table(9), "mapping": np.arange(9) + 5}, "maps tokens to missing rows"),
         ({"embeddings": table(9), "mapping": table(9)}, "must have a 1-D tensor 'mapping'"),
-        ({"embeddings": table(9), "mapping": np.ones(9)}, "numbers of the wrong kind"),
-        ({"embeddings": table(9), "weights": np.ones(3)}, "more tokens than there are vectors"),
+        ({"embeddings": table(9), "mapping": np.ones(9)}, "has a wrong dtype"),
+        (
+            {"embeddings": table(9), "weights": np.ones(3)},
+            "more tokens in its tokenizer than vectors",
+        ),
         ({"embeddings": np.full((9, 2), np.nan)}, "NaN"),
     ],
 )
-def test_models_that_are_wrong(tmp_path, tensors, message):
+def test_malformed_models_raise(tmp_path, tensors, message):
     folder = save_model2vec(tmp_path / "m", word_piece(), **tensors)
     with pytest.raises(ValueError, match=message):
         WordVectors.load(folder)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"model": {"type": "Nonsense"}}', "\udce9"])
-def test_tokenizers_that_are_wrong(tmp_path, text):
+def test_malformed_tokenizers_raise(tmp_path, text):
     folder = save_model2vec(tmp_path / "m", word_piece(), embeddings=table(9))
     (folder / "tokenizer.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match=r"tokenizer\.json is no"):
@@ -156,7 +180,7 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
         WordVectors.load(folder)
 
 
-def test_a_snapshot_of_the_hub_links_to_its_blobs(tmp_path):
+def test_hub_snapshot_may_link_to_its_blobs(tmp_path):
     real = save_model2vec(tmp_path / "m", word_piece(), embeddings=table(9))
     snapshot = tmp_path / "models--x" / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
@@ -168,7 +192,7 @@ def test_a_snapshot_of_the_hub_links_to_its_blobs(tmp_path):
     assert WordVectors.load(snapshot).words == WordVectors.load(real).words
 
 
-def test_a_nested_folder_that_is_a_link(tmp_path):
+def test_nested_folder_link_raises(tmp_path):
     real = save_model2vec(tmp_path / "m", word_piece(), embeddings=table(9))
     (tmp_path / "st").mkdir()
     (tmp_path / "st" / "0_StaticEmbedding").symlink_to(real)

@@ -1,4 +1,4 @@
-"""What may be a table of word vectors, and what is refused in which words."""
+"""Construction of `WordVectors`: valid input and errors."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from textkin.vectors import WordVectors
 
 
-def test_holds_words_and_float32_rows(tiny):
+def test_table_has_words_and_float32_rows(tiny):
     assert tiny.words == ("cat", "dog", "car", "Paris", "New_York")
     assert len(tiny) == 5
     assert tiny.dimension == 2
@@ -39,14 +39,14 @@ def test_memory_mapped_input_stays_mapped(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["f2", "f8", ">f4", "i8", "u1"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_other_numbers_are_converted(dtype, order):
+def test_other_numeric_types_are_converted(dtype, order):
     vectors = WordVectors(["a", "b"], np.array([[1, 2, 3], [4, 5, 6]], dtype=dtype, order=order))
     assert vectors.matrix.dtype == np.float32
     assert vectors.matrix.flags.c_contiguous
     assert vectors["b"].tolist() == [4, 5, 6]
 
 
-def test_numpy_strings_become_plain_ones():
+def test_numpy_strings_become_str():
     vectors = WordVectors(np.array(["a", "b"]), np.eye(2))
     assert [type(word) for word in vectors.words] == [str, str]
 
@@ -62,7 +62,7 @@ def test_numpy_strings_become_plain_ones():
         (["a", "b"], np.eye(3), ValueError, "each of the 2 words; got 3 rows"),
         (["a"], np.ones(3), ValueError, r"2-D.*got 1 dimension"),
         (["a"], np.ones((1, 1, 1)), ValueError, r"2-D.*got 3 dimension"),
-        (["a", "b"], [[1, 2], [3]], ValueError, "rows of the same length"),
+        (["a", "b"], [[1, 2], [3]], ValueError, "rows of equal length"),
         (["a"], np.empty((1, 0)), ValueError, "at least one column"),
         (["a"], [["x"]], TypeError, "real numbers"),
         (["a"], [[1j]], TypeError, "real numbers"),
@@ -73,13 +73,13 @@ def test_numpy_strings_become_plain_ones():
         (["a", "b"], [[1], [1e-60]], ValueError, "'b'.* is zero"),
     ],
 )
-def test_refuses(words, matrix, error, message):
+def test_invalid_arguments_raise(words, matrix, error, message):
     with pytest.raises(error, match=message):
         WordVectors(words, matrix)
 
 
-def test_names_a_bad_row_far_down():
-    """Rows are checked in blocks; the row named counts from the first of them."""
+def test_invalid_row_in_a_later_block_is_named():
+    """Rows are checked in blocks; the error has the overall row number."""
     matrix = np.ones((5000, 300), dtype=np.float32)
     matrix[4321, 7] = np.nan
     with pytest.raises(ValueError, match="'w4321'"):

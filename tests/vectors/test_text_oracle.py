@@ -1,4 +1,4 @@
-"""The text parser of the core, held to a slow one that reads the rules off the page."""
+"""The core's text parser, compared with a slow reference implementation of its rules."""
 
 import re
 from fractions import Fraction
@@ -20,13 +20,14 @@ NUMBER = re.compile(
 
 
 def nearest_float(text):
-    """Round once, in whole numbers: ties go to the even one."""
+    """Round once, in integer arithmetic: ties go to even."""
     number = float(text.split(b"(")[0])
     if not np.isfinite(number) and b"n" in text.lower():
         return np.float32(number)
     exact = Fraction(text.decode())
     largest = Fraction(float(np.finfo(np.float32).max))
-    if abs(exact) >= largest + Fraction(2) ** 103:  # half a step beyond the largest float
+    # half a unit in the last place beyond the largest float
+    if abs(exact) >= largest + Fraction(2) ** 103:
         return np.float32(np.copysign(np.inf, float(number)))
     with np.errstate(all="ignore"):
         guess = np.clip(np.float32(number), -np.finfo(np.float32).max, np.finfo(np.float32).max)
@@ -38,7 +39,7 @@ def nearest_float(text):
 
 
 def is_surplus(field, values):
-    """A number before the numbers; but a whole one before decimals belongs to the word."""
+    """Return True if a token is a number; an integer before decimals belongs to the word."""
     if not NUMBER.fullmatch(field) or field[-1:] not in b"0123456789.":
         return False
     decimal = re.compile(rb"[.eE]")
@@ -46,7 +47,7 @@ def is_surplus(field, values):
 
 
 def slow_parse(block, dimension, final):
-    """Return words, rows, lines and faults of a block."""
+    """Return words, rows, lines, and errors of a block."""
     lines = block.split(b"\n")
     last = lines.pop()
     if final and last:
@@ -116,7 +117,7 @@ def some_lines(draw):
 
 
 @given(block=some_lines(), dimension=st.integers(1, 3), final=st.booleans())
-def test_the_core_reads_what_the_slow_parser_reads(block, dimension, final):
+def test_core_matches_the_reference(block, dimension, final):
     words, rows, lines, faults = slow_parse(block, dimension, final)
     found_words, found = parse(block, dimension, final)
     assert found["faults"] == faults
@@ -138,8 +139,8 @@ def test_numbers_are_rounded_once(numbers):
         assert found["faults"] == {"not_finite": (1, 0)}
 
 
-def test_any_cut_into_blocks_gives_the_same(tmp_path, monkeypatch):
-    """Entries that lie across blocks, in text and in binary."""
+def test_any_split_into_blocks_gives_the_same(tmp_path, monkeypatch):
+    """Entries may cross blocks, in text and in binary."""
     rng = np.random.default_rng(3)
     matrix = rng.normal(size=(500, 7)).astype(np.float32)
     words = [f"w{i}" + "x" * int(rng.integers(0, 40)) for i in range(500)]
@@ -151,15 +152,14 @@ def test_any_cut_into_blocks_gives_the_same(tmp_path, monkeypatch):
     (tmp_path / "v.bin").write_bytes(b"500 7\n" + b"".join(rows))
     for size in (257, 1000, 65536):
         monkeypatch.setattr("textkin.vectors._formats._source.BLOCK", size)
-        monkeypatch.setattr("textkin.vectors._formats._text.BLOCK", size)
-        monkeypatch.setattr("textkin.vectors._formats._binary.BLOCK", size)
+        monkeypatch.setattr("textkin.vectors._formats._word2vec.BLOCK", size)
         for name in ("v.txt", "v.bin"):
             vectors = WordVectors.load(tmp_path / name, n_jobs=2)
             assert list(vectors.words) == words
             assert vectors.matrix.tobytes() == matrix.tobytes()
 
 
-def test_words_are_kept_or_passed_over():
+def test_words_are_selected_or_skipped():
     wanted = _core.WordSet()
     for word in (b"of", b"new york"):
         wanted.insert(word)
@@ -173,7 +173,7 @@ def test_words_are_kept_or_passed_over():
 
 
 @pytest.mark.parametrize("parse", [_core.parse_vector_text, _core.parse_vector_binary])
-def test_no_dimension_is_refused(parse):
+def test_invalid_dimension_raises(parse):
     rest = (True, None, 1) if parse is _core.parse_vector_text else (1, None)
     with pytest.raises(ValueError, match="dimension must be at least 1"):
         parse(np.zeros(4, dtype=np.uint8), 0, *rest)

@@ -1,4 +1,4 @@
-"""A real browser and a real server on a free port, for tests of the page: see `page_fixtures`."""
+"""Browser and server on a free port, for tests of the page; see `page_fixtures`."""
 
 import os
 import shutil
@@ -15,18 +15,18 @@ import pytest
 import textkin as tk
 
 TOKEN = "only-for-these-tests"
-PATIENCE = 15_000  # milliseconds; far more than anything here needs on an idle machine
+PATIENCE = 15_000  # milliseconds; far more than a step needs on an idle computer
 
 
 def chromium() -> str | None:
-    """The path of the system's Chromium, if there is one."""
+    """Return the path of the system's Chromium, or None."""
     named = os.environ.get("TEXTKIN_CHROMIUM")
     return named or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @contextmanager
 def serving(index: tk.Index, **settings: Any) -> Iterator[str]:
-    """Serve an index on a free port of this machine; the address is given."""
+    """Serve an index on a free local port, and yield the address."""
     uvicorn = pytest.importorskip("uvicorn", reason="the extra web is not installed")
     from textkin.web import Settings, create_app
 
@@ -57,7 +57,7 @@ def serving(index: tk.Index, **settings: Any) -> Iterator[str]:
 
 @contextmanager
 def small_index(folder: Path, documents: list[dict[str, Any]]) -> Iterator[tk.Index]:
-    index = tk.Index.create(folder / "small.kin")
+    index = tk.Index.create(folder / "small.kin", language=None)
     try:
         if documents:
             index.add(documents)
@@ -68,7 +68,7 @@ def small_index(folder: Path, documents: list[dict[str, Any]]) -> Iterator[tk.In
 
 @dataclass
 class Writable:
-    """A server that takes the token, and its index."""
+    """Serve a writable index, and yield the server and the index."""
 
     address: str
     index: tk.Index
@@ -77,7 +77,7 @@ class Writable:
 
 @dataclass
 class Seen:
-    """What went wrong in a page, and what it asked for."""
+    """Errors of a page, and its requests."""
 
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Seen:
 
 
 def wide(page: Any) -> float:
-    """How many pixels the page is wider than its window: more than 0 scrolls sideways."""
+    """Return the width of the page beyond its window, in pixels; above 0, it scrolls sideways."""
     return page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

@@ -1,4 +1,4 @@
-"""A small index behind a server; requests go to the application itself, without a network."""
+"""Small index behind a server; requests go directly to the application, without a network."""
 
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -9,7 +9,7 @@ from web.served import RECORDS, TOKEN, client_of
 
 @pytest.fixture
 def index(tmp_path):
-    with Index.create(tmp_path / "p.kin") as index:
+    with Index.create(tmp_path / "p.kin", language=None) as index:
         index.add(RECORDS)
         index.attach("lsi", make_pipeline(TfIdf(), LSI(3, random_state=0)))
         yield index

@@ -1,12 +1,12 @@
-"""A map whose points lie at places that tests know; `page_fixtures` opens it."""
+"""Map whose points have known positions; `page_fixtures` opens it."""
 
 from web.page_waiting import asked, eventually
 
 EDGE = 28  # pixels around the points at zoom 1
 
-# Four corners and the middle: where they lie on the screen is known.
+# Four corners and the center, whose screen positions are known.
 FIXED = {
-    "by": "tfidf",
+    "representation": "tfidf",
     "state": "fixed",
     "ids": ["low left", "low right", "high left", "high right", "middle"],
     "titles": ["Bottom left", "Bottom right", "Top left", "Top right", "Middle <b>of</b> all"],
@@ -19,7 +19,7 @@ FIXED = {
     "notes": [],
 }
 CLUSTERS = {
-    "by": "tfidf",
+    "representation": "tfidf",
     "state": "fixed",
     "total": 5,
     "notes": [],
@@ -37,7 +37,7 @@ CLUSTERS = {
 }
 
 
-# The layer of points has more than the colour of its ground.
+# True if the layer of points has more than its background color.
 DRAWN = """() => {
     const canvas = document.querySelector(".map-points");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -47,14 +47,14 @@ DRAWN = """() => {
 
 
 def place(page, x, y):
-    """Where a point of the fixed map lies in the window at zoom 1."""
+    """Return the position of a point of the fixed map in the window at zoom 1."""
     box = page.locator(".map-marks").bounding_box()
     wide, high = box["width"] - 2 * EDGE, box["height"] - 2 * EDGE
     return box["x"] + EDGE + x * wide, box["y"] + EDGE + (1 - y) * high
 
 
-def colour_at(page, x, y):
-    """The colour of the layer of points at a place of the window, and that of a custom property."""
+def color_at(page, x, y):
+    """Return the color of the point layer at a position, and the value of a custom property."""
     return page.evaluate(
         """([x, y]) => {
             const canvas = document.querySelector(".map-points");
@@ -67,19 +67,19 @@ def colour_at(page, x, y):
     )
 
 
-def has_colour(page, where, hexadecimal, away=40):
-    """Wait until a place has a colour, or nearly."""
+def has_color(page, where, hexadecimal, away=40):
+    """Wait until a position has approximately a color."""
     wanted = [int(hexadecimal[at : at + 2], 16) for at in (1, 3, 5)]
     eventually(
         page,
         lambda: all(
-            abs(a - b) <= away for a, b in zip(colour_at(page, *where), wanted, strict=True)
+            abs(a - b) <= away for a, b in zip(color_at(page, *where), wanted, strict=True)
         ),
     )
 
 
 def zoom_of(page):
-    """How near one is, as the address has it."""
+    """Return the zoom in the URL."""
     return float(asked(page)["at"][0].split(",")[2]) if "at" in asked(page) else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of tests of the page; a module takes them by ``pytest_plugins`` with its name."""
+"""Fixtures for tests of the page; a module imports them by ``pytest_plugins``."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +12,13 @@ from web.page_waiting import answer, eventually
 from web.small_collection import DOCUMENTS
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """Start Chromium for the tests of one module.
+
+    Playwright keeps an event loop running in this thread until it ends. In tests that come between
+    two modules of the page, `asyncio.run` would fail.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     path = chromium()
     if path is None:
@@ -28,7 +33,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that only reads, over `DOCUMENTS`."""
+    """Return the address of a read-only server over `DOCUMENTS`."""
     with (
         small_index(tmp_path_factory.mktemp("site"), DOCUMENTS) as index,
         serving(index, title="Small things") as address,
@@ -44,10 +49,10 @@ def writable(tmp_path: Path) -> Iterator[Writable]:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """A function that opens an address in a fresh page; ``expected`` errors are no failures.
+    """Return a function that opens a URL in a fresh page; ``expected`` errors are permitted.
 
-    At the end of the test no page may have had a script error, a breach of its
-    Content-Security-Policy or a request to another host.
+    At the end of the test, no page may have had a script error, a violation of its
+    Content-Security-Policy, or a request to another host.
     """
     contexts, seen = [], []
 
@@ -80,7 +85,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def fixed_map(open_page: Callable[..., Any], site: str) -> Callable[..., Any]:
-    """Opens the map with the five fixed points, after a script of one's own; gives the page."""
+    """Open the map with the five fixed points, after a script of the test, and return the page."""
 
     def opened(
         query: str = "",

@@ -1,4 +1,4 @@
-"""Waiting for what a page is about to show, without a fixed pause."""
+"""Waiting for changes of a page, without a fixed pause."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from web.browser import PATIENCE
 
 
 def eventually(page: Any, holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the page goes on meanwhile."""
+    """Wait until a condition is true, while the page keeps running."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not holds():
         assert time.monotonic() < deadline, f"this never came to hold at {page.url}"
@@ -18,10 +18,10 @@ def eventually(page: Any, holds: Callable[[], bool]) -> None:
 
 
 def asked(page: Any) -> dict[str, list[str]]:
-    """The parameters of the page's address."""
+    """Return the parameters of the page's URL."""
     return parse_qs(urlsplit(page.url).query)
 
 
 def answer(route: Any, content: Any, status: int = 200) -> None:
-    """Answer a request in place of the server."""
+    """Answer a request instead of the server."""
     route.fulfill(status=status, content_type="application/json", body=json.dumps(content))

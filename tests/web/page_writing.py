@@ -1,4 +1,4 @@
-"""What tests that write with the page do again and again."""
+"""Helpers for tests that write with the page."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from web.browser import TOKEN
 
 
 def give_token(page: Any, token: str = TOKEN) -> None:
-    """Type the token into the question for it."""
+    """Enter the token in its dialog."""
     page.fill("dialog input[name=token]", token)
     page.keyboard.press("Enter")
 
 
 def stored(index: tk.Index) -> dict[str, Any]:
-    """All documents of an index by their id."""
+    """Return all documents of an index by ID."""
     return {document.id: document for document in index}

@@ -1,4 +1,4 @@
-"""A server over an index, asked without a network; and what tests do with its answers."""
+"""Server over an index without a network, and helpers for its responses."""
 
 import time
 from contextlib import contextmanager
@@ -22,14 +22,14 @@ RECORDS = [
 
 @contextmanager
 def client_of(index, **settings):
-    """Give a client of a server with the token of the tests."""
+    """Yield a client of a server with the token of the tests."""
     app = create_app(index, settings=Settings(**{"token": TOKEN, **settings}))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=True) as client:
         yield client
 
 
 def computed(client, address, seconds=60):
-    """Ask until what is computed in the background is there."""
+    """Repeat a request until the background computation is finished."""
     end = time.monotonic() + seconds
     while (answer := client.get(address)).status_code == 202:
         told = answer.json()
@@ -41,7 +41,7 @@ def computed(client, address, seconds=60):
 
 
 def error_of(answer, status):
-    """Return the error of an answer, which must have this status."""
+    """Return the error of a response, which must have this status."""
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
     fields = {"code", "message", "field"}

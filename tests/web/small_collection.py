@@ -1,4 +1,4 @@
-"""A collection that is small enough to know by heart, with texts that mean harm."""
+"""Small collection for exact expectations, with hostile texts."""
 
 __all__ = ["DOCUMENTS", "HOSTILE", "LONG_WORDS"]
 

@@ -1,4 +1,4 @@
-"""Connections that keep a server waiting, and signals that end it: over sockets, as they come."""
+"""Connections with slow clients, and stop signals: over real sockets."""
 
 import json
 import os
@@ -6,24 +6,24 @@ import signal
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPResponse
 
+import h11
 import pytest
 
-from textkin.web import Settings, _app, _serving
-from textkin.web._ending import Ending, told_to_end
-from textkin.web._patience import BoundedProtocol
-from textkin.web._serving import listening, serve
-from textkin.web._settings import Limits
+from textkin.web import Settings, _routes, _serving
+from textkin.web._limits import Limits
+from textkin.web._serving import BoundedProtocol, listen, serve
+from textkin.web._signals import SignalHandler, handle_signals
 
 HEAD = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @contextmanager
 def served(index, **limits):
-    """Serve in a thread; gives the address."""
-    ending, started, made = Ending(), threading.Event(), listening("127.0.0.1", 0)
+    """Serve in a thread, and yield the address."""
+    ending, started, made = SignalHandler(), threading.Event(), listen("127.0.0.1", 0)
     address = made.getsockname()
     thread = threading.Thread(
         target=serve,
@@ -47,7 +47,7 @@ def connected(address):
 
 
 def status(opened, head):
-    """Ask, and read the answer to its end."""
+    """Send a request, and read the whole response."""
     opened.sendall(head + b"\r\n")
     answer = HTTPResponse(opened)
     answer.begin()
@@ -56,7 +56,7 @@ def status(opened, head):
 
 
 def ended(opened, sends=b""):
-    """Send byte by byte until the server has closed the connection; returns what it said."""
+    """Send byte by byte until the server closes the connection; return its response."""
     said = b""
     try:
         for at in range(1000):
@@ -79,18 +79,18 @@ def ended(opened, sends=b""):
     [b"", b"G", HEAD + b"X-Slow: " + b"x" * 1000],
     ids=["nothing", "a letter", "a header without end"],
 )
-def test_headers_that_never_end_are_not_waited_for(index, sends):
+def test_incomplete_headers_time_out(index, sends):
     with served(index, seconds=0.3) as address, connected(address) as opened:
         assert ended(opened, sends) == b""
 
 
-def test_nor_are_those_of_a_second_request(index):
+def test_incomplete_headers_of_a_second_request_time_out(index):
     with served(index, seconds=0.5) as address, connected(address) as opened:
         assert status(opened, HEAD) == 200
         assert ended(opened, b"GET / HT") == b""
 
 
-def test_a_body_that_never_ends_is_answered(index):
+def test_incomplete_body_gets_an_error(index):
     with served(index, seconds=0.3) as address, connected(address) as opened:
         asked = HEAD.replace(b"GET /api/health", b"POST /api/search")
         opened.sendall(asked + b"Content-Length: 999\r\n\r\n{")
@@ -100,22 +100,70 @@ def test_a_body_that_never_ends_is_answered(index):
     assert json.loads(body)["error"]["code"] == "too_slow"
 
 
-def test_an_answer_that_takes_longer_than_headers_may_is_waited_for(index, monkeypatch):
-    monkeypatch.setattr("textkin.web._patience._HEAD", 0.2)
-    stats = _app.stats
+POST = HEAD.replace(b"GET /api/health", b"POST /api/search")
+NOT_HTTP = {
+    "no method": b"\r\n\r\n \r\n\r\n",
+    "a TLS handshake": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "a method of two words": b"GET IT /api/health HTTP/1.1\r\n\r\n",
+    "no Host": b"GET /api/health HTTP/1.1\r\n\r\n",
+    "two Hosts": HEAD + b"Host: evil.example\r\n\r\n",
+    "an invalid name of a header": HEAD + b"bad name: 1\r\n\r\n",
+    "a null in a header": HEAD + b"X: \0\r\n\r\n",
+    "a folded header": b"GET / HTTP/1.1\r\n X: 1\r\n\r\n",
+    # above the limit, but in one packet: closing with unread bytes would discard the response
+    "a huge header": HEAD + b"X: " + b"x" * 20_000,
+    "a negative length": POST + b"Content-Length: -1\r\n\r\n",
+    "two lengths": POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+    "an unknown encoding": POST + b"Transfer-Encoding: gzip\r\n\r\n",
+    "an invalid chunk": POST + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+}
+
+
+@pytest.mark.parametrize("sends", NOT_HTTP.values(), ids=NOT_HTTP)
+def test_invalid_http_gets_an_error_in_the_usual_format(index, sends, caplog):
+    with served(index) as address, connected(address) as opened:
+        with suppress(ConnectionError):  # the server may close before it has read everything
+            opened.sendall(sends)
+        said = ended(opened)
+    head, _, body = said.partition(b"\r\n\r\n")
+    assert head.split()[1] in (b"400", b"501"), said
+    assert b"content-type: application/json" in head
+    assert b"x-content-type-options: nosniff" in head
+    error = json.loads(body)["error"]
+    assert (error["code"], error["field"]) == ("bad_request", None)
+    assert "HTTP/1.1" in error["message"]
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_invalid_http_during_a_response_closes_the_connection():
+    connection, calls = object.__new__(BoundedProtocol), []
+    connection.transport = type(
+        "Transport", (), {"write": calls.append, "close": lambda: calls.append("closed")}
+    )
+    connection.conn = h11.Connection(h11.SERVER)
+    connection.conn.receive_data(HEAD + b"\r\n")
+    assert type(connection.conn.next_event()) is h11.Request
+    connection.conn.send(h11.Response(status_code=200, headers=[("Content-Length", "5")]))
+    connection.send_400_response("Invalid HTTP request received.")
+    assert calls == ["closed"]
+
+
+def test_slow_response_is_not_subject_to_the_header_timeout(index, monkeypatch):
+    monkeypatch.setattr("textkin.web._serving._HEAD", 0.2)
+    stats = _routes.stats
 
     def slow(store):
         time.sleep(0.5)
         return stats(store)
 
-    monkeypatch.setattr(_app, "stats", slow)
+    monkeypatch.setattr(_routes, "stats", slow)
     with served(index) as address, connected(address) as opened:
         for _ in range(2):  # on one connection
             assert status(opened, HEAD.replace(b"health", b"stats")) == 200
 
 
 class Clock:
-    """A loop that calls when it is told to."""
+    """Event loop that runs callbacks on request."""
 
     def __init__(self):
         self.calls = []
@@ -128,7 +176,7 @@ class Clock:
         self.calls.pop()
 
 
-def test_a_client_that_does_not_read_is_not_waited_for():
+def test_client_that_does_not_read_times_out():
     connection = object.__new__(BoundedProtocol)
     connection.loop = clock = Clock()
     connection.transport = type("Transport", (), {"abort": lambda: None})
@@ -139,12 +187,12 @@ def test_a_client_that_does_not_read_is_not_waited_for():
     assert clock.calls == []
 
 
-# ------------------------------------------------------------------ the end
+# ------------------------------------------------------------------ stopping
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["made_app", "startup", "started", "shutdown"])
-def test_a_signal_at_any_moment_ends_the_server(index, monkeypatch, number, moment):
+def test_signal_at_any_moment_stops_the_server(index, monkeypatch, number, moment):
     owner = _serving if moment == "made_app" else _serving._Server
 
     def signalled(*given, **named):
@@ -155,20 +203,20 @@ def test_a_signal_at_any_moment_ends_the_server(index, monkeypatch, number, mome
     original = getattr(owner, moment, lambda: None)
     if moment != "started":
         monkeypatch.setattr(owner, moment, signalled)
-    made = listening("127.0.0.1", 0)
+    made = listen("127.0.0.1", 0)
     assert serve(index, Settings(), made, started=started)
     assert made.fileno() == -1  # closed
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_signal_that_python_dropped_ends_the_server_when_it_starts(index):
-    with told_to_end() as ending:
+def test_signal_ignored_by_python_stops_the_server_at_its_start(index):
+    with handle_signals() as ending:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
-        assert serve(index, Settings(), listening("127.0.0.1", 0), ending=ending)
+        assert serve(index, Settings(), listen("127.0.0.1", 0), ending=ending)
 
 
-def test_a_signal_ends_the_server_while_requests_run(index, monkeypatch):
+def test_signal_stops_the_server_during_requests(index, monkeypatch):
     monkeypatch.setattr(_serving, "_GRACE", 0.3)
     begun = threading.Event()
 
@@ -176,8 +224,8 @@ def test_a_signal_ends_the_server_while_requests_run(index, monkeypatch):
         begun.set()
         time.sleep(1.5)
 
-    monkeypatch.setattr(_app, "stats", hanging)
-    made = listening("127.0.0.1", 0)
+    monkeypatch.setattr(_routes, "stats", hanging)
+    made = listen("127.0.0.1", 0)
     address = made.getsockname()
 
     def ask():
@@ -190,15 +238,15 @@ def test_a_signal_ends_the_server_while_requests_run(index, monkeypatch):
 
     said = []
     thread = threading.Thread(target=ask)
-    assert serve(index, Settings(), made, started=thread.start) is False  # a thread hangs on
+    assert serve(index, Settings(), made, started=thread.start) is False  # a thread keeps running
     thread.join(30)
     assert said
 
 
-def test_a_second_signal_does_not_wait(index, monkeypatch):
+def test_second_signal_stops_immediately(index, monkeypatch):
     begun, over = threading.Event(), threading.Event()
-    monkeypatch.setattr(_app, "stats", lambda _store: (begun.set(), over.wait(30)))
-    made = listening("127.0.0.1", 0)
+    monkeypatch.setattr(_routes, "stats", lambda _store: (begun.set(), over.wait(30)))
+    made = listen("127.0.0.1", 0)
     address = made.getsockname()
 
     def ask():

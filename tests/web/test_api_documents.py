@@ -1,4 +1,4 @@
-"""Documents over HTTP: read by all, written with the token, in one state an answer."""
+"""Documents over HTTP: reading by everyone, writing with the token, consistent snapshots."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from textkin import Index
 from web.served import RECORDS, TOKEN, client_of, error_of
 
 
-def test_stats_say_what_may_be_asked(client, index):
+def test_stats_list_rankings_and_limits(client, index):
     stats = client.get("/api/stats").json()
     assert stats["documents"] == len(RECORDS)
     assert stats["words"] == index.info().words
@@ -31,12 +31,12 @@ def test_documents_are_listed_in_order(client):
     some = client.get("/api/documents", params={"where": "label = money"}).json()
     assert [one["id"] for one in some["documents"]] == ["stocks", "shares"]
     assert some["total"] == 2
-    none = client.get("/api/documents", params={"where": "nobody = 1"}).json()
+    none = client.get("/api/documents", params={"where": "absent = 1"}).json()
     assert none["total"] == 0
-    assert "nobody" in none["notes"][0]
+    assert "absent" in none["notes"][0]
 
 
-def test_a_document_is_shown_whole(client):
+def test_document_is_returned_whole(client):
     shown = client.get("/api/document", params={"id": "cats"}).json()
     assert shown["text"] == RECORDS[0]["text"]
     assert shown["metadata"] == {"year": 2010}
@@ -44,7 +44,7 @@ def test_a_document_is_shown_whole(client):
     assert error_of(client.get("/api/document", params={"id": "x"}), 404)["code"] == "not_found"
 
 
-def test_what_is_written_is_found_and_the_state_changes(client, writer):
+def test_added_document_is_found_and_state_changes(client, writer):
     before = client.get("/api/stats").json()["state"]
     new = {"id": "zebra", "text": "A zebra runs", "label": "wild", "metadata": {"year": 2020}}
     added = client.post("/api/documents", json={"documents": [new]}, headers=writer).json()
@@ -68,7 +68,7 @@ def test_what_is_written_is_found_and_the_state_changes(client, writer):
     assert error_of(again, 404)["field"] == "id"
 
 
-def test_documents_without_an_id_get_one_that_is_free(client, writer):
+def test_documents_without_id_get_unused_numbers(client, writer):
     body = {"documents": [{"text": "one"}, {"text": "two"}, {"id": "9", "text": "three"}]}
     ids = client.post("/api/documents", json=body, headers=writer).json()["ids"]
     assert len(set(ids)) == 3
@@ -78,7 +78,7 @@ def test_documents_without_an_id_get_one_that_is_free(client, writer):
     assert second.json()["ids"][0] not in ids
 
 
-def test_an_id_that_is_there_is_a_conflict_and_nothing_is_added(client, writer):
+def test_existing_id_is_a_conflict_and_adds_nothing(client, writer):
     body = {"documents": [{"id": "new", "text": "x"}, {"id": "cats", "text": "y"}]}
     error = error_of(client.post("/api/documents", json=body, headers=writer), 409)
     assert "PUT" in error["message"]
@@ -98,7 +98,7 @@ def test_an_id_that_is_there_is_a_conflict_and_nothing_is_added(client, writer):
         {"Authorization": b"Bearer \xe9\xff"},
     ],
 )
-def test_nobody_writes_without_the_token(client, headers):
+def test_write_without_token_is_unauthorized(client, headers):
     for method, path, body in (
         ("POST", "/api/documents", {"documents": [{"text": "x"}]}),
         ("PUT", "/api/document?id=cats", {"text": "x"}),
@@ -111,7 +111,7 @@ def test_nobody_writes_without_the_token(client, headers):
     assert client.get("/api/document", params={"id": "cats"}).status_code == 200
 
 
-def test_a_server_without_a_token_only_reads(index, writer):
+def test_server_without_token_is_read_only(index, writer):
     with client_of(index, token=None) as client:
         assert client.get("/api/stats").json()["writable"] is False
         answer = client.delete("/api/document", params={"id": "cats"}, headers=writer)
@@ -131,14 +131,14 @@ def test_a_server_without_a_token_only_reads(index, writer):
         ({"documents": [{"text": "x", "year": 5}]}, 422),
     ],
 )
-def test_documents_that_are_none_are_refused(client, writer, body, status):
+def test_invalid_documents_are_errors(client, writer, body, status):
     before = client.get("/api/stats").json()["state"]
     error_of(client.post("/api/documents", json=body, headers=writer), status)
     assert client.get("/api/stats").json()["state"] == before
 
 
-def test_what_another_process_writes_is_seen(client, index):
-    """Another `Index` of the folder is what another process has."""
+def test_writes_of_another_process_are_visible(client, index):
+    """A second `Index` of the folder acts like another process."""
     with Index.open(index.path) as other:
         other.add([{"id": "elsewhere", "text": "written elsewhere"}])
         other.delete("cats")
@@ -148,7 +148,7 @@ def test_what_another_process_writes_is_seen(client, index):
     assert client.get("/api/stats").json()["documents"] == len(RECORDS)
 
 
-def test_hostile_texts_come_back_as_they_were(client, writer):
+def test_hostile_texts_are_returned_unchanged(client, writer):
     text = "<script>alert(1)</script> \u202eright to left\u202c 😀 \x00 \u2028" + "long " * 20_000
     body = {"documents": [{"id": "<b>&\u202e", "text": text, "label": "</script>"}]}
     assert client.post("/api/documents", json=body, headers=writer).status_code == 200

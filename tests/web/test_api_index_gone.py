@@ -1,4 +1,4 @@
-"""What becomes of a server whose index is moved, deleted, damaged, or written to by others."""
+"""Server whose index is moved, deleted, corrupted, or written by other processes."""
 
 import shutil
 
@@ -11,7 +11,7 @@ ASKED = [
     ("GET", "/api/document?id=cats", None),
     ("GET", "/api/map", None),
     ("GET", "/api/topics", None),
-    ("POST", "/api/search", {"query": "cats", "by": "wmd"}),
+    ("POST", "/api/search", {"query": "cats", "ranking": "wmd"}),
     ("POST", "/api/similar", {"id": "cats"}),
     ("POST", "/api/feedback", {"query": "cats"}),
     ("POST", "/api/explain", {"query": "cats", "document": "cats"}),
@@ -28,14 +28,12 @@ def answers(client, writer):
         yield client.request(method, address, json=body, headers=writer)
 
 
-def test_an_index_that_was_moved_is_missed_until_it_is_back(
-    client, writer, index, tmp_path, caplog
-):
+def test_moved_index_is_unavailable_until_it_returns(client, writer, index, tmp_path, caplog):
     index.path.rename(tmp_path / "elsewhere.kin")
     for answer in answers(client, writer):
         error = error_of(answer, 503)
         assert error["code"] == "unavailable"
-        assert "Put it back, or start the server again" in error["message"]
+        assert "Put it back, or restart the server" in error["message"]
         assert str(tmp_path) not in answer.text
     assert client.get("/api/health").status_code == 200
     (tmp_path / "elsewhere.kin").rename(index.path)
@@ -44,20 +42,20 @@ def test_an_index_that_was_moved_is_missed_until_it_is_back(
     assert str(tmp_path) not in caplog.text
 
 
-def test_another_index_in_its_place_is_not_taken_for_it(client, writer, index):
+def test_replaced_index_is_unavailable(client, writer, index):
     shutil.rmtree(index.path)
-    with Index.create(index.path) as other:
+    with Index.create(index.path, language=None) as other:
         other.add(RECORDS)
     for answer in answers(client, writer):
         assert error_of(answer, 503)["code"] == "unavailable"
 
 
-def test_damage_is_told_without_a_path_or_a_trace(client, writer, index, caplog):
-    catalogue = index.path / "catalogue.sqlite"
-    catalogue.write_bytes(b"\0" * catalogue.stat().st_size)
+def test_corruption_is_reported_without_path_or_traceback(client, writer, index, caplog):
+    catalog = index.path / "catalogue.sqlite"
+    catalog.write_bytes(b"\0" * catalog.stat().st_size)
     codes = set()
     for answer in answers(client, writer):
-        if answer.status_code not in (200, 202):  # what was read before may be answered
+        if answer.status_code not in (200, 202):  # cached data may still be returned
             error = error_of(answer, 503)
             codes.add(error["code"])
             assert "textkin index verify" in error["message"]
@@ -67,7 +65,7 @@ def test_damage_is_told_without_a_path_or_a_trace(client, writer, index, caplog)
     assert str(index.path) not in caplog.text
 
 
-def test_a_disk_that_fails_is_told_by_its_reason(client, writer, index, monkeypatch):
+def test_disk_error_is_reported_with_its_reason(client, writer, index, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", str(index.path))
 

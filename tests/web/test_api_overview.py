@@ -1,4 +1,4 @@
-"""The map, the clusters and the topics: computed once for a state, in the background."""
+"""Map, clusters, and topics: computed once per snapshot, in the background."""
 
 import json
 import threading
@@ -8,31 +8,26 @@ import numpy as np
 import pytest
 
 from textkin import Index
-from textkin.web._jobs import Jobs, Made, Progress, Wanted
-from textkin.web._layout import laid_out
-from textkin.web._problems import Problem
-from textkin.web._settings import Limits
+from textkin.web._errors import Problem
+from textkin.web._jobs import JobProgress, JobRequest, JobResult, Jobs
+from textkin.web._limits import Limits
 from web.served import RECORDS, client_of, computed, error_of
 
 
-def silent(_done, _total):
-    pass
-
-
-@pytest.mark.parametrize("by", ["tfidf", "vectors", "lsi"])
-def test_the_map_has_a_place_for_each_document(client, by):
-    found = computed(client, f"/api/map?by={by}&clusters=3").json()
+@pytest.mark.parametrize("representation", ["tfidf", "vectors", "lsi"])
+def test_map_has_a_position_per_document(client, representation):
+    found = computed(client, f"/api/map?representation={representation}&clusters=3").json()
     assert found["ids"] == [record["id"] for record in RECORDS]
     for column in ("x", "y", "label", "cluster", "titles"):
         assert len(found[column]) == len(RECORDS)
     assert all(0 <= value <= 1 for value in found["x"] + found["y"])
     assert found["labels"] == ["pets", "money"]
     assert [found["label"][at] for at in (0, 3, 4)] == [0, -1, 1]
-    assert found["cluster"][-1] == -1  # the empty one
+    assert found["cluster"][-1] == -1  # the empty document
     assert found["state"] == client.get("/api/stats").json()["state"]
 
 
-def test_clusters_are_those_of_the_map(client):
+def test_clusters_match_the_map(client):
     clusters = computed(client, "/api/clusters?n=3").json()["clusters"]
     there = computed(client, "/api/map?clusters=3").json()
     counts = np.bincount([number for number in there["cluster"] if number >= 0])
@@ -55,14 +50,14 @@ def test_topics_have_words_and_documents(client):
         assert "empty" not in {document["id"] for document in topic["documents"]}
 
 
-def test_the_same_map_twice(index):
+def test_map_is_reproducible(index):
     with client_of(index) as client:
         first = computed(client, "/api/map").json()
     with client_of(index) as client:
         assert computed(client, "/api/map").json() == first
 
 
-def test_more_documents_than_the_map_takes_are_sampled(index):
+def test_large_index_is_sampled(index):
     with client_of(index, limits=Limits(map=4)) as client:
         found = computed(client, "/api/map?clusters=2").json()
         assert len(found["ids"]) == 4
@@ -72,13 +67,13 @@ def test_more_documents_than_the_map_takes_are_sampled(index):
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], ["cat"], ["cat", "cat"], ["the"]])
-def test_small_collections_have_maps_too(tmp_path, texts):
-    with Index.create(tmp_path / "s.kin") as index:
+def test_small_collections_have_maps(tmp_path, texts):
+    with Index.create(tmp_path / "s.kin", language=None) as index:
         if texts:
             index.add([{"id": str(n), "text": text} for n, text in enumerate(texts)])
         with client_of(index) as client:
-            for by in ("tfidf", "vectors"):
-                found = computed(client, f"/api/map?by={by}").json()
+            for representation in ("tfidf", "vectors"):
+                found = computed(client, f"/api/map?representation={representation}").json()
                 assert len(found["x"]) == len(texts)
             assert computed(client, "/api/clusters").status_code == 200
             assert computed(client, "/api/topics").status_code == 200
@@ -87,7 +82,7 @@ def test_small_collections_have_maps_too(tmp_path, texts):
 @pytest.mark.parametrize(
     ("address", "field"),
     [
-        ("/api/map?by=nothing", "by"),
+        ("/api/map?representation=nothing", "representation"),
         ("/api/map?clusters=51", "clusters"),
         ("/api/map?clusters=0", "clusters"),
         ("/api/clusters?n=x", "n"),
@@ -95,53 +90,20 @@ def test_small_collections_have_maps_too(tmp_path, texts):
         ("/api/topics?n=51", "n"),
     ],
 )
-def test_wrong_questions(client, address, field):
+def test_invalid_parameters_are_errors(client, address, field):
     assert error_of(client.get(address), 422)["field"] == field
-
-
-# ---------------------------------------------------------------------- the layout
-
-
-def test_groups_stay_together_on_the_map():
-    random = np.random.default_rng(0)
-    centres = np.eye(4)
-    labels = np.repeat(np.arange(4), 50)
-    rows = centres[labels] + random.normal(0, 0.1, (200, 4))
-    places = laid_out(rows, silent)
-    near = ((places[:, None] - places) ** 2).sum(axis=2)
-    np.fill_diagonal(near, np.inf)
-    nearest = near.argsort(axis=1)[:, :10]
-    assert (labels[nearest] == labels[:, None]).mean() > 0.95
-    assert np.array_equal(places, laid_out(rows, silent))
-
-
-def test_a_map_of_nothing_and_of_equal_rows():
-    assert laid_out(np.zeros((0, 3)), silent).shape == (0, 2)
-    same = laid_out(np.ones((30, 3)), silent)
-    assert np.isfinite(same).all()
-    empty = laid_out(np.vstack([np.eye(3), np.zeros((2, 3))]), silent)
-    assert (empty[3:, 1] == 0).all()
-    assert (empty[:3, 1] > 0).all()
-
-
-def test_a_layout_can_be_ended():
-    def stop(_done, _total):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        laid_out(np.random.default_rng(0).normal(size=(50, 3)), stop)
 
 
 # ---------------------------------------------------------------------- jobs
 
 
 def wanted(key, state, make):
-    return Wanted(key, state, make)
+    return JobRequest(key, state, make)
 
 
 def until(jobs, want, seconds=10):
     end = time.monotonic() + seconds
-    while isinstance(found := jobs.ask(want), Progress):
+    while isinstance(found := jobs.ask(want), JobProgress):
         assert time.monotonic() < end
         time.sleep(0.002)
     return found
@@ -154,13 +116,13 @@ def jobs():
     jobs.close()
 
 
-def test_a_computation_is_made_once_for_a_state(jobs):
+def test_computation_runs_once_per_snapshot(jobs):
     made = []
 
     def make(progress):
         progress(1, 2)
         made.append(1)
-        return Made("1", {"a": b"x"})
+        return JobResult("1", {"a": b"x"})
 
     want = wanted("key", "1", make)
     assert until(jobs, want).answers["a"] == b"x"
@@ -168,12 +130,12 @@ def test_a_computation_is_made_once_for_a_state(jobs):
     assert made == [1]
 
 
-def test_an_older_answer_will_do_for_some_seconds_and_no_longer(jobs, monkeypatch):
+def test_older_result_is_used_for_some_seconds(jobs, monkeypatch):
     monkeypatch.setattr("textkin.web._jobs._FRESH", 1000.0)
     state = ["1"]
 
     def make(_progress):
-        return Made(state[0], {})
+        return JobResult(state[0], {})
 
     assert until(jobs, wanted("key", "1", make)).state == "1"
     state[0] = "2"
@@ -182,31 +144,31 @@ def test_an_older_answer_will_do_for_some_seconds_and_no_longer(jobs, monkeypatc
     assert until(jobs, wanted("key", "2", make)).state == "2"
 
 
-def test_an_error_is_told_to_all_who_ask_and_tried_again_in_another_state(jobs):
+def test_error_is_reported_to_all_clients_and_retried_for_a_new_snapshot(jobs):
     def fail(_progress):
-        raise ValueError("by must be something else.")
+        raise ValueError("ranking must be something else.")
 
     with pytest.raises(Problem, match="something else"):
         until(jobs, wanted("key", "1", fail))
     with pytest.raises(Problem, match="something else"):
         jobs.ask(wanted("key", "1", fail))
-    assert until(jobs, wanted("key", "2", lambda _: Made("2", {}))).state == "2"
+    assert until(jobs, wanted("key", "2", lambda _: JobResult("2", {}))).state == "2"
 
 
-def test_what_failed_for_want_of_a_disk_is_tried_again_after_a_while(jobs, monkeypatch):
+def test_disk_error_is_retried_after_a_while(jobs, monkeypatch):
     def gone(_progress):
         raise FileNotFoundError(2, "No such file or directory")
 
     with pytest.raises(Problem, match="no such file"):
         until(jobs, wanted("key", "1", gone))
-    there = wanted("key", "1", lambda _: Made("1", {}))
+    there = wanted("key", "1", lambda _: JobResult("1", {}))
     with pytest.raises(Problem, match="no such file"):
         jobs.ask(there)
     monkeypatch.setattr("textkin.web._jobs._FRESH", 0.0)
     assert until(jobs, there).state == "1"
 
 
-def test_one_at_a_time_and_not_too_many_wait(jobs):
+def test_one_computation_at_a_time_and_bounded_queue(jobs):
     begun, over, at_once, most = threading.Event(), threading.Event(), [0], [0]
 
     def make(_progress):
@@ -215,13 +177,13 @@ def test_one_at_a_time_and_not_too_many_wait(jobs):
         most[0] = max(most[0], at_once[0])
         over.wait(20)
         at_once[0] -= 1
-        return Made("1", {})
+        return JobResult("1", {})
 
     jobs.ask(wanted(0, "1", make))
     assert begun.wait(10)
     for number in range(1, 9):
         jobs.ask(wanted(number, "1", make))
-    with pytest.raises(Problem, match="waiting") as refused:
+    with pytest.raises(Problem, match="queue is full") as refused:
         jobs.ask(wanted(9, "1", make))
     assert refused.value.status == 503
     over.set()
@@ -230,16 +192,16 @@ def test_one_at_a_time_and_not_too_many_wait(jobs):
     assert most == [1]
 
 
-def test_what_is_kept_is_bounded(jobs, monkeypatch):
+def test_cache_is_bounded(jobs, monkeypatch):
     monkeypatch.setattr("textkin.web._jobs._MOST_BYTES", 100)
     for number in range(10):
-        until(jobs, wanted(number, "1", lambda _: Made("1", {"a": b"x" * 30})))
+        until(jobs, wanted(number, "1", lambda _: JobResult("1", {"a": b"x" * 30})))
     assert len(jobs._kept) == 3
-    until(jobs, wanted("large", "1", lambda _: Made("1", {"a": b"x" * 1000})))
+    until(jobs, wanted("large", "1", lambda _: JobResult("1", {"a": b"x" * 1000})))
     assert list(jobs._kept) == ["large"]
 
 
-def test_closing_ends_what_runs(jobs):
+def test_close_stops_running_computations(jobs):
     begun, ended = threading.Event(), []
 
     def make(progress):
@@ -255,11 +217,11 @@ def test_closing_ends_what_runs(jobs):
     assert begun.wait(10)
     jobs.close()
     assert ended == [1]
-    with pytest.raises(Problem, match="ending"):
+    with pytest.raises(Problem, match="stopping"):
         jobs.ask(wanted("other", "1", make))
 
 
-def test_a_map_is_json_that_any_reader_takes(client):
+def test_map_is_standard_json(client):
     text = computed(client, "/api/map").text
     assert "NaN" not in text
-    assert json.loads(text)["by"] == "tfidf"
+    assert json.loads(text)["representation"] == "tfidf"

@@ -1,12 +1,11 @@
-"""The description of the API: its examples work, and requests that it allows break nothing."""
+"""OpenAPI description: its examples work, and allowed requests cause no server errors."""
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 
 from textkin.web import Settings, create_app
 from textkin.web._demo import demo_index
-from web.served import TOKEN, client_of
+from web.served import TOKEN, client_of, error_of
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +27,14 @@ def operations(spec):
     ]
 
 
-def test_every_route_is_described(spec):
+def test_every_route_has_a_description(spec):
     for path, method, described in operations(spec):
         assert described["description"], (method, path)
         assert described["tags"], (method, path)
         for status, answer in described["responses"].items():
             assert answer["description"], (method, path, status)
     assert not [node for node in str(spec).split() if "x-limit" in node]
-    asked = spec["components"]["schemas"]["Searching"]["properties"]
+    asked = spec["components"]["schemas"]["SearchBody"]["properties"]
     assert asked["k"]["maximum"] == 200
     assert asked["query"]["maxLength"] == 20_000
 
@@ -62,11 +61,98 @@ def test_every_example_works(demo, spec):
     assert tried >= len(operations(spec))
 
 
-CHECKS = [
-    schemathesis.checks.status_code_conformance,
-    schemathesis.checks.content_type_conformance,
-    schemathesis.checks.response_schema_conformance,
-]
+def test_parameters_have_limits_and_names(demo, spec):
+    limits = {
+        "/api/documents limit": 200,
+        "/api/map clusters": 50,
+        "/api/clusters n": 50,
+        "/api/topics n": 50,
+    }
+    with client_of(demo) as client:
+        stats = client.get("/api/stats").json()
+        names = {
+            key: [entry["name"] for entry in stats[key]]
+            for key in ("rankings", "measures", "representations")
+        }
+        found, maps = {}, []
+        for path, _, described in operations(spec):
+            for parameter in described.get("parameters", []):
+                key, schema = f"{path} {parameter['name']}", parameter["schema"]
+                if key in limits:
+                    found[key] = schema["maximum"]
+                    told = client.get(path, params={parameter["name"]: limits[key] + 1})
+                    assert error_of(told, 422)["field"] == parameter["name"]
+                if parameter["name"] == "representation":
+                    maps.append(path)
+                    assert schema["enum"] == names["representations"]
+                    told = client.get(path, params={"representation": "bm25"})
+                    assert error_of(told, 422)["field"] == "representation"
+    assert found == limits
+    assert maps == ["/api/map", "/api/clusters"]
+    bodies = spec["components"]["schemas"]
+    for name, body in bodies.items():
+        kind = "measures" if name == "CompareBody" else "rankings"
+        if name.endswith("Body") and "ranking" in body["properties"]:
+            assert body["properties"]["ranking"]["enum"] == names[kind], name
+
+
+def test_names_in_the_description_follow_the_index(index):
+    app = create_app(index)
+    try:
+        before = _ranking_names(app)
+        assert "lsi" in before
+        index.detach("lsi")
+        assert _ranking_names(app) == [name for name in before if name != "lsi"]
+    finally:
+        app.state.server.close()
+    index.close()
+    assert (
+        "enum" not in app.openapi()["components"]["schemas"]["SearchBody"]["properties"]["ranking"]
+    )
+
+
+def _ranking_names(app):
+    return app.openapi()["components"]["schemas"]["SearchBody"]["properties"]["ranking"]["enum"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "text", "more"),
+    [
+        ("FeedbackBody", "/api/feedback", "query", {}),
+        ("ExplainBody", "/api/explain", "query", {"document": "shutil.move"}),
+        ("ClassifyBody", "/api/classify", "text", {}),
+    ],
+)
+def test_text_or_id_is_required_in_description_and_server(demo, spec, name, path, text, more):
+    import jsonschema_rs
+
+    schema = {**spec["components"]["schemas"][name], "components": spec["components"]}
+    given = {text: "erase a folder"}, {"id": "shutil.copytree"}
+    with client_of(demo) as client:
+        for body, valid in [
+            ({}, False),
+            ({text: None, "id": None}, False),
+            (given[0], True),
+            (given[1], True),
+            ({**given[0], "id": None}, True),
+            ({**given[1], text: None}, True),
+            (given[0] | given[1], False),
+        ]:
+            checker = jsonschema_rs.validator_for(schema)
+            assert checker.is_valid(body | more) == valid, body
+            answer = client.post(path, json=body | more)
+            assert answer.status_code == (200 if valid else 422), answer.text
+
+
+def test_integers_may_be_floats(demo):
+    with client_of(demo) as client:
+        answers = [client.post("/api/search", json={"query": "file", "k": k}) for k in (2, 2.0)]
+        assert answers[0].json()["hits"] == answers[1].json()["hits"]
+        for k in (2.5, 1e300, 0.0, "2"):
+            told = client.post("/api/search", json={"query": "file", "k": k})
+            assert error_of(told, 422)["field"] == "k"
+
+
 QUICK = settings(
     max_examples=12,
     derandomize=True,
@@ -76,19 +162,27 @@ QUICK = settings(
 )
 
 
-def test_requests_that_the_description_allows_break_nothing(index, writer):
-    """Any of them may be refused; none ends in an error of the server or an undescribed answer."""
+def test_allowed_requests_cause_no_server_errors(index, writer):
+    """A request may fail, but not with a server error or an undescribed response."""
+    import schemathesis  # here, because it takes seconds to import
+
+    named = schemathesis.checks
+    checks = [
+        named.status_code_conformance,
+        named.content_type_conformance,
+        named.response_schema_conformance,
+    ]
     app = create_app(index, settings=Settings(token=TOKEN, hosts=None))
     try:
         schema = schemathesis.openapi.from_asgi("/openapi.json", app)
-        tried = [_try(found.ok(), writer) for found in schema.get_all_operations()]
+        tried = [_try(found.ok(), writer, checks) for found in schema.get_all_operations()]
     finally:
         app.state.server.close()
     assert len(tried) == len(operations(app.openapi()))
     assert min(tried) > 0
 
 
-def _try(operation, headers):
+def _try(operation, headers, checks):
     statuses = []
 
     @QUICK
@@ -97,7 +191,10 @@ def _try(operation, headers):
         answer = case.call(headers=headers)
         statuses.append(answer.status_code)
         assert answer.status_code < 500 or answer.status_code == 503, answer.text
-        case.validate_response(answer, checks=CHECKS)
+        if answer.status_code == 422:
+            error = answer.json()["error"]
+            assert error["code"] == "wordless" or error["field"] == "where", error
+        case.validate_response(answer, checks=checks)
 
     send()
     return len(statuses)

@@ -1,11 +1,11 @@
-"""Explanations over HTTP: parts that sum to the score, drawn without styles inside."""
+"""Explanations over HTTP: parts that sum to the score, and drawings without styles."""
 
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from textkin import compare
-from textkin.index.ranking._choosing import NAMES
+from textkin.index.search._request import NAMES
 from web.served import error_of
 
 
@@ -22,36 +22,45 @@ def total(explanation):
 
 
 @pytest.mark.parametrize("limit", [1, 12])
-@pytest.mark.parametrize("by", [*NAMES, "lsi"])
-def test_the_parts_sum_to_the_score_of_the_hit(client, by, limit):
-    hit = post(client, "search", query="cats on the red mat", by=by, k=2)["hits"][1]
+@pytest.mark.parametrize("ranking", [*NAMES, "lsi"])
+def test_parts_sum_to_the_score_of_the_hit(client, ranking, limit):
+    hit = post(client, "search", query="cats on the red mat", ranking=ranking, k=2)["hits"][1]
     why = post(
-        client, "explain", query="cats on the red mat", document=hit["id"], by=by, limit=limit
+        client,
+        "explain",
+        query="cats on the red mat",
+        document=hit["id"],
+        ranking=ranking,
+        limit=limit,
     )
     assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
     assert total(why) == pytest.approx(why["score"], rel=1e-6)
-    assert why["verified"] is (True if by == "wmd" else None)
+    assert why["verified"] is (True if ranking == "wmd" else None)
 
 
-@pytest.mark.parametrize("by", ["bm25", "wmd", "lsi", "hybrid"])
-def test_feedback_is_explained_as_it_was_searched(client, by):
+@pytest.mark.parametrize("ranking", ["bm25", "wmd", "lsi", "hybrid"])
+def test_feedback_is_explained_like_its_search(client, ranking):
     rounds = [{"relevant": ["birds"], "nonrelevant": ["dogs"]}]
-    found = post(client, "search", query="cats", by=by, rounds=rounds)
+    found = post(client, "search", query="cats", ranking=ranking, rounds=rounds)
     hit = found["hits"][0]
-    why = post(client, "explain", query="cats", by=by, rounds=rounds, document=hit["id"])
+    why = post(client, "explain", query="cats", ranking=ranking, rounds=rounds, document=hit["id"])
     assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
 
 
-def test_a_document_may_be_the_query_and_filters_count(client):
-    found = post(client, "similar", id="cats", by="hybrid", where="year < 2013")
+def test_document_as_query_and_filters(client):
+    found = post(client, "similar", id="cats", ranking="hybrid", where="year < 2013")
     hit = found["hits"][0]
-    why = post(client, "explain", id="cats", by="hybrid", where="year < 2013", document=hit["id"])
+    why = post(
+        client, "explain", id="cats", ranking="hybrid", where="year < 2013", document=hit["id"]
+    )
     assert why["score"] == pytest.approx(hit["score"], rel=1e-6)
-    assert all(part["parts"] for part in why["parts"])  # of each ranking
+    assert all(part["parts"] for part in why["parts"])  # for each ranking
 
 
-def test_the_parts_of_parts_sum_up_with_their_rest(client):
-    why = post(client, "explain", query="cats on the red mat", document="mat", by="hybrid", limit=1)
+def test_nested_parts_sum_up_with_their_rest(client):
+    why = post(
+        client, "explain", query="cats on the red mat", document="mat", ranking="hybrid", limit=1
+    )
     by_name = {part["name"]: part for part in why["parts"]}
     for part in by_name.values():
         inner = sum(one["value"] for one in part["parts"]) + part["rest"]["value"]
@@ -60,7 +69,7 @@ def test_the_parts_of_parts_sum_up_with_their_rest(client):
     assert by_name
 
 
-def test_drawings_hold_no_style_and_no_script(client):
+def test_drawings_have_no_style_and_no_script(client):
     hostile = "<script>alert(1)</script> \u202e kitten & cat"
     why = post(client, "compare", a=hostile, b="cats 'and' \"dogs\"")
     root = ET.fromstring(why["svg"])
@@ -72,7 +81,7 @@ def test_drawings_hold_no_style_and_no_script(client):
     assert "textkin" in sheet.text
 
 
-def test_two_texts_by_wmd_are_compared_as_by_the_library(client):
+def test_compare_by_wmd_matches_the_library(client):
     texts = "Obama speaks to the media in Illinois", "The President greets the press in Chicago"
     why = post(client, "compare", a=texts[0], b=texts[1])
     there = compare(*texts)
@@ -84,21 +93,21 @@ def test_two_texts_by_wmd_are_compared_as_by_the_library(client):
     ]
 
 
-@pytest.mark.parametrize("by", [*(name for name in NAMES if name != "hybrid"), "lsi"])
-def test_a_text_is_compared_like_the_document_with_the_same_text(client, by):
+@pytest.mark.parametrize("ranking", [*(name for name in NAMES if name != "hybrid"), "lsi"])
+def test_text_compares_like_the_document_with_the_same_text(client, ranking):
     text = client.get("/api/document", params={"id": "dogs"}).json()["text"]
-    free = post(client, "compare", a="cats and dogs", b=text, by=by)
-    stored = post(client, "compare", a="cats and dogs", b={"id": "dogs"}, by=by)
-    found = post(client, "search", query="cats and dogs", by=by)
+    free = post(client, "compare", a="cats and dogs", b=text, ranking=ranking)
+    stored = post(client, "compare", a="cats and dogs", b={"id": "dogs"}, ranking=ranking)
+    found = post(client, "search", query="cats and dogs", ranking=ranking)
     [score] = [hit["score"] for hit in found["hits"] if hit["id"] == "dogs"]
     assert free["score"] == pytest.approx(score, rel=1e-5)
     assert stored["score"] == pytest.approx(score, rel=1e-5)
 
 
-@pytest.mark.parametrize("by", ["wmd", "rwmd"])
-def test_aligned_texts_are_the_texts_with_how_far_words_travel(client, by):
+@pytest.mark.parametrize("ranking", ["wmd", "rwmd"])
+def test_aligned_pieces_join_to_the_texts(client, ranking):
     a, b = "The cats <b>sleep</b>, xyzzyx!", "A kitten naps on the mat"
-    found = post(client, "compare", a=a, b=b, by=by)["aligned"]
+    found = post(client, "compare", a=a, b=b, ranking=ranking)["aligned"]
     assert "".join(piece["text"] for piece in found["a"]) == a
     assert "".join(piece["text"] for piece in found["b"]) == b
     words = {piece["text"]: piece for piece in found["a"]}
@@ -108,22 +117,22 @@ def test_aligned_texts_are_the_texts_with_how_far_words_travel(client, by):
     assert {partner["word"] for partner in words["cats"]["partners"]} <= other
 
 
-def test_hits_are_aligned_but_not_after_feedback_or_by_words(client):
+def test_hits_are_aligned_except_after_feedback_or_by_words(client):
     asked = {"query": "kitten on the mat", "document": "cats"}
-    found = post(client, "explain", **asked, by="wmd")["aligned"]
+    found = post(client, "explain", **asked, ranking="wmd")["aligned"]
     assert "".join(piece["text"] for piece in found["a"]) == "kitten on the mat"
-    like = post(client, "explain", id="dogs", document="cats", by="wmd")["aligned"]
+    like = post(client, "explain", id="dogs", document="cats", ranking="wmd")["aligned"]
     assert "".join(piece["text"] for piece in like["a"]) == "Dogs bark at cats"
     rounds = [{"relevant": ["dogs"]}]
-    assert post(client, "explain", **asked, by="wmd", rounds=rounds)["aligned"] is None
-    assert post(client, "explain", **asked, by="wcd")["aligned"] is None
-    assert post(client, "explain", **asked, by="bm25")["aligned"] is None
+    assert post(client, "explain", **asked, ranking="wmd", rounds=rounds)["aligned"] is None
+    assert post(client, "explain", **asked, ranking="wcd")["aligned"] is None
+    assert post(client, "explain", **asked, ranking="bm25")["aligned"] is None
 
 
-def test_long_texts_are_not_shown_word_by_word(client, writer):
+def test_long_texts_are_not_aligned(client, writer):
     body = {"text": "cats purr " * 5000}
     client.put("/api/document", params={"id": "long"}, json=body, headers=writer)
-    why = post(client, "explain", query="kitten", document="long", by="wmd")
+    why = post(client, "explain", query="kitten", document="long", ranking="wmd")
     assert why["aligned"] is None
     assert "20,000" in why["notes"][0]
 
@@ -132,20 +141,20 @@ def test_long_texts_are_not_shown_word_by_word(client, writer):
     ("path", "body", "status", "field"),
     [
         ("compare", {"a": "cat", "b": {"id": "nobody"}}, 404, "b"),
-        ("compare", {"a": "cat", "b": "dog", "by": "hybrid"}, 422, "by"),
+        ("compare", {"a": "cat", "b": "dog", "ranking": "hybrid"}, 422, "ranking"),
         ("compare", {"a": "cat", "b": "d" * 20_001}, 413, "b"),
         ("compare", {"a": "cat", "b": "xyzzyx"}, 422, "b"),
         ("compare", {"a": "", "b": "dog"}, 422, "a"),
         ("explain", {"query": "cat", "document": "nobody"}, 404, "document"),
-        ("explain", {"query": "cat", "document": "cats", "by": "x"}, 422, "by"),
+        ("explain", {"query": "cat", "document": "cats", "ranking": "x"}, 422, "ranking"),
         ("explain", {"document": "cats"}, 422, None),
     ],
 )
-def test_wrong_questions_say_what_is_wrong(client, path, body, status, field):
+def test_invalid_requests_are_errors(client, path, body, status, field):
     assert error_of(client.post(f"/api/{path}", json=body), status)["field"] == field
 
 
-@pytest.mark.parametrize("by", ["wmd", "rwmd", "wcd"])
+@pytest.mark.parametrize("ranking", ["wmd", "rwmd", "wcd"])
 @pytest.mark.parametrize(
     ("a", "b", "field", "unknown"),
     [
@@ -154,16 +163,18 @@ def test_wrong_questions_say_what_is_wrong(client, path, body, status, field):
         ("", "xyzzyx plughy", None, {"a": [], "b": ["xyzzyx", "plughy"]}),
     ],
 )
-def test_texts_without_words_are_named_with_their_words(client, by, a, b, field, unknown):
-    error = error_of(client.post("/api/compare", json={"a": a, "b": b, "by": by}), 422)
+def test_texts_without_known_words_are_reported_with_their_words(
+    client, ranking, a, b, field, unknown
+):
+    error = error_of(client.post("/api/compare", json={"a": a, "b": b, "ranking": ranking}), 422)
     assert (error["code"], error["field"], error["unknown"]) == ("wordless", field, unknown)
-    asked = {"query": a, "document": "empty", "by": by}
+    asked = {"query": a, "document": "empty", "ranking": ranking}
     error = error_of(client.post("/api/explain", json=asked), 422)
     assert error["code"] == "wordless"
     assert "document" in error["unknown"]
 
 
-def test_few_unknown_words_are_named_and_none_at_length(client):
+def test_unknown_words_are_limited_and_shortened(client):
     words = [f"{'x' * 3000}{number}y" for number in "abcdef"]
     error = error_of(client.post("/api/compare", json={"a": " ".join(words), "b": "cat"}), 422)
     assert len(error["unknown"]["a"]) == 5
@@ -171,7 +182,7 @@ def test_few_unknown_words_are_named_and_none_at_length(client):
     assert len(error["message"]) < 1000
 
 
-def test_words_that_nobody_shares_explain_a_score_of_zero(client):
+def test_no_shared_words_gives_score_zero(client):
     why = post(client, "explain", query="xyzzy", document="cats")
     assert why["score"] == 0
     assert why["parts"] == []

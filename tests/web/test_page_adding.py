@@ -1,4 +1,4 @@
-"""The page in a browser: documents added, from files and as texts."""
+"""Page in a browser: adding documents from files and texts."""
 
 import csv
 import io
@@ -10,6 +10,7 @@ from web.browser import TOKEN, serving, small_index
 from web.page_writing import give_token, stored
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 DROP = """files => {
   const transfer = new DataTransfer();
@@ -28,13 +29,13 @@ def drop(page, *files):
     page.wait_for_selector(".staged")
 
 
-def test_a_server_without_a_token_says_how_to_get_one(site, open_page):
+def test_read_only_server_explains_the_token(site, open_page):
     page = open_page(f"{site}/add")
     page.wait_for_selector("text=This collection is read-only")
     assert page.locator("text=--token-file").count() == 1
 
 
-def test_a_pasted_text_is_added_with_the_token_and_found(writable, open_page):
+def test_pasted_text_is_added_and_found(writable, open_page):
     page = open_page(f"{writable.address}/add", expected=("401",))
     page.fill("textarea[name=paste]", "A zebra crosses the road")
     page.fill("input[name=id]", "notes/zebra")
@@ -42,16 +43,16 @@ def test_a_pasted_text_is_added_with_the_token_and_found(writable, open_page):
     page.click("text=Preview")
     page.click("text=Add 1 document")
     give_token(page, "not the right one")
-    page.wait_for_selector("dialog >> text=does not know this token")
+    page.wait_for_selector("dialog >> text=rejected this token")
     assert "notes/zebra" not in stored(writable.index)
     give_token(page)
     page.wait_for_selector("text=1 document added.")
     found = stored(writable.index)["notes/zebra"]
     assert (found.text, found.label) == ("A zebra crosses the road", "animals")
-    page.click("text=Look at it")
+    page.click("text=Show the document")
     page.wait_for_selector(".document-text:has-text('zebra')")
     assert page.inner_text("#collection").endswith("7 documents")
-    # The token is asked for once, and kept nowhere but in this tab.
+    # The token is requested once, and kept only in this tab.
     assert page.evaluate("JSON.stringify(localStorage)") == "{}"
     assert page.evaluate("document.cookie") == ""
     assert TOKEN not in page.url
@@ -63,7 +64,7 @@ def test_a_pasted_text_is_added_with_the_token_and_found(writable, open_page):
     assert len(stored(writable.index)) == 8
 
 
-def test_files_are_dropped_looked_over_and_added(writable, open_page):
+def test_dropped_files_are_previewed_and_added(writable, open_page):
     page = open_page(f"{writable.address}/add")
     drop(
         page,
@@ -88,7 +89,7 @@ def test_files_are_dropped_looked_over_and_added(writable, open_page):
     assert found["t2"].metadata == {"kind": "prose"}
 
 
-def test_files_can_be_chosen_and_columns_named(writable, open_page, tmp_path):
+def test_chosen_files_and_columns(writable, open_page, tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text("body;stars;who\ngood soup;5;ann\nbad bread;1;bob\n", encoding="utf-8")
     page = open_page(f"{writable.address}/add")
@@ -105,7 +106,7 @@ def test_files_can_be_chosen_and_columns_named(writable, open_page, tmp_path):
     assert (found.text, found.label, found.metadata) == ("good soup", "5", {})
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_can_be_added(writable, open_page):
+def test_invalid_records_are_listed_and_the_rest_is_added(writable, open_page):
     page = open_page(f"{writable.address}/add")
     drop(
         page,
@@ -115,23 +116,23 @@ def test_what_cannot_be_read_is_named_and_the_rest_can_be_added(writable, open_p
     )
     problems = page.inner_text(".problems")
     for part in (
-        "broken.jsonl:2: is not valid JSON",
-        "broken.jsonl:3: no text; its fields are body",
+        "broken.jsonl:2: invalid JSON",
+        "broken.jsonl:3: the record must have a text field; its fields are body",
         "broken.jsonl:4: expected an object or a string",
         "broken.jsonl:5: the text must be a string",
         "rows.csv:2: 3 fields, but 2 columns",
-        "binary.txt has NUL characters",
+        "binary.txt must be a text file; it has NUL characters",
     ):
         assert part in problems
     assert page.locator("h2:has-text('1 document to add')").count() == 1
 
 
-def test_a_text_that_is_no_utf8_is_refused(writable, open_page, tmp_path):
+def test_text_that_is_not_utf8_is_an_error(writable, open_page, tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes("Gr\xfc\xdfe".encode("latin-1"))
     page = open_page(f"{writable.address}/add")
     page.set_input_files("input[type=file]", path)
-    page.wait_for_selector("text=latin.txt is not UTF-8")
+    page.wait_for_selector("text=latin.txt must be UTF-8")
 
 
 def test_paragraphs_and_lines_become_documents(writable, open_page):
@@ -143,30 +144,30 @@ def test_paragraphs_and_lines_become_documents(writable, open_page):
         page.wait_for_selector(f"h2:has-text('{count} document')")
     page.fill("textarea[name=paste]", "  \n ")
     page.click("text=Preview")
-    page.wait_for_selector("text=There is no text yet.")
+    page.wait_for_selector("text=Enter a text first.")
 
 
-def test_an_id_that_is_there_can_be_replaced(writable, open_page):
+def test_existing_id_can_be_replaced(writable, open_page):
     page = open_page(f"{writable.address}/add", expected=("409",))
     drop(page, ("new.jsonl", '{"id": "kitchen/1", "text": "replaced"}\n{"id": "n", "text": "new"}'))
     page.click("text=Add 2 documents")
     give_token(page)
-    page.wait_for_selector(".state.wrong:has-text('There already')")
+    page.wait_for_selector(".state.wrong:has-text('Document exists')")
     page.wait_for_selector(".state.wrong:has-text('kitchen/1')")
     assert "n" not in stored(writable.index)
-    page.click("text=Replace those that are there")
+    page.click("text=Replace existing documents")
     page.wait_for_selector("text=2 documents added.")
     found = stored(writable.index)
     assert (found["kitchen/1"].text, found["n"].text) == ("replaced", "new")
 
 
-def test_two_documents_of_one_id_are_told_before_they_are_sent(writable, open_page):
+def test_duplicate_ids_are_reported_before_sending(writable, open_page):
     page = open_page(f"{writable.address}/add")
     drop(page, ("two.jsonl", '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}'))
-    page.wait_for_selector("text=Two of these documents have the id a")
+    page.wait_for_selector("text=two of these documents have the ID a")
 
 
-def test_no_token_no_change(writable, open_page):
+def test_cancel_without_token_changes_nothing(writable, open_page):
     page = open_page(f"{writable.address}/add")
     drop(page, ("a.txt", "never added"))
     page.click("text=Add 1 document")
@@ -177,7 +178,7 @@ def test_no_token_no_change(writable, open_page):
     assert len(stored(writable.index)) == 6
 
 
-def test_many_documents_go_in_pieces_and_go_on_after_a_failure(writable, open_page):
+def test_many_documents_are_sent_in_batches_and_resume_after_an_error(writable, open_page):
     page = open_page(f"{writable.address}/add", expected=("ERR_", "Failed to load"))
     rows = "\n".join(json.dumps({"id": f"n{n}", "text": f"number {n}"}) for n in range(450))
     sent = []
@@ -193,8 +194,8 @@ def test_many_documents_go_in_pieces_and_go_on_after_a_failure(writable, open_pa
     drop(page, ("many.jsonl", rows))
     page.click("text=Add 450 documents")
     give_token(page)
-    page.wait_for_selector(".state.wrong:has-text('does not answer')")
-    page.wait_for_selector("text=200 documents of before were added; 250 are left.")
+    page.wait_for_selector(".state.wrong:has-text('does not respond')")
+    page.wait_for_selector("text=200 documents added before the error; 250 documents left.")
     page.click("button:text-is('Try again')")
     page.wait_for_selector("text=250 documents added.")
     assert sent == [200, 200, 200, 50]
@@ -212,7 +213,7 @@ def test_many_documents_go_in_pieces_and_go_on_after_a_failure(writable, open_pa
         'a,"b"\n x , "y"\n',
     ],
 )
-def test_separated_values_are_read_as_python_reads_them(site, open_page, text):
+def test_separated_values_match_python(site, open_page, text):
     page = open_page(f"{site}/add")
     found = page.evaluate(
         """async (text) => {
@@ -225,7 +226,7 @@ def test_separated_values_are_read_as_python_reads_them(site, open_page, text):
     assert found == expected
 
 
-def test_adding_by_keyboard_alone(writable, open_page):
+def test_adding_with_the_keyboard_only(writable, open_page):
     page = open_page(f"{writable.address}/add")
     page.wait_for_selector(".drop")
     for _ in range(30):
@@ -248,9 +249,9 @@ def test_adding_by_keyboard_alone(writable, open_page):
     page.wait_for_selector("text=1 document added.")
 
 
-def test_an_empty_collection_invites(tmp_path, open_page):
+def test_empty_collection_offers_to_add(tmp_path, open_page):
     with small_index(tmp_path, []) as index, serving(index, token=TOKEN) as address:
         page = open_page(address)
-        page.wait_for_selector("text=An empty collection")
+        page.wait_for_selector("text=Empty collection")
         page.click("a:text-is('Add documents')")
         page.wait_for_selector(".drop")

@@ -1,5 +1,6 @@
-"""Two texts side by side in a real browser: compared as one types, by any measure."""
+"""Page in a browser: two texts compared while typing, by any measure."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -9,6 +10,7 @@ from web.page_waiting import answer, asked, eventually
 from web.small_collection import DOCUMENTS, HOSTILE
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 A = "Obama speaks to the media in Illinois"
 B = "The President greets the press in Chicago"
@@ -19,10 +21,10 @@ def texts(page):
 
 
 def score(page):
-    """The number that the answer begins with, once it is the answer to what is there."""
+    """Return the score in the result, once it belongs to the present texts."""
     line = page.locator(".compare-result .explanation-line")
     eventually(page, lambda: line.count() == 1 and page.locator("[aria-busy]").count() == 0)
-    return float(line.inner_text().split()[0])
+    return float(re.search(r"is (\S+),", line.inner_text())[1])
 
 
 def compared(open_page, site, **params):
@@ -30,21 +32,21 @@ def compared(open_page, site, **params):
     return open_page(f"{site}/compare?{urlencode(params)}", **options)
 
 
-# ---------------------------------------------------------------------- beginning
+# ---------------------------------------------------------------------- start
 
 
-def test_an_example_begins_and_back_returns(open_page, site):
+def test_example_compares_and_back_returns(open_page, site):
     page = open_page(f"{site}/compare")
     page.get_by_role("link", name="No word in common").click()
     assert score(page) == pytest.approx(5.005, abs=0.002)
     assert asked(page) == {"a": [A], "b": [B]}
     assert [area.input_value() for area in texts(page)] == [A, B]
     page.go_back()
-    page.get_by_role("heading", name="begin with a pair").wait_for()
+    page.get_by_role("heading", name="start with an example").wait_for()
     assert [area.input_value() for area in texts(page)] == ["", ""]
 
 
-def test_one_text_alone_asks_for_the_other(open_page, site):
+def test_single_text_requests_the_other(open_page, site):
     page = open_page(f"{site}/compare")
     texts(page)[0].fill("rocket")
     page.get_by_text("the second text too").wait_for()
@@ -53,7 +55,7 @@ def test_one_text_alone_asks_for_the_other(open_page, site):
 # ---------------------------------------------------------------------- typing
 
 
-def test_typing_compares_again_and_the_address_follows(open_page, site):
+def test_typing_compares_again_and_updates_the_url(open_page, site):
     page = compared(open_page, site, a=A, b=B)
     far = score(page)
     first, second = texts(page)
@@ -72,7 +74,7 @@ def test_typing_compares_again_and_the_address_follows(open_page, site):
     assert asked(page)["b"] == [f"{A} rocket"]
 
 
-def test_an_older_answer_never_covers_a_newer_one(open_page, site):
+def test_older_response_does_not_replace_newer_one(open_page, site):
     page = compared(open_page, site, a=A, b=B)
     was = score(page)
     held = []
@@ -89,7 +91,7 @@ def test_an_older_answer_never_covers_a_newer_one(open_page, site):
     eventually(page, lambda: len(held) == 1)
     result = page.locator(".compare-result")
     eventually(page, lambda: result.get_attribute("data-busy") == "")
-    assert page.locator(".explanation-line").inner_text().startswith(f"{was:.4g}")  # dimmed, there
+    assert f"is {was:.4g}," in page.locator(".explanation-line").inner_text()  # dimmed, but visible
     first.fill(B)
     eventually(page, lambda: score(page) == 0)
     answer(held[0], {"error": {"code": "invalid", "message": "too late", "field": None}}, 422)
@@ -98,7 +100,7 @@ def test_an_older_answer_never_covers_a_newer_one(open_page, site):
     assert page.get_by_text("too late").count() == 0
 
 
-def test_what_cannot_be_compared_is_told_above_the_last_answer(open_page, site):
+def test_error_is_shown_above_the_last_result(open_page, site):
     page = compared(open_page, site, a=A, b=B, options={"expected": ("Failed to load",)})
     score(page)
     texts(page)[1].fill("qqzzxx")
@@ -109,34 +111,34 @@ def test_what_cannot_be_compared_is_told_above_the_last_answer(open_page, site):
     assert page.locator(".explanation[data-stale]").count() == 0
 
 
-def test_a_server_that_is_gone_can_be_asked_again(open_page, site):
+def test_unreachable_server_can_be_retried(open_page, site):
     page = open_page(f"{site}/compare", expected=("Failed to load",))
     page.route("**/api/compare", lambda route: route.abort())
     for area, text in zip(texts(page), (A, B), strict=True):
         area.fill(text)
-    page.get_by_role("heading", name="The server does not answer").wait_for()
+    page.get_by_role("heading", name="The server does not respond").wait_for()
     page.unroute("**/api/compare")
     page.get_by_role("button", name="Try again").click()
     assert score(page) > 0
 
 
-# ---------------------------------------------------------------------- the answer
+# ---------------------------------------------------------------------- result
 
 
-def test_bounds_coverage_and_proof_are_told(open_page, site):
+def test_bounds_coverage_and_certificate_are_shown(open_page, site):
     page = compared(open_page, site, a=A, b=f"{B} zzqqx")
     total = score(page)
     facts = page.locator(".facts").inner_text()
-    assert "no vector: zzqqx" in facts
-    assert "all 4 words count" in facts
-    assert "4 of 5 words count" in facts
+    assert "without a vector: zzqqx" in facts
+    assert "all 4 words compared" in facts
+    assert "4 of 5 words compared" in facts
     bounds = [float(text) for text in page.locator(".fact strong").all_inner_texts()]
     assert len(bounds) == 2
     assert all(0 < bound <= total for bound in bounds)
-    assert page.get_by_text("proved the cheapest").is_visible()
+    assert page.get_by_text("proven optimal").is_visible()
 
 
-def test_a_flow_is_drawn_and_partners_light_up_on_both_sides(open_page, site):
+def test_flow_is_drawn_and_partners_are_highlighted(open_page, site):
     page = compared(open_page, site, a=A, b=B)
     score(page)
     assert page.locator(".explanation-picture svg").count() == 1
@@ -146,21 +148,21 @@ def test_a_flow_is_drawn_and_partners_light_up_on_both_sides(open_page, site):
     assert b.locator(".lit").all_inner_texts() == ["press"]
     b.locator(".w", has_text="Chicago").hover()
     assert a.locator(".lit").all_inner_texts() == ["Illinois"]
-    a.locator(".w").first.focus()  # by keys as well
+    a.locator(".w").first.focus()  # with the keyboard as well
     page.keyboard.press("ArrowRight")
     assert a.locator(".lit").all_inner_texts() == ["speaks"]
     assert b.locator(".lit").all_inner_texts() == ["greets"]
 
 
-def test_any_measure_may_be_chosen_and_stays(open_page, site):
+def test_chosen_measure_is_kept(open_page, site):
     page = compared(open_page, site, a="bake bread in the oven", b="bake a cake in the oven")
     far = score(page)
     measure = page.get_by_label("Measure")
     options = measure.locator("option").evaluate_all("(all) => all.map((one) => one.value)")
     assert {"wmd", "rwmd", "wcd", "bm25"} <= set(options)
-    for by in options:
-        measure.select_option(by)
-        eventually(page, lambda by=by: asked(page).get("by", ["wmd"]) == [by])
+    for ranking in options:
+        measure.select_option(ranking)
+        eventually(page, lambda ranking=ranking: asked(page).get("ranking", ["wmd"]) == [ranking])
         score(page)
     measure.select_option("rwmd")
     eventually(page, lambda: 0 < score(page) <= far)
@@ -169,10 +171,10 @@ def test_any_measure_may_be_chosen_and_stays(open_page, site):
     assert measure.input_value() == "rwmd"
 
 
-# ---------------------------------------------------------------------- where texts come from
+# ---------------------------------------------------------------------- sources of texts
 
 
-def test_documents_of_the_collection_can_be_compared_and_then_changed(open_page, site):
+def test_documents_can_be_compared_and_edited(open_page, site):
     page = compared(open_page, site, a_id="space/1", b_id="space/6")
     first, second = texts(page)
     eventually(page, lambda: "Engineers" in second.input_value())
@@ -187,7 +189,7 @@ def test_documents_of_the_collection_can_be_compared_and_then_changed(open_page,
     eventually(page, lambda: score(page) != whole)
 
 
-def test_a_document_can_be_found_in_place(open_page, site):
+def test_document_picker_finds_a_document(open_page, site):
     page = compared(open_page, site, a="a telescope in space", b="")
     page.get_by_text("From the collection").nth(1).click()
     page.get_by_label("Find a document").fill("astronauts repaired")
@@ -198,13 +200,13 @@ def test_a_document_can_be_found_in_place(open_page, site):
     assert score(page) > 0
 
 
-def test_a_document_that_is_gone_is_told(open_page, site):
+def test_deleted_document_is_reported(open_page, site):
     page = compared(open_page, site, a_id="nowhere", b=B, options={"expected": ("Failed to load",)})
     page.get_by_role("alert").wait_for()
     assert "nowhere" in page.get_by_role("alert").inner_text()
 
 
-def test_long_texts_stay_in_the_tab_and_out_of_the_address(open_page, site):
+def test_long_texts_stay_in_the_tab(open_page, site):
     page = open_page(f"{site}/compare")
     long = " ".join(one["text"] for one in DOCUMENTS[:24])
     assert len(long) > 1500
@@ -216,17 +218,17 @@ def test_long_texts_stay_in_the_tab_and_out_of_the_address(open_page, site):
     page.reload()
     assert score(page) == here
     assert texts(page)[0].input_value() == long
-    other = open_page(page.url)  # another tab: they are not there
-    other.get_by_role("heading", name="The texts are not here").wait_for()
-    other.get_by_role("link", name="Start anew").click()
-    other.get_by_role("heading", name="begin with a pair").wait_for()
+    other = open_page(page.url)  # another tab does not have them
+    other.get_by_role("heading", name="The texts are not available").wait_for()
+    other.get_by_role("link", name="Start over").click()
+    other.get_by_role("heading", name="start with an example").wait_for()
 
 
-# ---------------------------------------------------------------------- all kinds of readers
+# ---------------------------------------------------------------------- hostile texts and phones
 
 
 @pytest.mark.parametrize("document", HOSTILE[:3], ids=["markup", "rtl", "emoji"])
-def test_hostile_texts_are_only_texts(open_page, site, document):
+def test_hostile_texts_are_shown_as_text(open_page, site, document):
     page = compared(open_page, site, a=document["text"], b=f"plain {document['text']} rocket")
     assert score(page) >= 0
     assert texts(page)[0].input_value() == document["text"]
@@ -235,7 +237,7 @@ def test_hostile_texts_are_only_texts(open_page, site, document):
     assert wide(page) <= 0
 
 
-def test_a_phone_shows_one_text_above_the_other(open_page, site):
+def test_phone_shows_texts_one_above_the_other(open_page, site):
     phone = {"viewport": {"width": 360, "height": 740}}
     page = compared(open_page, site, a=A, b=B, options=phone)
     score(page)

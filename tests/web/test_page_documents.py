@@ -1,4 +1,4 @@
-"""The page in a browser: documents shown, changed and deleted."""
+"""Page in a browser: showing, editing, and deleting documents."""
 
 import pytest
 
@@ -7,9 +7,10 @@ from web.page_writing import give_token, stored
 from web.small_collection import HOSTILE
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def test_a_document_with_what_is_known_of_it(site, open_page):
+def test_document_shows_its_metadata(site, open_page):
     page = open_page(f"{site}/document?id=space/6")
     page.wait_for_selector(".near-one")
     assert page.inner_text("h1") == "space/6"
@@ -17,7 +18,7 @@ def test_a_document_with_what_is_known_of_it(site, open_page):
     assert page.locator(".document-facts dd").all_inner_texts() == ["2016", "de"]
     assert "space/6" in page.title()
     assert page.locator(".near-one a").first.inner_text() != "space/6"
-    assert page.locator("text=Edit").count() == 0  # nobody may write here
+    assert page.locator("text=Edit").count() == 0  # the server is read-only
     page.click("text=Similar documents")
     page.wait_for_selector(".chip.like")
     page.go_back()
@@ -27,14 +28,14 @@ def test_a_document_with_what_is_known_of_it(site, open_page):
     until(page, "document.querySelectorAll('.listed-one').length === 8")
 
 
-def test_a_document_that_is_not_there(site, open_page):
+def test_missing_document(site, open_page):
     page = open_page(f"{site}/document?id=nobody", expected=("404",))
     page.wait_for_selector(".state.wrong:has-text('nobody')")
     page = open_page(f"{site}/document")
-    page.wait_for_selector("text=Which document?")
+    page.wait_for_selector("text=Document required")
 
 
-def test_markup_in_a_document_is_text(site, open_page):
+def test_markup_is_shown_as_text(site, open_page):
     page = open_page(f"{site}/document?id=%3Cscript%3Ealert('id')%3C/script%3E")
     page.wait_for_selector(".document")
     assert page.inner_text("h1") == HOSTILE[0]["title"]
@@ -43,7 +44,7 @@ def test_markup_in_a_document_is_text(site, open_page):
     assert page.locator("main script, main img, main i").count() == 0
 
 
-def test_lines_of_a_document_run_in_their_own_direction(site, open_page):
+def test_lines_have_their_own_direction(site, open_page):
     page = open_page(site)
     page.goto(f"{site}/document?id={HOSTILE[1]['id']}")
     text = page.locator(".document-text")
@@ -54,7 +55,7 @@ def test_lines_of_a_document_run_in_their_own_direction(site, open_page):
 
 
 @pytest.mark.parametrize("number", [2, 3])
-def test_long_words_and_long_texts_stay_within_a_phone(site, open_page, number):
+def test_long_words_and_texts_fit_a_phone(site, open_page, number):
     page = open_page(site, viewport={"width": 360, "height": 740})
     page.evaluate(
         "id => { location.href = '/document?id=' + encodeURIComponent(id); }", HOSTILE[number]["id"]
@@ -67,10 +68,10 @@ def test_long_words_and_long_texts_stay_within_a_phone(site, open_page, number):
     assert wide(page) == 0
 
 
-# ------------------------------------------------------------------ changing and deleting
+# ------------------------------------------------------------------ editing and deleting
 
 
-def test_a_document_is_edited(writable, open_page):
+def test_document_is_edited(writable, open_page):
     page = open_page(f"{writable.address}/document?id=kitchen/2")
     page.click("text=Edit")
     page.fill("textarea[name=text]", "Rolls, not bread")
@@ -93,29 +94,29 @@ def test_a_document_is_edited(writable, open_page):
     page.wait_for_selector(".document-text")
 
 
-def test_what_was_typed_stays_when_saving_fails(writable, open_page):
+def test_input_stays_after_a_failed_save(writable, open_page):
     page = open_page(f"{writable.address}/document?id=kitchen/2", expected=("ERR_", "Failed"))
     page.click("text=Edit")
     page.fill("textarea[name=text]", "kept words")
     page.route("**/api/document?*", lambda route: route.abort("connectionrefused"))
     page.click("text=Save")
     give_token(page)
-    page.wait_for_selector(".state.wrong:has-text('does not answer')")
+    page.wait_for_selector(".state.wrong:has-text('does not respond')")
     assert page.input_value("textarea[name=text]") == "kept words"
     page.unroute("**/api/document?*")
     page.click("text=Save")
     page.wait_for_selector(".document-text:has-text('kept words')")
 
 
-def test_a_text_that_is_too_long_is_told_before_it_is_sent(writable, open_page):
+def test_long_text_is_reported_before_sending(writable, open_page):
     page = open_page(f"{writable.address}/document?id=kitchen/2")
     page.click("text=Edit")
     page.evaluate("document.querySelector('textarea[name=text]').value = 'x'.repeat(200001)")
     page.click("text=Save")
-    page.wait_for_selector("text=the server takes at most 200,000 characters")
+    page.wait_for_selector("text=the server accepts at most 200,000 characters")
 
 
-def test_a_document_is_deleted_after_a_question(writable, open_page):
+def test_document_is_deleted_after_confirmation(writable, open_page):
     page = open_page(f"{writable.address}/document?id=kitchen/3")
     page.click("button:text-is('Delete')")
     page.wait_for_selector("dialog:has-text('Delete this document?')")

@@ -1,14 +1,15 @@
-"""The page in a browser: drawings of why, in a wide window and on a phone."""
+"""Page in a browser: drawings in a wide window and on a phone."""
 
 import pytest
 
 from web.page_waiting import eventually
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 PHONE = {"width": 360, "height": 740}
 
-# The boxes of all texts of a drawing on the screen, that of its frame, its smallest letters.
+# Boxes of all texts of a drawing, box of its frame, and smallest font size.
 TEXTS = """() => {
     const frame = document.querySelector(".explanation-picture");
     const svg = frame.querySelector("svg");
@@ -32,13 +33,13 @@ QUERY = "rocket+launch+of+the+planet+probe"
 
 
 def overlap(a, b):
-    """Whether two boxes share more than the pixel or two by which lines of text may."""
+    """Return True if two boxes overlap by more than the pixel or two that text lines may."""
     return min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 4
 
 
-@pytest.mark.parametrize("by", ["wmd", "rwmd", "wcd", "bm25", "hybrid"])
-def test_a_phone_shows_a_drawing_whole_and_its_words_readable(site, open_page, by):
-    page = open_page(f"{site}/?q={QUERY}&by={by}&why=space/6", viewport=PHONE)
+@pytest.mark.parametrize("ranking", ["wmd", "rwmd", "wcd", "bm25", "hybrid"])
+def test_phone_shows_readable_drawings(site, open_page, ranking):
+    page = open_page(f"{site}/?q={QUERY}&ranking={ranking}&why=space/6", viewport=PHONE)
     page.wait_for_selector(".explanation-picture svg")
     eventually(page, lambda: page.evaluate(TEXTS)["wide"] < 780)
     seen = page.evaluate(TEXTS)
@@ -53,12 +54,13 @@ def test_a_phone_shows_a_drawing_whole_and_its_words_readable(site, open_page, b
         for j, b in enumerate(seen["boxes"][:i])
         if overlap(a, b)
     ] == []
-    assert seen["letters"] >= 9  # of the smallest print, which has 12 where there is room
-    assert page.locator(".explanation-picture desc").count() == 1  # in words, for readers
+    assert seen["letters"] >= 9  # small print, normally 12 pixels
+    # text alternative for screen readers
+    assert page.locator(".explanation-picture desc").count() == 1
 
 
-def test_a_wider_window_has_the_drawing_as_it_was_made(site, open_page):
-    page = open_page(f"{site}/?q={QUERY}&by=wmd&why=space/6", viewport=PHONE)
+def test_wide_window_shows_the_drawing_unchanged(site, open_page):
+    page = open_page(f"{site}/?q={QUERY}&ranking=wmd&why=space/6", viewport=PHONE)
     page.wait_for_selector(".explanation-picture svg")
     eventually(page, lambda: page.evaluate(TEXTS)["wide"] < 780)
     page.set_viewport_size({"width": 1000, "height": 740})
@@ -70,9 +72,9 @@ def test_a_wider_window_has_the_drawing_as_it_was_made(site, open_page):
 @pytest.mark.parametrize(
     ("a", "b"),
     [("bread", "bread"), ("responsibilities", "telecommunications"), ("bread", "loaf")],
-    ids=["nothing moves", "long words", "one move"],
+    ids=["no move", "long words", "one move"],
 )
-def test_drawings_of_little_fit_too(site, open_page, a, b):
+def test_small_drawings_fit_too(site, open_page, a, b):
     page = open_page(f"{site}/compare?a={a}&b={b}", viewport=PHONE)
     page.wait_for_selector(".explanation-picture svg")
     eventually(page, lambda: page.evaluate(TEXTS)["wide"] < 780)

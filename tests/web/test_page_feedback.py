@@ -1,4 +1,4 @@
-"""The page in a browser: relevance feedback."""
+"""Page in a browser: relevance feedback."""
 
 import json
 
@@ -8,7 +8,7 @@ from web.page_searching import asked, ids
 pytest_plugins = ["web.page_fixtures"]
 
 
-def test_marks_move_the_query_and_the_ranking(site, open_page):
+def test_marks_refine_the_query_and_the_ranking(site, open_page):
     page = open_page(f"{site}/?q=telescope+won")
     page.wait_for_selector(".hit")
     before = ids(page)
@@ -23,12 +23,12 @@ def test_marks_move_the_query_and_the_ranking(site, open_page):
     assert json.loads(asked(page)["rounds"]) == [[[wanted], [other]]]
     assert "marks" not in asked(page)
     moved = page.locator(f".hit[data-id='{wanted}'] .move")
-    assert moved.get_attribute("title") == f"Was at rank {len(before)}"
+    assert moved.get_attribute("title") == f"Rank {len(before)} before"
     words = page.locator(".change-word .change-name").all_inner_texts()
     assert {"telescope", "won"} < set(words)
     assert page.locator(".change-word.new").count() > 0
     after = ids(page)
-    # A link to this state is the state; going back undoes, and so does the button.
+    # The URL restores this state; the back button and the undo button revert it.
     page.reload()
     page.wait_for_selector(".change")
     assert ids(page) == after
@@ -46,7 +46,7 @@ def mark(page, name, kind):
     page.wait_for_selector(f".hit[data-id='{name}'] .mark.{kind}[aria-pressed=true]")
 
 
-def test_rounds_add_up_and_are_undone_one_by_one(site, open_page):
+def test_rounds_accumulate_and_are_undone_one_by_one(site, open_page):
     page = open_page(f"{site}/?q=team")
     page.wait_for_selector(".hit")
     mark(page, ids(page)[0], "fits")
@@ -57,11 +57,11 @@ def test_rounds_add_up_and_are_undone_one_by_one(site, open_page):
     page.wait_for_selector("text=after 2 rounds")
     assert len(json.loads(asked(page)["rounds"])) == 2
     page.click("text=Undo this round")
-    page.wait_for_selector("text=after your marks")
+    page.wait_for_selector("text=after feedback")
     assert len(json.loads(asked(page)["rounds"])) == 1
 
 
-def test_marks_can_be_taken_back(site, open_page):
+def test_marks_can_be_removed(site, open_page):
     page = open_page(f"{site}/?q=team")
     page.wait_for_selector(".hit")
     name = ids(page)[0]
@@ -75,7 +75,7 @@ def test_marks_can_be_taken_back(site, open_page):
     assert page.locator(".refine").is_hidden()
 
 
-def test_hits_glide_unless_one_asks_for_calm(site, open_page):
+def test_hits_move_smoothly_unless_motion_is_reduced(site, open_page):
     for motion, expected in (("no-preference", True), ("reduce", False)):
         page = open_page(f"{site}/?q=telescope+won", reduced_motion=motion)
         page.wait_for_selector(".hit")
@@ -91,8 +91,8 @@ def test_hits_glide_unless_one_asks_for_calm(site, open_page):
         assert (page.evaluate("window.moved") > 0) is expected
 
 
-def test_feedback_without_words_says_so(site, open_page):
-    page = open_page(f"{site}/?q=telescope&by=hybrid")
+def test_feedback_without_words_shows_a_note(site, open_page):
+    page = open_page(f"{site}/?q=telescope&ranking=hybrid")
     page.wait_for_selector(".hit")
     mark(page, ids(page)[0], "fits")
     page.click("text=Refine")

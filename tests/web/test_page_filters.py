@@ -1,4 +1,4 @@
-"""The page in a browser: filters and thresholds."""
+"""Page in a browser: filters and thresholds."""
 
 import pytest
 
@@ -6,9 +6,10 @@ from web.browser import until
 from web.page_searching import asked, ids
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def test_filters_by_click_and_by_text_are_the_same_filter(site, open_page):
+def test_filters_by_click_equal_filters_by_text(site, open_page):
     page = open_page(f"{site}/?q=the")
     page.click("button:text-is('Filter')")
     page.click(".filters [aria-label=label] button:has-text('space')")
@@ -27,7 +28,7 @@ def test_filters_by_click_and_by_text_are_the_same_filter(site, open_page):
     assert asked(page)["where"] == "label = sport and year >= 2016"
 
 
-def test_a_filter_that_cannot_be_read_says_where(site, open_page):
+def test_invalid_filter_shows_the_position(site, open_page):
     page = open_page(f"{site}/?q=the", expected=("422", "400"))
     page.click("button:text-is('Filter')")
     page.fill("input[name=where]", "year >=")
@@ -38,7 +39,7 @@ def test_a_filter_that_cannot_be_read_says_where(site, open_page):
     page.wait_for_selector(".hit")
 
 
-def test_a_threshold(site, open_page):
+def test_threshold(site, open_page):
     page = open_page(f"{site}/?q=rocket+launch")
     page.wait_for_selector(".hit")
     scores = [float(text.split()[-1]) for text in page.locator(".hit-score").all_inner_texts()]
@@ -68,7 +69,7 @@ def test_a_threshold(site, open_page):
         ("", {}, ""),
     ],
 )
-def test_filters_are_taken_apart_and_joined_to_the_same(site, open_page, where, chosen, rest):
+def test_filters_are_split_and_joined_unchanged(site, open_page, where, chosen, rest):
     from textkin.index import parse_filter
 
     page = open_page(f"{site}/add")
@@ -86,12 +87,12 @@ def test_filters_are_taken_apart_and_joined_to_the_same(site, open_page, where, 
 
 
 def conditions(asked):
-    """What a filter asks, whatever the order of what is joined by "and"."""
+    """Return the conditions of a filter, in any order."""
     joined = getattr(asked, "operator", None) == "and"
     return sorted(str(part) for part in (asked.parts if joined else [asked]))
 
 
-def test_any_value_of_a_field_can_be_written_as_a_filter(site, open_page):
+def test_any_value_can_be_written_as_a_filter(site, open_page):
     from textkin.index import parse_filter
 
     values = ["plain", "two words", "2015", 'a "quote"', "a\\b", "and", "NULL", "null", "x,y"]

@@ -1,4 +1,4 @@
-"""The page in a browser: leaving a half-written form, addresses that lead nowhere, the API."""
+"""Page in a browser: leaving an unsaved form, unknown URLs, and the API reference."""
 
 import pytest
 
@@ -7,13 +7,20 @@ from web.page_waiting import eventually
 from web.page_writing import give_token
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 NAVIGATION = "nav.views"
 
 
+def stay(page):
+    """Choose to stay, and wait until the dialog has returned the focus, which typing requires."""
+    page.get_by_role("dialog").get_by_role("button", name="Stay").click()
+    page.wait_for_selector("dialog", state="detached")
+
+
 @pytest.fixture
 def editing(open_page, writable):
-    """Opens a document of the navigation's making and changes its text; gives the page."""
+    """Open a document by navigation, change its text, and return the page."""
     page = open_page(f"{writable.address}/compare")
     page.click(f"{NAVIGATION} >> text=Search")
     page.click(".listed-one a >> nth=0")
@@ -22,10 +29,10 @@ def editing(open_page, writable):
     return page
 
 
-# ---------------------------------------------------------------------- what would be lost
+# ---------------------------------------------------------------------- unsaved changes
 
 
-def test_a_link_is_followed_only_after_a_question(editing):
+def test_link_requires_confirmation(editing):
     page = editing
     at = page.url
     page.click(f"{NAVIGATION} >> text=Compare")
@@ -40,11 +47,11 @@ def test_a_link_is_followed_only_after_a_question(editing):
     page.click(f"{NAVIGATION} >> text=Compare")
     dialog.get_by_role("button", name="Leave").click()
     page.wait_for_selector(".compare-sides")
-    page.click(f"{NAVIGATION} >> text=Search")  # nothing is left to lose
+    page.click(f"{NAVIGATION} >> text=Search")  # no unsaved changes remain
     page.wait_for_selector(".listed-one")
 
 
-def test_back_and_forward_ask_too_and_lose_no_entry(editing):
+def test_back_and_forward_require_confirmation_and_keep_the_history(editing):
     page = editing
     at = page.url
     page.evaluate("history.back()")
@@ -62,7 +69,7 @@ def test_back_and_forward_ask_too_and_lose_no_entry(editing):
     assert page.url == at
 
 
-def test_back_while_being_asked_asks_again(editing):
+def test_back_during_confirmation_asks_again(editing):
     page = editing
     at = page.url
     page.click(f"{NAVIGATION} >> text=Compare")
@@ -70,17 +77,17 @@ def test_back_while_being_asked_asks_again(editing):
     page.evaluate("window.first = document.querySelector('dialog'); history.back()")
     until(page, "!window.first.isConnected && document.querySelectorAll('dialog').length === 1")
     assert page.url == at
-    page.get_by_role("button", name="Stay").click()
+    stay(page)
     assert page.input_value("textarea[name=text]") == "half a sentence about"
 
 
-def test_closing_the_tab_asks_and_what_is_unchanged_does_not(editing):
+def test_closing_the_tab_asks_only_with_changes(editing):
     page = editing
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.close(run_before_unload=True)
     eventually(page, lambda: asked == ["beforeunload"])
-    page.click("text=Cancel")  # asks as well: it stands beside Save
+    page.click("text=Cancel")  # asks as well: the button next to Save
     page.get_by_role("dialog").get_by_role("button", name="Leave").click()
     page.wait_for_selector(".document")
     page.click("text=Edit")
@@ -90,7 +97,7 @@ def test_closing_the_tab_asks_and_what_is_unchanged_does_not(editing):
     assert asked == ["beforeunload"]
 
 
-def test_what_was_saved_is_not_asked_for(editing):
+def test_saved_changes_require_no_confirmation(editing):
     page = editing
     page.click("text=Save")
     give_token(page)
@@ -99,26 +106,26 @@ def test_what_was_saved_is_not_asked_for(editing):
     page.wait_for_selector(".compare-sides")
 
 
-def test_texts_that_are_not_added_yet(open_page, writable):
+def test_unadded_texts_require_confirmation(open_page, writable):
     page = open_page(f"{writable.address}/add")
     page.fill("textarea[name=paste]", "a text to add")
     page.click(f"{NAVIGATION} >> text=Compare")
     dialog = page.get_by_role("dialog", name="Leave without saving?")
-    assert "not added yet" in dialog.inner_text()
-    dialog.get_by_role("button", name="Stay").click()
+    assert "not been added yet" in dialog.inner_text()
+    stay(page)
     page.fill("textarea[name=paste]", "")
     page.set_input_files(
         "#add-files", {"name": "one.txt", "mimeType": "text/plain", "buffer": b"a file"}
     )
     page.wait_for_selector("text=1 document to add")
     page.click(f"{NAVIGATION} >> text=Compare")
-    dialog.get_by_role("button", name="Stay").click()
+    stay(page)
     page.click("button:text-is('Clear')")
     page.click(f"{NAVIGATION} >> text=Compare")
     page.wait_for_selector(".compare-sides")
 
 
-def test_documents_that_are_being_added(open_page, writable):
+def test_running_upload_requires_confirmation(open_page, writable):
     page = open_page(f"{writable.address}/add")
     held = []
     page.route("**/api/documents", lambda route: held.append(route))
@@ -130,25 +137,25 @@ def test_documents_that_are_being_added(open_page, writable):
     page.click(f"{NAVIGATION} >> text=Compare")
     dialog = page.get_by_role("dialog", name="Leave without saving?")
     assert "are being added" in dialog.inner_text()
-    dialog.get_by_role("button", name="Stay").click()
+    stay(page)
     held[0].continue_()
     page.wait_for_selector("text=1 document added.")
     page.click(f"{NAVIGATION} >> text=Compare")
     page.wait_for_selector(".compare-sides")
 
 
-def test_a_place_typed_behind_the_address_is_an_entry_too(editing):
+def test_typed_fragment_is_a_history_entry(editing):
     page = editing
     at = page.url
     page.evaluate("location.hash = 'somewhere'")
-    page.get_by_role("dialog").get_by_role("button", name="Stay").click()
+    stay(page)
     assert page.url == at
     page.evaluate("history.back()")
     page.get_by_role("dialog").get_by_role("button", name="Leave").click()
     page.wait_for_selector(".listed-one")
 
 
-def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable):
+def test_text_next_to_files_stays_after_adding_the_files(open_page, writable):
     page = open_page(f"{writable.address}/add")
     page.fill("textarea[name=paste]", "a text for later")
     page.set_input_files(
@@ -160,17 +167,17 @@ def test_a_text_beside_files_stays_when_the_files_are_added(open_page, writable)
     assert page.input_value("textarea[name=paste]") == "a text for later"
 
 
-# ---------------------------------------------------------------------- addresses that lead nowhere
+# ---------------------------------------------------------------------- unknown URLs
 
 
 @pytest.mark.parametrize("width", [360, 1100])
-def test_an_address_that_there_is_not_leads_back(open_page, site, width):
+def test_unknown_url_offers_links(open_page, site, width):
     page = open_page(
         f"{site}/Maps/rocket%20launch<b>",
         expected=("404",),
         viewport={"width": width, "height": 740},
     )
-    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.get_by_role("heading", name="Page not found").wait_for()
     assert page.title() == "Not found · textkin"
     assert "/Maps/rocket launch<b>" in page.inner_text(".missing")
     assert page.get_by_role("link", name="The map", exact=True).get_attribute("href") == "/map"
@@ -181,26 +188,26 @@ def test_an_address_that_there_is_not_leads_back(open_page, site, width):
     box.press("Enter")
     page.wait_for_selector(".hit")
     page.go_back()
-    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.get_by_role("heading", name="Page not found").wait_for()
 
 
 @pytest.mark.parametrize("path", ["/%", "/%ff%fe", "/" + "x" * 500, "/a/b/c"])
-def test_any_address_can_be_shown(open_page, site, path):
+def test_any_url_can_be_displayed(open_page, site, path):
     page = open_page(f"{site}/compare", expected=("404", "400"))
     page.evaluate("path => history.pushState({}, '', path)", path)
     page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
-    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.get_by_role("heading", name="Page not found").wait_for()
     assert page.get_by_text("Did you mean").count() == 0
 
 
-# ---------------------------------------------------------------------- the page of the API
+# ---------------------------------------------------------------------- API reference
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_of_the_api_is_linked_drawn_and_can_be_tried(open_page, site, scheme):
-    """As on all pages: no error, no breach of its policy, nothing of another host."""
+def test_api_reference_is_linked_and_interactive(open_page, site, scheme):
+    """As on all pages: no error, no policy violation, and no request to another host."""
     page = open_page(site, color_scheme=scheme, viewport={"width": 360, "height": 740})
-    page.get_by_role("link", name="The HTTP API").click()
+    page.get_by_role("link", name="HTTP API").click()
     page.wait_for_url("**/docs")
     route = page.locator("details", has=page.get_by_text("/api/search", exact=True))
     route.locator("summary").click()
@@ -212,8 +219,8 @@ def test_the_page_of_the_api_is_linked_drawn_and_can_be_tried(open_page, site, s
     page.wait_for_selector(".listed-one")
 
 
-def test_the_page_of_the_api_says_when_the_server_is_gone(open_page, site):
+def test_api_reference_reports_a_stopped_server(open_page, site):
     page = open_page(f"{site}/compare", expected=("Failed to load", "ERR_"))
     page.route("**/openapi.json", lambda route: route.abort())
     page.goto(f"{site}/docs")
-    page.get_by_text("The description could not be read").wait_for()
+    page.get_by_text("The API description could not be loaded").wait_for()

@@ -1,4 +1,4 @@
-"""Neighbours under two measures, clusters and topics in a real browser."""
+"""Page in a browser: neighbors by two measures, clusters, and topics."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -9,30 +9,31 @@ from web.page_waiting import answer, asked, eventually
 from web.small_collection import DOCUMENTS, HOSTILE
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def neighbours(open_page, site, identifier, **params):
+def neighbors(open_page, site, identifier, **params):
     options = params.pop("options", {})
-    page = open_page(f"{site}/neighbours?{urlencode({'id': identifier, **params})}", **options)
-    page.locator(".neighbour-same").get_by_text("in both lists").wait_for()
+    page = open_page(f"{site}/neighbors?{urlencode({'id': identifier, **params})}", **options)
+    page.locator(".neighbor-same").get_by_text("in both lists").wait_for()
     return page
 
 
 def ids(page, side):
-    rows = page.locator(f'[data-side="{side}"] .neighbour')
+    rows = page.locator(f'[data-side="{side}"] .neighbor')
     return rows.evaluate_all("(all) => all.map((one) => one.dataset.key)")
 
 
-# ---------------------------------------------------------------------- neighbours
+# ---------------------------------------------------------------------- neighbors
 
 
-def test_lines_join_the_same_documents_of_both_lists(open_page, site):
-    page = neighbours(open_page, site, "space/4")
+def test_lines_connect_the_same_documents_of_both_lists(open_page, site):
+    page = neighbors(open_page, site, "space/4")
     left, right = ids(page, "left"), ids(page, "right")
     assert 0 < len(left) <= 10
     assert len(right) == 10
     assert "space/4" not in left + right
-    lines = page.locator(".neighbour-line")
+    lines = page.locator(".neighbor-line")
     both = set(left) & set(right)
     assert set(lines.evaluate_all("(all) => all.map((one) => one.dataset.key)")) == both
     assert page.locator('[data-side="right"] .alone').count() == len(set(right) - both)
@@ -44,11 +45,11 @@ def test_lines_join_the_same_documents_of_both_lists(open_page, site):
     assert "also" in row.inner_text()
     row.hover()
     assert page.locator(f'[data-side="left"] [data-key="{shared}"].lit').count() == 1
-    assert page.locator(".neighbour-line.lit").count() == 1
+    assert page.locator(".neighbor-line.lit").count() == 1
 
 
-def test_other_measures_are_in_the_address_and_back_undoes_them(open_page, site):
-    page = neighbours(open_page, site, "sport/1")
+def test_measures_are_in_the_url_and_back_undoes_them(open_page, site):
+    page = neighbors(open_page, site, "sport/1")
     before = ids(page, "left")
     page.get_by_label("Left measure").select_option("wcd")
     page.wait_for_url("**left=wcd*")
@@ -58,32 +59,32 @@ def test_other_measures_are_in_the_address_and_back_undoes_them(open_page, site)
     assert page.get_by_label("Left measure").input_value() == "bm25"
 
 
-def test_the_same_measure_twice_is_the_same_list(open_page, site):
-    page = neighbours(open_page, site, "sport/1", left="wmd", right="wmd")
+def test_same_measure_twice_gives_the_same_list(open_page, site):
+    page = neighbors(open_page, site, "sport/1", left="wmd", right="wmd")
     assert ids(page, "left") == ids(page, "right")
     assert page.locator(".alone").count() == 0
 
 
-def test_why_is_told_below_and_can_be_linked_to(open_page, site):
-    page = neighbours(open_page, site, "space/4")
-    row = page.locator('[data-side="right"] .neighbour').first
+def test_explanation_is_below_and_in_the_url(open_page, site):
+    page = neighbors(open_page, site, "space/4")
+    row = page.locator('[data-side="right"] .neighbor').first
     near = row.get_attribute("data-key")
     ask = row.get_by_role("button", name="Why")
     ask.click()
-    page.locator(".neighbour-reason .explanation").wait_for()
+    page.locator(".neighbor-reason .explanation").wait_for()
     assert ask.get_attribute("aria-expanded") == "true"
     assert asked(page)["why"] == [near]
     assert asked(page)["side"] == ["right"]
     page.reload()
-    page.locator(".neighbour-reason .explanation").wait_for()
+    page.locator(".neighbor-reason .explanation").wait_for()
     eventually(page, lambda: ask.get_attribute("aria-expanded") == "true")
     ask.press("Enter")
-    page.locator(".neighbour-reason").wait_for(state="detached")
+    page.locator(".neighbor-reason").wait_for(state="detached")
     assert "why" not in asked(page)
 
 
-def test_without_a_document_one_can_be_chosen(open_page, site):
-    page = open_page(f"{site}/neighbours")
+def test_document_can_be_chosen(open_page, site):
+    page = open_page(f"{site}/neighbors")
     page.get_by_label("Find a document").fill("goalkeeper")
     entry = page.locator(".picker-entry").first
     eventually(page, lambda: "sport/5" in entry.inner_text())
@@ -92,46 +93,46 @@ def test_without_a_document_one_can_be_chosen(open_page, site):
     page.get_by_role("link", name="sport/5").first.wait_for()
 
 
-def test_a_document_that_is_not_there_is_told(open_page, site):
-    page = open_page(f"{site}/neighbours?id=nowhere", expected=("Failed to load",))
+def test_missing_document_is_reported(open_page, site):
+    page = open_page(f"{site}/neighbors?id=nowhere", expected=("Failed to load",))
     page.get_by_role("heading", name="Not found").wait_for()
 
 
-def test_one_measure_may_fail_while_the_other_answers(open_page, site):
+def test_one_measure_may_fail(open_page, site):
     page = open_page(f"{site}/compare", expected=("Failed to load", "503"))
     slow = {"error": {"code": "too_slow", "message": "Longer than 30 s.", "field": None}}
 
     def fail_one(route):
-        if route.request.post_data_json["by"] == "wmd":
+        if route.request.post_data_json["ranking"] == "wmd":
             answer(route, slow, 503)
         else:
             route.continue_()
 
     page.route("**/api/similar", fail_one)
-    page.goto(f"{site}/neighbours?id=space%2F4")
+    page.goto(f"{site}/neighbors?id=space%2F4")
     page.get_by_text("Longer than 30 s.").wait_for()
     eventually(page, lambda: len(ids(page, "left")) > 0)
     page.unroute("**/api/similar")
     page.get_by_role("button", name="Try again").click()
     eventually(page, lambda: len(ids(page, "right")) == 10)
-    eventually(page, lambda: page.locator(".neighbour-line").count() > 0)
+    eventually(page, lambda: page.locator(".neighbor-line").count() > 0)
 
 
 @pytest.mark.parametrize("document", HOSTILE[:3], ids=["markup", "rtl", "emoji"])
-def test_hostile_documents_have_neighbours_too(open_page, site, document):
-    page = neighbours(
+def test_hostile_documents_have_neighbors(open_page, site, document):
+    page = neighbors(
         open_page, site, document["id"], options={"viewport": {"width": 360, "height": 740}}
     )
     assert page.locator("h1").inner_text() == document.get("title", document["id"])
     assert page.evaluate("window.broken") is None
-    assert not page.locator(".neighbour-room").is_visible()  # lists lie one below the other
+    assert not page.locator(".neighbor-room").is_visible()  # the lists are one below the other
     assert wide(page) <= 0
 
 
 # ---------------------------------------------------------------------- clusters
 
 
-def test_clusters_have_words_and_lead_to_the_map(open_page, site):
+def test_clusters_have_words_and_map_links(open_page, site):
     page = open_page(f"{site}/clusters?n=4")
     cards = page.locator(".card")
     cards.first.wait_for()
@@ -155,21 +156,21 @@ def test_clusters_have_words_and_lead_to_the_map(open_page, site):
     page.wait_for_url("**/document?id=*")
 
 
-def test_another_number_of_clusters_is_another_address(open_page, site):
+def test_number_of_clusters_is_in_the_url(open_page, site):
     page = open_page(f"{site}/clusters")
     page.locator(".card").first.wait_for()
     page.get_by_label("Clusters").select_option("4")
     page.wait_for_url("**/clusters?n=4")
     eventually(page, lambda: 0 < page.locator(".card").count() <= 4)
-    page.get_by_label("Near by").select_option("vectors")
-    page.wait_for_url("**/clusters?by=vectors&n=4")
+    page.get_by_label("Compare by").select_option("vectors")
+    page.wait_for_url("**/clusters?representation=vectors&n=4")
     eventually(page, lambda: 0 < page.locator(".card").count() <= 4)
 
 
 # ---------------------------------------------------------------------- topics
 
 
-def test_topics_have_words_and_documents_that_lead_to_the_map(open_page, site):
+def test_topics_have_words_documents_and_map_links(open_page, site):
     page = open_page(f"{site}/topics?n=4")
     cards = page.locator(".card")
     cards.first.wait_for()
@@ -183,11 +184,11 @@ def test_topics_have_words_and_documents_that_lead_to_the_map(open_page, site):
     assert asked(page)["id"] == wanted
 
 
-# ---------------------------------------------------------------------- their states
+# ---------------------------------------------------------------------- states
 
 
 @pytest.mark.parametrize("name", ["clusters", "topics"])
-def test_progress_is_told_while_they_are_computed(open_page, site, name):
+def test_progress_is_shown_during_computation(open_page, site, name):
     page = open_page(f"{site}/compare")
     computing = {"status": "computing", "done": 1, "total": 4, "state": "1"}
     requests = []
@@ -213,7 +214,7 @@ def test_progress_is_told_while_they_are_computed(open_page, site, name):
 @pytest.mark.parametrize(
     ("documents", "headline"), [([], "No documents yet"), (DOCUMENTS[:1], "One document only")]
 )
-def test_too_few_documents_are_told(open_page, tmp_path, name, documents, headline):
+def test_too_few_documents_show_a_note(open_page, tmp_path, name, documents, headline):
     with small_index(tmp_path, documents) as index, serving(index) as address:
         page = open_page(f"{address}/{name}")
         page.get_by_role("heading", name=headline).wait_for()
@@ -221,18 +222,18 @@ def test_too_few_documents_are_told(open_page, tmp_path, name, documents, headli
 
 
 @pytest.mark.parametrize("name", ["clusters", "topics"])
-def test_a_failing_server_can_be_asked_again(open_page, site, name):
+def test_failing_server_can_be_retried(open_page, site, name):
     page = open_page(f"{site}/compare", expected=("Failed to load",))
     page.route(f"**/api/{name}?*", lambda route: route.abort())
     page.goto(f"{site}/{name}")
-    page.get_by_role("heading", name="The server does not answer").wait_for()
+    page.get_by_role("heading", name="The server does not respond").wait_for()
     page.unroute(f"**/api/{name}?*")
     page.get_by_role("button", name="Try again").click()
     page.locator(".card").first.wait_for()
 
 
 @pytest.mark.parametrize("name", ["clusters", "topics"])
-def test_a_phone_needs_no_sideways_scrolling(open_page, site, name):
+def test_phone_does_not_scroll_sideways(open_page, site, name):
     page = open_page(f"{site}/{name}", viewport={"width": 360, "height": 740})
     page.locator(".card").first.wait_for()
     assert wide(page) <= 0

@@ -1,4 +1,4 @@
-"""What a visitor expects of any page: nothing typed is lost, the focus and the place are kept."""
+"""Common behavior of all views: input is kept, and focus and scroll position are restored."""
 
 from urllib.parse import urlencode
 
@@ -8,12 +8,13 @@ from web.browser import TOKEN, until, wide
 from web.page_waiting import asked, eventually
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 FOCUS = "document.activeElement"
 
 
 def said(page):
-    """What the page tells a screen reader from now on."""
+    """Return the texts announced to screen readers from now on."""
     page.evaluate(
         """() => {
           window.said = [];
@@ -25,16 +26,16 @@ def said(page):
     return lambda: page.evaluate("said.filter(Boolean)")
 
 
-# ---------------------------------------------------------------------- nothing typed is lost
+# ---------------------------------------------------------------------- input is kept
 
 
-def test_a_text_that_is_not_sent_yet_is_asked_for_with_another_ranking(open_page, site):
+def test_unsent_text_is_submitted_with_a_new_ranking(open_page, site):
     page = open_page(site)
-    page.wait_for_selector("select[name=by]")
+    page.wait_for_selector("select[name=ranking]")
     page.fill(".search-box", "rocket")
-    page.select_option("select[name=by]", "wmd")
+    page.select_option("select[name=ranking]", "wmd")
     page.wait_for_selector(".hit")
-    assert asked(page) == {"q": ["rocket"], "by": ["wmd"]}
+    assert asked(page) == {"q": ["rocket"], "ranking": ["wmd"]}
     page.fill(".search-box", "bread")
     page.click("button:text-is('Filter')")
     page.click(".filters .chip:has-text('kitchen')")
@@ -43,7 +44,7 @@ def test_a_text_that_is_not_sent_yet_is_asked_for_with_another_ranking(open_page
     assert page.input_value(".search-box") == "bread"
 
 
-def test_typing_does_not_flood_the_history(open_page, site):
+def test_typing_adds_one_history_entry(open_page, site):
     page = open_page(f"{site}/compare")
     first = page.get_by_role("textbox", name="First text")
     first.wait_for()
@@ -67,7 +68,7 @@ def test_typing_does_not_flood_the_history(open_page, site):
     assert page.evaluate("noted") < 20
 
 
-def test_a_text_is_in_the_address_as_soon_as_one_leaves_its_box(open_page, site):
+def test_text_is_in_the_url_when_its_field_loses_focus(open_page, site):
     page = open_page(f"{site}/compare")
     page.get_by_role("textbox", name="First text").fill("rocket")
     page.get_by_role("link", name="Topics").click()
@@ -77,10 +78,10 @@ def test_a_text_is_in_the_address_as_soon_as_one_leaves_its_box(open_page, site)
     assert page.get_by_role("textbox", name="First text").input_value() == "rocket"
 
 
-# ---------------------------------------------------------------------- the focus
+# ---------------------------------------------------------------------- focus
 
 
-def test_the_focus_returns_from_the_form_of_a_document(open_page, writable):
+def test_focus_returns_after_editing(open_page, writable):
     page = open_page(f"{writable.address}/document?{urlencode({'id': 'kitchen/1'})}")
     page.evaluate(f"sessionStorage.setItem('textkin-token', '{TOKEN}')")
     for how in ("Cancel", "Save"):
@@ -89,14 +90,14 @@ def test_the_focus_returns_from_the_form_of_a_document(open_page, writable):
         until(page, f"{FOCUS}.textContent === 'Edit'")
 
 
-def test_the_focus_goes_to_the_text_that_was_chosen(open_page, site):
+def test_focus_moves_to_the_chosen_text(open_page, site):
     page = open_page(f"{site}/compare")
     page.locator("summary").first.click()
     page.locator(".picker-entry").nth(1).click()
     until(page, f"{FOCUS}.ariaLabel === 'First text'")
 
 
-def test_going_back_to_another_view_tells_where_one_is(open_page, site):
+def test_back_announces_the_view(open_page, site):
     page = open_page(f"{site}/topics")
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("textbox", name="First text").focus()
@@ -108,14 +109,14 @@ def test_going_back_to_another_view_tells_where_one_is(open_page, site):
     eventually(page, lambda: any("Topics" in text for text in heard()))
 
 
-def test_a_comparison_is_told(open_page, site):
+def test_comparison_is_announced(open_page, site):
     page = open_page(f"{site}/compare?a=bread")
     heard = said(page)
     page.get_by_role("textbox", name="Second text").fill("cake")
     eventually(page, lambda: any(text.startswith("distance: ") for text in heard()))
 
 
-def test_a_question_goes_with_the_page_that_asked_it(open_page, writable):
+def test_dialog_closes_with_its_page(open_page, writable):
     page = open_page(writable.address)
     page.locator(".listed-head a").first.click()
     page.click("button:text-is('Delete')")
@@ -125,11 +126,11 @@ def test_a_question_goes_with_the_page_that_asked_it(open_page, writable):
     assert page.locator("dialog").count() == 0
 
 
-# ---------------------------------------------------------------------- the place
+# ---------------------------------------------------------------------- scroll position
 
 
 @pytest.mark.parametrize("again", ["reload", "forward"])
-def test_the_place_is_found_again(open_page, site, again):
+def test_scroll_position_is_restored(open_page, site, again):
     page = open_page(f"{site}/topics", viewport={"width": 700, "height": 500})
     page.get_by_role("link", name="Clusters").click()
     page.wait_for_selector(".view-clusters .card")
@@ -145,49 +146,49 @@ def test_the_place_is_found_again(open_page, site, again):
     eventually(page, lambda: page.evaluate("scrollY") == 250)
 
 
-# ---------------------------------------------------------------------- what is not there
+# ---------------------------------------------------------------------- missing content
 
 
-def test_a_part_of_the_page_that_could_not_be_loaded_can_be_had_later(open_page, site):
+def test_failed_module_can_be_loaded_later(open_page, site):
     page = open_page(site, expected=("ERR_FAILED", "dynamically imported"))
     page.wait_for_selector(".listed-one")
     page.route("**/static/views/topics.js", lambda route: route.abort())
     page.get_by_role("link", name="Topics").click()
-    page.wait_for_selector("text=The server does not answer")
+    page.wait_for_selector("text=The server does not respond")
     page.unroute("**/static/views/topics.js")
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector(".view-topics")
 
 
-def test_a_document_that_is_gone_leads_to_the_search(open_page, site):
+def test_deleted_document_links_to_the_search(open_page, site):
     page = open_page(f"{site}/document?id=nobody", expected=("404",))
     page.locator(".state.wrong").get_by_role("link", name="Search").click()
     page.wait_for_selector(".listed-one")
 
 
-def test_words_that_nobody_knows_are_told_without_advice_for_programmers(open_page, site):
+def test_unknown_words_are_reported_without_programming_advice(open_page, site):
     page = open_page(f"{site}/compare?a=zzqq+xxyy&b=bread", expected=("422",))
     told = page.locator(".state.wrong")
     told.wait_for()
-    assert "The first text has no word" in told.inner_text()
+    assert "The first text has no known words" in told.inner_text()
     assert "zzqq" in told.inner_text()
     assert "WordVectors" not in told.inner_text()
     page = open_page(f"{site}/compare?a=bread&b=the+of", expected=("422",))
     told = page.locator(".state.wrong")
     told.wait_for()
-    assert "The second text has no words" in told.inner_text()
+    assert "The second text has only stop words" in told.inner_text()
     assert "stop_words" not in told.inner_text()
 
 
-def test_neighbours_are_in_reach(open_page, site):
+def test_neighbors_are_linked(open_page, site):
     page = open_page(site, viewport={"width": 360, "height": 700})
-    page.get_by_role("navigation", name="Views").get_by_role("link", name="Neighbours").click()
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Neighbors").click()
     page.locator(".picker-entry").first.click()
-    page.wait_for_selector(".neighbour")
-    assert page.title().startswith("Neighbours of ")
+    page.wait_for_selector(".neighbor")
+    assert page.title().startswith("Neighbors of ")
 
 
-def test_a_file_that_misses_the_frame_is_taken(open_page, writable):
+def test_file_dropped_outside_the_frame_is_accepted(open_page, writable):
     page = open_page(f"{writable.address}/add")
     page.wait_for_selector(".drop")
     taken = page.evaluate(
@@ -204,10 +205,10 @@ def test_a_file_that_misses_the_frame_is_taken(open_page, writable):
     page.wait_for_selector("text=1 document to add")
 
 
-# ---------------------------------------------------------------------- what changes meanwhile
+# ---------------------------------------------------------------------- concurrent changes
 
 
-def test_numbers_follow_when_somebody_else_adds_documents(open_page, writable):
+def test_counts_follow_documents_added_by_others(open_page, writable):
     page = open_page(writable.address)
     page.wait_for_selector("#collection:has-text('6 documents')")
     writable.index.add([{"id": "new", "text": "rocket", "label": "fresh"}])
@@ -219,21 +220,21 @@ def test_numbers_follow_when_somebody_else_adds_documents(open_page, writable):
     page.wait_for_selector(".filters .chip:has-text('fresh')")
 
 
-def test_a_page_beyond_the_last_leads_to_the_first(open_page, site):
+def test_page_after_the_last_links_to_the_first(open_page, site):
     page = open_page(f"{site}/?page=99")
     page.wait_for_selector("text=No more documents")
     page.get_by_role("link", name="First page").click()
     page.wait_for_selector(".listed-one")
 
 
-@pytest.mark.parametrize("path", ["/", "/?q=fish&by=wmd", "/compare", "/map", "/neighbours"])
-def test_the_narrowest_window_needs_no_sideways_scrolling(open_page, site, path):
+@pytest.mark.parametrize("path", ["/", "/?q=fish&ranking=wmd", "/compare", "/map", "/neighbors"])
+def test_narrow_window_does_not_scroll_sideways(open_page, site, path):
     page = open_page(f"{site}{path}", viewport={"width": 320, "height": 600})
     page.wait_for_selector("select, .picker-entry")
     assert wide(page) <= 0
 
 
-def test_what_has_the_focus_is_not_below_the_bar_of_feedback(open_page, site):
+def test_focused_element_is_not_covered_by_the_feedback_bar(open_page, site):
     page = open_page(f"{site}/?q=the+rocket", viewport={"width": 1100, "height": 500})
     page.locator(".mark.fits").first.click()
     last = page.locator(".hit .mark.fits-not").last
@@ -255,7 +256,7 @@ def test_what_has_the_focus_is_not_below_the_bar_of_feedback(open_page, site):
         pytest.fail("the last mark was never reached")
 
 
-def test_colours_of_the_system_still_tell_what_is_current_and_pressed(open_page, site):
+def test_forced_colors_show_current_and_pressed_elements(open_page, site):
     page = open_page(f"{site}/?q=rocket", forced_colors="active")
     page.locator(".mark.fits").first.click()
     look = """selector => {
@@ -269,7 +270,7 @@ def test_colours_of_the_system_still_tell_what_is_current_and_pressed(open_page,
         assert page.evaluate(look, on) != page.evaluate(look, off)
 
 
-def test_boxes_to_write_in_have_edges_that_are_seen(open_page, site):
+def test_input_boxes_have_visible_borders(open_page, site):
     for scheme in ("light", "dark"):
         page = open_page(f"{site}/add?", color_scheme=scheme)
         ratio = page.evaluate(

@@ -1,15 +1,16 @@
-"""The map of the page in a real browser: looked at, pointed at, filtered, searched."""
+"""Page in a browser: display, selection, filters, and search of the map."""
 
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from web.browser import serving, small_index
-from web.fixed_map import CLUSTERS, FIXED, colour_at, has_colour, place, shown
+from web.fixed_map import CLUSTERS, FIXED, color_at, has_color, place, shown
 from web.page_waiting import answer, asked, eventually
 from web.small_collection import DOCUMENTS
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 N = len(DOCUMENTS)
 
@@ -17,23 +18,23 @@ N = len(DOCUMENTS)
 # ---------------------------------------------------------------------- the real server
 
 
-def test_a_collection_has_a_map_with_its_labels_and_clusters(open_page, site):
+def test_collection_has_a_map_with_labels_and_clusters(open_page, site):
     page = open_page(f"{site}/map")
     page.wait_for_selector(".legend")
     names = page.locator(".legend-name").all_inner_texts()
     assert names[:3] == ["kitchen", "space", "sport"]
     assert "<b>bold</b>" in names
     page.get_by_role("button", name="Clusters").click()
-    page.wait_for_url("**colour=cluster")
+    page.wait_for_url("**color=cluster")
     counts = [int(text) for text in page.locator(".legend-count").all_inner_texts()]
     assert 0 < sum(counts) <= N
     assert counts == sorted(counts, reverse=True)
     assert page.evaluate("window.broken") is None
 
 
-def test_the_documents_are_a_list_too(open_page, site):
+def test_documents_are_listed_too(open_page, site):
     page = open_page(f"{site}/map")
-    page.get_by_text("The documents as a list").click()
+    page.get_by_text("List of documents").click()
     rows = page.locator(".map-all tbody tr")
     rows.first.wait_for()
     assert rows.count() == N
@@ -45,7 +46,7 @@ def test_the_documents_are_a_list_too(open_page, site):
     page.wait_for_url("**/document?id=space%2F1")
 
 
-def test_what_is_found_is_brought_forward_and_listed(open_page, site):
+def test_found_documents_are_highlighted_and_listed(open_page, site):
     page = open_page(f"{site}/map")
     page.wait_for_selector(".legend")
     box = page.get_by_label("Find on the map")
@@ -67,17 +68,17 @@ def test_what_is_found_is_brought_forward_and_listed(open_page, site):
 @pytest.mark.parametrize(
     ("documents", "headline"), [([], "No documents yet"), (DOCUMENTS[:1], "One document only")]
 )
-def test_too_few_documents_make_no_map(open_page, tmp_path, documents, headline):
+def test_too_few_documents_have_no_map(open_page, tmp_path, documents, headline):
     with small_index(tmp_path, documents) as index, serving(index) as address:
         page = open_page(f"{address}/map")
         page.get_by_role("heading", name=headline).wait_for()
         assert page.locator(".map-stage").count() == 0
 
 
-# ---------------------------------------------------------------------- waiting and failing
+# ---------------------------------------------------------------------- progress and errors
 
 
-def test_progress_is_told_while_the_map_is_computed(open_page, site):
+def test_progress_is_shown_while_the_map_is_computed(open_page, site):
     page = open_page(f"{site}/compare")
     requests = []
 
@@ -90,7 +91,7 @@ def test_progress_is_told_while_the_map_is_computed(open_page, site):
     page.route("**/api/clusters?*", lambda route: answer(route, CLUSTERS))
     page.goto(f"{site}/map")
     page.get_by_text("25 %").wait_for()
-    bar = page.get_by_role("progressbar", name="Drawing the map")
+    bar = page.get_by_role("progressbar", name="Computing the map")
     assert bar.evaluate("(bar) => bar.value / bar.max") == 0.25
     eventually(page, lambda: len(requests) == 2)
     answer(requests[1], FIXED)
@@ -98,7 +99,7 @@ def test_progress_is_told_while_the_map_is_computed(open_page, site):
     assert bar.count() == 0
 
 
-def test_a_failing_server_can_be_asked_again(open_page, site):
+def test_failing_server_can_be_retried(open_page, site):
     page = open_page(f"{site}/compare", expected=("Failed to load", "503"))
     busy = {"error": {"code": "busy", "message": "Too many at once.", "field": None}}
     page.route("**/api/map?*", lambda route: answer(route, busy, 503))
@@ -111,10 +112,10 @@ def test_a_failing_server_can_be_asked_again(open_page, site):
     page.wait_for_selector(".legend")
 
 
-# ---------------------------------------------------------------------- pointing and choosing
+# ---------------------------------------------------------------------- hover and selection
 
 
-def test_pointing_at_a_document_tells_what_it_is(fixed_map):
+def test_hover_shows_the_document(fixed_map):
     page = fixed_map()
     tip = page.locator(".map-tip")
     page.mouse.move(*place(page, 0.5, 0.5))
@@ -127,8 +128,8 @@ def test_pointing_at_a_document_tells_what_it_is(fixed_map):
     tip.wait_for(state="hidden")
 
 
-def test_a_click_chooses_and_a_link_keeps_it(fixed_map):
-    page = fixed_map(expected=("Failed to load",))  # no such document lies in the index
+def test_click_selects_and_updates_the_url(fixed_map):
+    page = fixed_map(expected=("Failed to load",))  # the index has no such document
     page.mouse.click(*place(page, 1, 1))
     page.get_by_role("heading", name="1 chosen").wait_for()
     assert asked(page)["id"] == ["high right"]
@@ -145,7 +146,7 @@ def test_a_click_chooses_and_a_link_keeps_it(fixed_map):
     page.wait_for_url("**/document?id=high+right")
 
 
-def test_a_box_chooses_what_is_inside(fixed_map):
+def test_box_selects_its_documents(fixed_map):
     page = fixed_map()
     page.keyboard.down("Shift")
     page.mouse.move(*place(page, 0.4, 0.6))
@@ -155,11 +156,11 @@ def test_a_box_chooses_what_is_inside(fixed_map):
     page.keyboard.up("Shift")
     page.get_by_role("heading", name="2 chosen").wait_for()
     assert asked(page)["id"] == ["low right", "middle"]
-    page.mouse.click(*place(page, 0.25, 0.5))  # where nothing is
+    page.mouse.click(*place(page, 0.25, 0.5))  # an empty area
     page.get_by_role("heading", name="2 chosen").wait_for(state="detached")
 
 
-def test_a_large_choice_is_in_the_address(fixed_map):
+def test_large_selection_is_in_the_url(fixed_map):
     side = 8
     many = {
         **FIXED,
@@ -190,37 +191,37 @@ def test_a_large_choice_is_in_the_address(fixed_map):
     eventually(page, lambda: "show" in asked(page))
     page.get_by_role("heading", name="40 chosen").wait_for()
     page.goto(address.replace("chosen=fixed", "chosen=former"))
-    page.get_by_text("an earlier state of this collection").wait_for()
+    page.get_by_text("an earlier version of this collection").wait_for()
 
 
-def test_groups_have_colours_and_the_legend_shows_one_alone(fixed_map):
+def test_groups_have_colors_and_the_legend_filters(fixed_map):
     page = fixed_map()
     bottom, top = place(page, 0, 0), place(page, 0, 1)
-    has_colour(page, bottom, "#0072b2")
-    has_colour(page, top, "#d55e00")
+    has_color(page, bottom, "#0072b2")
+    has_color(page, top, "#d55e00")
     shown(page, "top").click()
     page.wait_for_url("**show=top*")
-    has_colour(page, top, "#d55e00")
-    has_colour(page, bottom, "#e6e6ec")
+    has_color(page, top, "#d55e00")
+    has_color(page, bottom, "#e6e6ec")
     assert shown(page, "top").get_attribute("aria-pressed") == "true"
     page.mouse.move(*top)
     page.locator(".map-tip").wait_for()
-    page.mouse.move(*bottom)  # what is left out cannot be pointed at
+    page.mouse.move(*bottom)  # hidden points cannot be selected
     page.locator(".map-tip").wait_for(state="hidden")
     page.go_back()
     page.locator('.legend-entry[aria-pressed="true"]').wait_for(state="detached")
-    has_colour(page, bottom, "#0072b2")
+    has_color(page, bottom, "#0072b2")
 
 
-def test_a_link_to_a_cluster_shows_it_alone_and_goes_there(fixed_map):
-    page = fixed_map("?colour=cluster&show=1")
+def test_link_to_a_cluster_shows_only_this_cluster(fixed_map):
+    page = fixed_map("?color=cluster&show=1")
     assert shown(page, "eastern").get_attribute("aria-pressed") == "true"
     assert shown(page, "western").get_attribute("aria-pressed") == "false"
     page.get_by_role("button", name="Clear filter").click()
     page.locator('.legend-entry[aria-pressed="true"]').wait_for(state="detached")
 
 
-def test_dark_has_colours_of_its_own(fixed_map):
+def test_dark_mode_has_separate_colors(fixed_map):
     page = fixed_map(color_scheme="dark")
-    has_colour(page, place(page, 0, 0), "#4aa3df")
-    assert sum(colour_at(page, *place(page, 0.25, 0.5))) < 150
+    has_color(page, place(page, 0, 0), "#4aa3df")
+    assert sum(color_at(page, *place(page, 0.25, 0.5))) < 150

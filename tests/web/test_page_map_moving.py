@@ -1,4 +1,4 @@
-"""The map of the page in a real browser: moved, zoomed, walked through by keys, drawn in time."""
+"""Page in a browser: moving and zooming the map, by mouse, touch, and keyboard."""
 
 import math
 
@@ -9,16 +9,17 @@ from web.fixed_map import CLUSTERS, DRAWN, FIXED, place, zoom_of
 from web.page_waiting import asked, eventually
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def test_wheel_drag_and_buttons_move_the_map_and_the_address(fixed_map):
+def test_wheel_drag_and_buttons_move_the_map_and_update_the_url(fixed_map):
     page = fixed_map()
     page.mouse.move(*place(page, 0.5, 0.5))
     page.mouse.wheel(0, -300)
     eventually(page, lambda: "at" in asked(page))
     x, y, zoom = map(float, asked(page)["at"][0].split(","))
     assert zoom == pytest.approx(math.exp(300 * 0.0022), rel=0.01)
-    assert (x, y) == pytest.approx((0.5, 0.5), abs=0.01)  # what is below the pointer stays
+    assert (x, y) == pytest.approx((0.5, 0.5), abs=0.01)  # the position below the pointer stays
     page.mouse.down()
     page.mouse.move(*place(page, 0.3, 0.5), steps=4)
     page.mouse.up()
@@ -29,12 +30,12 @@ def test_wheel_drag_and_buttons_move_the_map_and_the_address(fixed_map):
     page.wait_for_selector(".legend")
     page.get_by_role("button", name="Zoom in").click()
     eventually(page, lambda: zoom_of(page) == pytest.approx(zoom * 1.5, rel=0.01))
-    assert asked(page)["at"][0].split(",")[:2] == before  # from where one had been
+    assert asked(page)["at"][0].split(",")[:2] == before  # from the previous view
     page.get_by_role("button", name="Reset").click()
     eventually(page, lambda: "at" not in asked(page))
 
 
-def test_two_fingers_zoom(fixed_map):
+def test_pinch_zooms(fixed_map):
     page = fixed_map(viewport={"width": 360, "height": 740}, has_touch=True)
     x, y = place(page, 0.5, 0.5)
     touch = page.context.new_cdp_session(page)
@@ -51,11 +52,11 @@ def test_two_fingers_zoom(fixed_map):
     eventually(page, lambda: zoom_of(page) > 1.5)
 
 
-def test_everything_works_by_keys(fixed_map):
+def test_everything_works_with_the_keyboard(fixed_map):
     page = fixed_map()
     told = page.locator("#announcer")
     page.locator(".map-marks").focus()
-    page.keyboard.press("ArrowRight")  # begins in the middle
+    page.keyboard.press("ArrowRight")  # starts in the center
     eventually(page, lambda: "Middle" in told.inner_text())
     page.keyboard.press("ArrowUp")
     eventually(page, lambda: told.inner_text().startswith("Top"))
@@ -74,16 +75,16 @@ def test_everything_works_by_keys(fixed_map):
     assert page.evaluate("document.activeElement.title") == "Zoom in"
 
 
-def test_a_phone_needs_no_sideways_scrolling(open_page, site):
+def test_phone_does_not_scroll_sideways(open_page, site):
     page = open_page(f"{site}/map", viewport={"width": 360, "height": 740}, has_touch=True)
     page.wait_for_selector(".legend")
     assert wide(page) <= 0
     box = page.locator(".map-stage").bounding_box()
     assert box["width"] > 300
-    assert box["height"] < 500  # there is room beside it to scroll the page by
+    assert box["height"] < 500  # there is space next to it for scrolling the page
 
 
-def test_twenty_thousand_points_can_be_pointed_at(fixed_map):
+def test_hover_with_twenty_thousand_points(fixed_map):
     n = 20_000
     side = 142
     places = [(i % side / side, i // side / side) for i in range(n)]
@@ -99,7 +100,7 @@ def test_twenty_thousand_points_can_be_pointed_at(fixed_map):
         "total": n,
     }
     page = fixed_map(answers=(many, CLUSTERS))
-    assert page.locator(".legend-entry").count() == 12  # and the rest when asked for
+    assert page.locator(".legend-entry").count() == 12  # the others are shown on request
     page.get_by_role("button", name="All 30 groups").click()
     assert page.locator(".legend-entry").count() == 30
     top = max(y for _, y in places)
@@ -107,10 +108,10 @@ def test_twenty_thousand_points_can_be_pointed_at(fixed_map):
     at = 70 * side + 71
     page.mouse.move(*place(page, places[at][0] / right, places[at][1] / top))
     page.get_by_text(f"Document {at}", exact=True).wait_for()
-    assert page.locator(".map-panel *").count() < 400  # points are no elements
+    assert page.locator(".map-panel *").count() < 400  # points are not elements
 
 
-# A clock by which every piece of work takes so long; all widths that the layer of points has.
+# A clock by which each piece of work takes a fixed time; and all widths of the point layer.
 WATCHED = """
     let now = 0;
     performance.now = () => (now += TOOK);
@@ -125,7 +126,7 @@ WATCHED = """
 
 @pytest.fixture
 def sharp_map(fixed_map):
-    """Opens the map on a screen of two pixels a pixel; gives the page and the widths of its map."""
+    """Open the map on a screen with two device pixels per pixel; return the page and map widths."""
 
     def opened(took):
         page = fixed_map(script=WATCHED.replace("TOOK", str(took)), device_scale_factor=2)
@@ -138,7 +139,7 @@ def sharp_map(fixed_map):
     return opened
 
 
-def test_a_screen_too_sharp_to_be_drawn_in_time_is_coarse_while_the_map_moves(sharp_map):
+def test_slow_drawing_is_coarse_while_the_map_moves(sharp_map):
     page, coarse, sharp = sharp_map(took=9)
 
     def turned():
@@ -146,13 +147,13 @@ def test_a_screen_too_sharp_to_be_drawn_in_time_is_coarse_while_the_map_moves(sh
         return coarse in page.evaluate("widths")
 
     eventually(page, turned)
-    eventually(page, lambda: page.evaluate("widths.at(-1)") == sharp)  # once it rests
+    eventually(page, lambda: page.evaluate("widths.at(-1)") == sharp)  # after it stops
     assert page.evaluate(DRAWN)
 
 
-def test_a_quick_screen_is_always_sharp(sharp_map):
+def test_fast_drawing_is_always_sharp(sharp_map):
     page, _, sharp = sharp_map(took=1)
     page.mouse.wheel(0, -300)
-    eventually(page, lambda: "at" in asked(page))  # noted when the map has come to rest
+    eventually(page, lambda: "at" in asked(page))  # recorded after the map stops
     assert page.evaluate("widths") == [sharp]
     assert page.evaluate(DRAWN)

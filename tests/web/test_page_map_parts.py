@@ -1,8 +1,9 @@
-"""The parts of the map's drawing, in a real browser, against slow and obvious versions."""
+"""Parts of the map's drawing code, compared with reference implementations, in a browser."""
 
 import pytest
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 NEAREST = """async () => {
     const { Points } = await import("/static/map_points.js");
@@ -37,20 +38,20 @@ NEAREST = """async () => {
 BLENDED = """async () => {
     const { SHAPES, packed, press, stampsOf } = await import("/static/map_stamps.js");
     const ground = [250, 240, 230];
-    const colour = [0, 114, 178];
+    const color = [0, 114, 178];
     const pixels = new Uint32Array(40 * 40).fill(packed(`rgb(${ground})`));
     let most = 0;
     const before = pixels.slice();
     for (let shape = 0; shape < SHAPES.length; shape++) {
         pixels.set(before);
         const stamps = stampsOf(shape, 4);
-        press(pixels, 40, 40, stamps, 20, 20, packed(`rgb(${colour})`), 200);
+        press(pixels, 40, 40, stamps, 20, 20, packed(`rgb(${color})`), 200);
         const { reach, size, cover } = stamps.places[0];
         for (let at = 0; at < size * size; at++) {
             const to = (20 - reach + Math.floor(at / size)) * 40 + 20 - reach + (at % size);
             const part = (cover[at] / 255) * (200 / 256);
             ground.forEach((value, channel) => {
-                const wanted = value + (colour[channel] - value) * part;
+                const wanted = value + (color[channel] - value) * part;
                 most = Math.max(most, Math.abs(((pixels[to] >>> (8 * channel)) & 255) - wanted));
             });
         }
@@ -61,7 +62,7 @@ BLENDED = """async () => {
     return most;
 }"""
 
-# The shapes as inequalities, looked at 256 times in each pixel; what a stamp covers beside that.
+# Shapes as inequalities, sampled 256 times per pixel; and the coverage of the stamps.
 COVERED = """async () => {
     const { press, stampsOf } = await import("/static/map_stamps.js");
     const inside = [
@@ -99,7 +100,7 @@ DENSEST = """async ([x, y]) => {
 }"""
 
 
-# Three names at one place, and one below a button; where each is written.
+# Three names at one position, and one below a button; returns the label positions.
 LABELLED = """async () => {
     const { placeLabels } = await import("/static/map_labels.js");
     const context = document.createElement("canvas").getContext("2d");
@@ -112,7 +113,7 @@ LABELLED = """async () => {
         label("below", 250, 180), label("muted", 10, 10, true), label("away", -5, 10),
     ];
     placeLabels(context, camera, labels, {
-        colours: { paper: "#fff", ink: "#000" },
+        colors: { paper: "#fff", ink: "#000" },
         family: "sans-serif",
         covered: [{ left: 200, top: 150, right: 300, bottom: 200 }],
     });
@@ -125,29 +126,29 @@ def page(open_page, site):
     return open_page(f"{site}/compare")
 
 
-def test_the_grid_finds_what_looking_at_every_point_finds(page):
+def test_grid_matches_exhaustive_search(page):
     assert page.evaluate(NEAREST) == []
 
 
-def test_two_channels_at_once_are_blended_as_one_by_one(page):
+def test_blending_two_channels_at_once_matches_one_by_one(page):
     assert page.evaluate(BLENDED) <= 3
 
 
-def test_stamps_cover_what_their_shapes_do(page):
+def test_stamps_match_their_shapes(page):
     for most, area in page.evaluate(COVERED):
-        assert most <= 0.3  # at corners, which come out a little round or full
+        assert most <= 0.3  # at corners, which may be slightly rounded or filled
         assert area == pytest.approx(1, abs=0.05)
 
 
-def test_a_name_stands_among_most_of_its_points(page):
-    """The mean of two heaps lies between them, where nothing is."""
+def test_name_is_near_most_of_its_points(page):
+    """The mean of two separate groups would be in the empty space between them."""
     near, far = [0.1, 0.11, 0.12, 0.1, 0.09], [0.9, 0.91]
     x, y = page.evaluate(DENSEST, [near + far, near + far])
     assert x == pytest.approx(sum(near) / len(near), abs=1e-6)
     assert y == pytest.approx(x, abs=1e-6)
 
 
-def test_names_lie_neither_on_one_another_nor_below_buttons(page):
+def test_names_overlap_neither_each_other_nor_buttons(page):
     found = page.evaluate(LABELLED)
     assert {name: found.pop(name) for name in ("first", "second", "third")} == {
         "first": 100,
@@ -159,7 +160,7 @@ def test_names_lie_neither_on_one_another_nor_below_buttons(page):
 
 
 @pytest.mark.parametrize("x", [[], [0.3], [0.3, 0.3]], ids=["none", "one", "two in one place"])
-def test_a_map_of_few_points_has_a_size(page, x):
+def test_map_with_few_points_has_a_size(page, x):
     box = page.evaluate(
         """async (x) => {
             const { Points } = await import("/static/map_points.js");

@@ -1,4 +1,4 @@
-"""The page in a browser: by keys alone, hostile texts, a phone, colours."""
+"""Page in a browser: keyboard, hostile texts, phones, and colors."""
 
 import pytest
 
@@ -6,9 +6,10 @@ from web.browser import until, wide
 from web.page_searching import search
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def test_keyboard_alone(site, open_page):
+def test_keyboard_only(site, open_page):
     page = open_page(f"{site}/?q=bread")
     page.wait_for_selector(".hit")
     page.keyboard.press("Tab")
@@ -33,7 +34,7 @@ def test_keyboard_alone(site, open_page):
 
 
 def reach(page, condition):
-    """Press the tab key until the focus is there."""
+    """Press the tab key until the element has the focus."""
     for _ in range(120):
         page.keyboard.press("Tab")
         if page.evaluate(condition):
@@ -41,7 +42,7 @@ def reach(page, condition):
     raise AssertionError(f"the tab key never comes to {condition}")
 
 
-def test_hostile_texts_are_shown_as_they_are(site, open_page):
+def test_hostile_texts_are_shown_as_text(site, open_page):
     page = open_page(f"{site}/?q=hostile&why=<script>alert('id')</script>")
     page.wait_for_selector(".hit")
     page.wait_for_selector(".explanation")
@@ -55,7 +56,7 @@ def test_hostile_texts_are_shown_as_they_are(site, open_page):
     assert arabic.locator("h3 bdi").count() >= 1
 
 
-def test_a_query_as_long_as_a_document(site, open_page):
+def test_very_long_query(site, open_page):
     page = open_page(site)
     search(page, "rocket launch probe " * 200)
     page.wait_for_selector(".hit")
@@ -64,7 +65,7 @@ def test_a_query_as_long_as_a_document(site, open_page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "path", ["/", "/?q=hostile&by=wmd&why=long", '/?q=team&rounds=[[["sport/1"],[]]]']
+    "path", ["/", "/?q=hostile&ranking=wmd&why=long", '/?q=team&rounds=[[["sport/1"],[]]]']
 )
 def test_phone_width(site, open_page, path, scheme):
     page = open_page(
@@ -76,8 +77,8 @@ def test_phone_width(site, open_page, path, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(site, open_page, scheme):
-    """The ratio that WCAG 2 asks of text (AA): 4.5."""
+def test_text_contrast(site, open_page, scheme):
+    """WCAG 2 (AA) requires a contrast ratio of 4.5 for text."""
     page = open_page(site, color_scheme=scheme)
     read = "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
     pairs = [
@@ -94,24 +95,20 @@ def test_text_stands_out_from_its_ground(site, open_page, scheme):
         assert (bright + 0.05) / (dim + 0.05) >= 4.5, f"{ink} on {ground}"
 
 
-def luminance(colour):
-    """The relative luminance of ``#rrggbb``, as WCAG 2 defines it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def luminance(color):
+    """Return the relative luminance of ``#rrggbb``, as defined by WCAG 2."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_colours_are_those_of_the_drawings(site, open_page):
-    from textkin.explain._colour import DARK, GROUPS_DARK, GROUPS_LIGHT, LIGHT, hexadecimal
+def test_colors_match_the_drawings(site, open_page):
+    from textkin.explain._page import DARK, GROUPS_DARK, GROUPS_LIGHT, LIGHT, to_hex
 
     for scheme, levels, groups in (("light", LIGHT, GROUPS_LIGHT), ("dark", DARK, GROUPS_DARK)):
         page = open_page(site, color_scheme=scheme)
         read = "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
-        assert [page.evaluate(read, f"--level-{n}") for n in range(7)] == list(
-            map(hexadecimal, levels)
-        )
-        assert [page.evaluate(read, f"--group-{n}") for n in range(8)] == list(
-            map(hexadecimal, groups)
-        )
+        assert [page.evaluate(read, f"--level-{n}") for n in range(7)] == list(map(to_hex, levels))
+        assert [page.evaluate(read, f"--group-{n}") for n in range(8)] == list(map(to_hex, groups))

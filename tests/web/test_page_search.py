@@ -1,4 +1,4 @@
-"""The page in a browser: searching, rankings, pages, links to a state."""
+"""Page in a browser: searches, rankings, pages, and links."""
 
 import re
 
@@ -8,7 +8,7 @@ from web.page_searching import asked, ids, search
 pytest_plugins = ["web.page_fixtures"]
 
 
-def test_a_search_finds_and_shows_where(site, open_page):
+def test_search_shows_hits_with_matches(site, open_page):
     page = open_page(site)
     search(page, "rocket launch")
     assert page.url.endswith("/?q=rocket+launch")
@@ -23,7 +23,7 @@ def test_a_search_finds_and_shows_where(site, open_page):
     until(page, "document.getElementById('announcer').textContent.includes('space/6')")
 
 
-def test_the_collection_is_named_and_listed_before_anything_is_asked(site, open_page):
+def test_start_page_lists_the_collection(site, open_page):
     page = open_page(site)
     page.wait_for_selector(".listed-one")
     assert page.inner_text("#collection") == "Small things · 28 documents"
@@ -35,11 +35,11 @@ def test_the_collection_is_named_and_listed_before_anything_is_asked(site, open_
     page.wait_for_selector(".document")
 
 
-def test_links_lead_to_a_state_and_back_leads_back(site, open_page):
-    page = open_page(f"{site}/?q=match&by=wmd")
+def test_links_and_back_button_restore_states(site, open_page):
+    page = open_page(f"{site}/?q=match&ranking=wmd")
     page.wait_for_selector(".hit")
     assert page.input_value(".search-box") == "match"
-    assert page.input_value("select[name=by]") == "wmd"
+    assert page.input_value("select[name=ranking]") == "wmd"
     nearest = ids(page)
     search(page, "bread")
     until(page, "document.querySelector('.hit').dataset.id === 'kitchen/2'")
@@ -52,7 +52,7 @@ def test_links_lead_to_a_state_and_back_leads_back(site, open_page):
     assert ids(page) == nearest
 
 
-def test_going_back_finds_the_place_where_one_was(site, open_page):
+def test_back_restores_the_scroll_position(site, open_page):
     page = open_page(f"{site}/?q=the", viewport={"width": 900, "height": 400})
     page.wait_for_selector(".hit")
     last = page.locator(".hit-title a").last
@@ -67,22 +67,22 @@ def test_going_back_finds_the_place_where_one_was(site, open_page):
     until(page, f"Math.abs(scrollY - {place}) < 3")
 
 
-def test_the_ranking_can_be_chosen_and_is_described(site, open_page):
+def test_ranking_can_be_chosen(site, open_page):
     page = open_page(f"{site}/?q=rocket")
-    page.focus("select[name=by]")
+    page.focus("select[name=ranking]")
     about = page.inner_text("#ranking-about")
-    page.select_option("select[name=by]", "wmd")
-    page.wait_for_selector("text=distance: small is near")
-    assert asked(page)["by"] == "wmd"
+    page.select_option("select[name=ranking]", "wmd")
+    page.wait_for_selector("text=distance (lower is better)")
+    assert asked(page)["ranking"] == "wmd"
     assert page.inner_text("#ranking-about") != about
     scores = [float(text.split()[-1]) for text in page.locator(".hit-score").all_inner_texts()]
     assert scores == sorted(scores)
-    # The keyboard stays where it was, so that the arrow keys try one ranking after the other.
-    assert page.evaluate("document.activeElement.name") == "by"
+    # The focus stays, so that arrow keys try one ranking after the other.
+    assert page.evaluate("document.activeElement.name") == "ranking"
 
 
 def test_pages(site, open_page):
-    page = open_page(f"{site}/?q=the&by=bm25")
+    page = open_page(f"{site}/?q=the&ranking=bm25")
     page.wait_for_selector(".hit")
     first = ids(page)
     page.click("text=Next")
@@ -93,3 +93,20 @@ def test_pages(site, open_page):
     page.click("text=Previous")
     page.wait_for_selector("text=Results 1–10")
     assert ids(page) == first
+
+
+def test_operators_are_shown_and_can_be_switched_off(site, open_page):
+    page = open_page(site)
+    search(page, '"of the rocket" -satellite')
+    page.wait_for_selector(".conditions")
+    assert page.locator(".conditions q").all_text_contents() == ["of the rocket", "satellite"]
+    assert "without" in page.inner_text(".conditions")
+    page.click("button:text('Search without operators')")
+    page.wait_for_selector(".conditions", state="detached")
+    page.wait_for_selector(".hit")
+    assert asked(page)["syntax"] == "plain"
+    search(page, '"rocket the of"')
+    page.wait_for_selector("text=Nothing found")
+    assert "syntax" not in asked(page)
+    page.click("button:text('Search without operators')")
+    page.wait_for_selector(".hit")

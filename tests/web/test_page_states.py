@@ -1,19 +1,22 @@
-"""The page in a browser: nothing found, a server that fails, is slow or is gone, addresses."""
+"""Page in a browser: no hits; failing, slow, and stopped servers; and unknown URLs."""
 
 import functools
 from typing import get_args
 
-from textkin.web._problems import Code
+import pytest
+
+from textkin.web._errors import Code
 from web.browser import until
 from web.page_searching import ids, search
 
 pytest_plugins = ["web.page_fixtures"]
+pytestmark = pytest.mark.slow  # the browser takes much CPU time
 
 
-def test_nothing_found_says_so_and_offers_a_way_out(site, open_page):
+def test_no_hits_offers_alternatives(site, open_page):
     page = open_page(f"{site}/?q=zzzz&where=label+%3D+space")
     page.wait_for_selector(".state:has-text('Nothing found')")
-    page.click("text=Without the filter")
+    page.click("text=Remove the filter")
     until(page, "!location.search.includes('where')")
     page.wait_for_selector(".state:has-text('Nothing found')")
 
@@ -22,7 +25,7 @@ def fulfilled(answer, route):
     route.fulfill(**answer)
 
 
-def test_a_server_that_fails_can_be_asked_again(site, open_page):
+def test_failing_server_can_be_retried(site, open_page):
     page = open_page(site, expected=("503", "500", "ERR_FAILED", "Failed to load"))
     page.wait_for_selector(".listed-one")
     answers = {
@@ -33,7 +36,7 @@ def test_a_server_that_fails_can_be_asked_again(site, open_page):
         "html": {"status": 502, "body": "<h1>Bad gateway</h1>", "content_type": "text/html"},
         "nonsense": {"status": 200, "body": "<h1>hello</h1>", "content_type": "text/html"},
     }
-    said = {"503": "Over 30 seconds.", "html": "answered 502", "nonsense": "not JSON"}
+    said = {"503": "Over 30 seconds.", "html": "responded with 502", "nonsense": "not JSON"}
     for name, answer in answers.items():
         page.route("**/api/search", functools.partial(fulfilled, answer))
         search(page, f"rocket {name}")
@@ -43,34 +46,34 @@ def test_a_server_that_fails_can_be_asked_again(site, open_page):
         page.wait_for_selector(".hit")
 
 
-def test_every_error_of_the_server_has_a_headline(site, open_page):
+def test_every_error_code_has_a_heading(site, open_page):
     page = open_page(f"{site}/compare")
     known = page.evaluate("async () => Object.keys((await import('/static/states.js')).HEADLINES)")
     assert set(get_args(Code)) <= set(known)
 
 
-def test_a_server_that_is_gone(site, open_page):
+def test_stopped_server(site, open_page):
     page = open_page(site, expected=("ERR_", "Failed to load"))
     page.wait_for_selector(".listed-one")
     page.route("**/api/**", lambda route: route.abort("connectionrefused"))
     search(page, "rocket")
-    page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
+    page.wait_for_selector(".state.wrong:has-text('The server does not respond')")
     page.unroute("**/api/**")
     page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
-def test_a_server_that_is_gone_from_the_start(site, open_page):
+def test_server_stopped_before_loading(site, open_page):
     page = open_page(f"{site}/add", expected=("ERR_", "Failed to load"))
     page.route("**/api/**", lambda route: route.abort("connectionrefused"))
     page.goto(f"{site}/?q=rocket")
-    page.wait_for_selector(".state.wrong:has-text('The server does not answer')")
+    page.wait_for_selector(".state.wrong:has-text('The server does not respond')")
     page.unroute("**/api/**")
     page.click("button:text-is('Try again')")
     page.wait_for_selector(".hit")
 
 
-def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, open_page):
+def test_slow_server_shows_progress_and_can_be_stopped(site, open_page):
     page = open_page(site)
     page.wait_for_selector(".listed-one")
     page.clock.install(time=0)
@@ -80,7 +83,7 @@ def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, ope
     page.fill(".search-box", "rocket")
     page.keyboard.press("Enter")
     page.wait_for_selector(".results[aria-busy]")
-    assert page.locator(".results[data-busy]").count() == 0  # not before 150 ms
+    assert page.locator(".results[data-busy]").count() == 0  # the mark appears only after 150 ms
     page.clock.run_for(200)
     page.wait_for_selector(".results[data-busy]")
     page.clock.run_for(5000)
@@ -92,7 +95,7 @@ def test_a_slow_server_shows_that_something_happens_and_can_be_stopped(site, ope
     page.wait_for_selector(".hit")
 
 
-def test_an_older_answer_never_takes_the_place_of_a_newer_one(site, open_page):
+def test_older_response_does_not_replace_newer_one(site, open_page):
     page = open_page(site)
     page.wait_for_selector(".listed-one")
     held = []
@@ -113,8 +116,8 @@ def test_an_older_answer_never_takes_the_place_of_a_newer_one(site, open_page):
     assert ids(page)[0] == "kitchen/2"
 
 
-def test_an_address_that_leads_nowhere(site, open_page):
-    page = open_page(f"{site}/?page=-3&rounds=nonsense&marks=%7B%7D&threshold=x&by=")
+def test_unknown_url(site, open_page):
+    page = open_page(f"{site}/?page=-3&rounds=nonsense&marks=%7B%7D&threshold=x&ranking=")
     page.wait_for_selector(".listed-one")
-    page = open_page(f"{site}/?q=rocket&by=nonsense", expected=("422", "400", "404"))
+    page = open_page(f"{site}/?q=rocket&ranking=nonsense", expected=("422", "400", "404"))
     page.wait_for_selector(".state.wrong")

@@ -1,4 +1,4 @@
-"""The page in a browser: why a hit was found, and what is similar to it."""
+"""Page in a browser: explanations of hits, and similar documents."""
 
 import re
 
@@ -10,7 +10,7 @@ from web.page_waiting import eventually
 pytest_plugins = ["web.page_fixtures"]
 
 
-def test_why_opens_in_place_with_parts_that_sum_to_the_score(site, open_page):
+def test_explanation_opens_with_parts_that_sum_to_the_score(site, open_page):
     page = open_page(f"{site}/?q=rocket+launch")
     first = page.locator(".hit").first
     first.locator("text=Why").click()
@@ -28,24 +28,24 @@ def test_why_opens_in_place_with_parts_that_sum_to_the_score(site, open_page):
     assert "why" not in asked(page)
 
 
-def test_why_by_transport_draws_the_flow(site, open_page):
-    page = open_page(f"{site}/?q=rocket+start&by=wmd&why=space/6")
+def test_transport_explanation_draws_the_flow(site, open_page):
+    page = open_page(f"{site}/?q=rocket+start&ranking=wmd&why=space/6")
     why = page.locator(".hit-why:visible")
     why.locator(".explanation").wait_for()
-    why.locator("text=proved the cheapest").wait_for()
+    why.locator("text=proven optimal").wait_for()
     why.locator("details").evaluate("details => { details.open = true; }")
     heads = why.locator(".parts thead th").all_inner_texts()
     assert heads == ["From", "To", "Mass", "Cost", "Adds", "Share"]
 
 
 def test_words_of_both_texts_show_their_partners(site, open_page):
-    page = open_page(f"{site}/?q=the+rocket+start&by=wmd&why=space/6")
+    page = open_page(f"{site}/?q=the+rocket+start&ranking=wmd&why=space/6")
     page.wait_for_selector(".aligned")
     texts = page.locator(".aligned-text")
     assert texts.nth(0).evaluate("text => text.textContent") == "the rocket start"
     assert texts.nth(1).evaluate("text => text.textContent").startswith("Engineers tested")
     rocket = texts.nth(0).locator(".w", has_text="rocket")
-    # All of the document's rocket comes from the query's, at no cost; that one has more to give.
+    # All mass of the document's "rocket" comes from the query's, at no cost; the query's has more.
     assert "still" in texts.nth(1).locator(".w", has_text="rocket").get_attribute("class")
     assert re.search(r"level-\d", rocket.get_attribute("class"))
     rocket.hover()
@@ -57,7 +57,7 @@ def test_words_of_both_texts_show_their_partners(site, open_page):
     assert page.evaluate("document.activeElement.textContent") == "start"
     assert re.match(r"start ↔ .*% × [0-9.]+ = [0-9.]+", page.inner_text(".aligned-line"))
     assert page.locator(".aligned-side[data-side=b] .lit").count() > 0
-    assert page.locator(".aligned .w[tabindex='0']").count() == 2  # one stop of the tab key a text
+    assert page.locator(".aligned .w[tabindex='0']").count() == 2  # one tab stop per text
 
 
 def test_similar_documents(site, open_page):
@@ -67,7 +67,7 @@ def test_similar_documents(site, open_page):
     page.click(".hit-actions a:text-is('Similar') >> nth=0")
     page.wait_for_selector(".chip.like")
     assert asked(page)["like"] == name
-    # The hits of the search before stay until those like the document are there.
+    # The hits of the previous search stay until the similar documents arrive.
     eventually(page, lambda: len(ids(page)) > 0 and name not in ids(page))
     page.click(".chip-close")
     page.wait_for_selector(".listed-one")

@@ -1,4 +1,4 @@
-"""BM25 beside its formula."""
+"""BM25 compared with its formula."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ COUNTS = arrays(
 )
 
 
-def slow_score(bags, fitted_on, document, query, k1, b, idf, k3):
-    """The ranking function, word by word."""
+def reference_score(bags, fitted_on, document, query, k1, b, idf, k3):
+    """Compute the score of a document for a query, word by word."""
     n, mean = len(fitted_on), fitted_on.sum() / len(fitted_on)
     score = 0.0
     for w, times in enumerate(query):
@@ -39,19 +39,20 @@ def slow_score(bags, fitted_on, document, query, k1, b, idf, k3):
     st.sampled_from(["lucene", "okapi"]),
     st.sampled_from([None, 0, 7.0]),
 )
-def test_the_product_with_a_query_is_the_score(bags, k1, b, idf, k3):
+def test_product_with_query_weights_equals_reference_score(bags, k1, b, idf, k3):
     bm25 = BM25(k1, b, idf=idf, k3=k3).fit(bags)
-    new = np.flipud(bags) + (np.arange(bags.shape[1]) == 0)  # other documents, other lengths
+    # documents of other lengths than the fitted ones
+    new = np.flipud(bags) + (np.arange(bags.shape[1]) == 0)
     queries = np.roll(bags, 1, axis=1)
     scores = (bm25.transform_queries(queries) @ bm25.transform(new).T).toarray()
     for q, query in enumerate(queries):
         for d in range(len(new)):
-            expected = slow_score(new, bags, d, query, k1, b, idf, k3)
+            expected = reference_score(new, bags, d, query, k1, b, idf, k3)
             assert_allclose(scores[q, d], expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_corpus_of_the_reference():
-    """METHODS 2.3."""
+def test_idf_and_scores_match_worked_example():
+    """Check the example of METHODS.md, section 2.3."""
     counter = BagOfWords(stop_words=None)
     texts = ["cat sat mat", "cat cat dog", "dog barked", "bird sang song loud"]
     bags = counter.fit_transform(texts).astype(np.float64)
@@ -67,14 +68,14 @@ def test_the_corpus_of_the_reference():
     assert_allclose(scores, expected, atol=5e-8)
 
 
-def test_the_classical_idf_falls_below_zero():
+def test_okapi_idf_can_be_negative():
     assert inverse_document_frequency([3], 4, idf="okapi") < 0
     assert inverse_document_frequency([4], 4, idf="lucene") > 0
     weighted = BM25(idf="okapi").fit_transform([[1, 1], [1, 0], [1, 0]])
     assert weighted.toarray()[0, 0] < 0
 
 
-def test_a_word_that_was_never_seen_and_documents_of_nothing():
+def test_unseen_words_and_empty_documents_score_zero():
     bm25 = BM25().fit([[1, 0], [2, 0]])
     assert bm25.transform([[0, 5]]).nnz == 0
     nothing = BM25().fit(np.zeros((2, 2)))
@@ -82,12 +83,12 @@ def test_a_word_that_was_never_seen_and_documents_of_nothing():
     assert_array_equal(nothing.transform([[1, 2]]).toarray(), [[0, 0]])
 
 
-def test_saturation_of_absent_words():
+def test_saturation_of_absent_words_is_zero():
     assert_array_equal(bm25_saturation([0, 0, 2], [0, 4, 4], 2, k1=0), [0, 0, 1])
 
 
 @pytest.mark.parametrize("average", [0, -1, np.nan, np.inf])
-def test_an_impossible_mean_length_is_refused(average):
+def test_invalid_average_length_raises(average):
     with pytest.raises(ValueError, match="average_length must be a finite number above 0"):
         bm25_saturation([1], [1], average)
 
@@ -97,19 +98,23 @@ def test_an_impossible_mean_length_is_refused(average):
     [
         ({"k1": -1}, ValueError, "k1 must be a finite number at least 0; got -1"),
         ({"b": 1.5}, ValueError, "b must be a finite number at least 0 and at most 1; got 1.5"),
-        ({"idf": "log"}, ValueError, "idf must be one of 'lucene', 'okapi'; got 'log'"),
+        ({"idf": "one"}, ValueError, "idf must be one of None, 'lucene', 'okapi'.*; got 'one'"),
+        ({"variant": "okapi"}, ValueError, "variant must be one of 'standard', 'robertson'"),
+        ({"delta": 1.0}, ValueError, "delta must be None for variant='standard'; got 1.0"),
+        ({"variant": "bm25+", "delta": -1.0}, ValueError, "delta must be"),
+        ({"idf_floor": "zero"}, ValueError, "idf_floor must be"),
         ({"k3": -1}, ValueError, "k3 must be None or a finite number at least 0"),
         ({"norm": "max"}, ValueError, "norm must be one of"),
         ({"k1": "1"}, TypeError, "k1 must be a finite number"),
     ],
 )
-def test_wrong_parameters_are_refused(params, error, message):
+def test_invalid_parameters_raise(params, error, message):
     with pytest.raises(error, match=message):
         BM25(**params).fit([[1]])
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -1])
-def test_what_no_count_or_length_can_be_is_refused(wrong):
+def test_invalid_counts_or_lengths_raise(wrong):
     with pytest.raises(ValueError, match="counts must be finite"):
         bm25_saturation([1, wrong], [3, 3], 3)
     with pytest.raises(ValueError, match="lengths must be finite"):
@@ -118,7 +123,7 @@ def test_what_no_count_or_length_can_be_is_refused(wrong):
         term_frequency([1, 1], "max", largest=[1, wrong])
 
 
-def test_the_largest_parameters_overflow_nothing():
+def test_largest_parameters_do_not_overflow():
     bags = np.array([[2.0, 0], [0, 3.0], [0, 1.0]])
     bm25 = BM25(1.7e308, b=0, k3=1.7e308).fit(bags)
     assert_allclose(bm25.transform(bags).toarray(), bags * bm25.idf_)

@@ -1,14 +1,15 @@
 // What the binding files share.
 #pragma once
 
-#include "textkin/costs.h"
-#include "textkin/stop.h"
+#include "base/stop.h"
+#include "transport/costs.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -31,8 +32,9 @@ template <class Number> std::span<const Number> view(const Array1<Number>& array
 template <class Number, class Allocator, class... Sizes>
 auto to_numpy(std::vector<Number, Allocator>&& values, Sizes... sizes) {
     using Values = std::vector<Number, Allocator>;
-    auto* owned = new Values(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Values*>(p); });
+    auto made = std::make_unique<Values>(std::move(values));
+    nb::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<Values*>(p); });
+    Values* const owned = made.release();
     return nb::ndarray<nb::numpy, Number, nb::ndim<sizeof...(Sizes)>>(
         owned->data(), {static_cast<std::size_t>(sizes)...}, owner);
 }
@@ -41,7 +43,7 @@ auto to_numpy(std::vector<Number, Allocator>&& values, Sizes... sizes) {
 // back, lets Python see Ctrl-C and tells `progress` how many of `total` items are done; an
 // exception from either ends the work and is raised when all threads have stopped.
 template <class Work> void run(std::size_t total, const nb::object& progress, Work&& work) {
-    struct Asked {
+    struct Poll {
         std::size_t total;
         const nb::object& progress;
         std::optional<nb::python_error> error;
@@ -57,27 +59,35 @@ template <class Work> void run(std::size_t total, const nb::object& progress, Wo
             return error.has_value();
         }
     };
-    Asked asked{total, progress, std::nullopt};
+    Poll poll{total, progress, std::nullopt};
     // One pointer, which std::function holds without memory of its own.
-    Stop stop{[it = &asked](std::size_t finished) { return it->stops(finished); }};
+    base::Stop stop{[it = &poll](std::size_t finished) { return it->stops(finished); }};
     try {
         const nb::gil_scoped_release released;
         work(stop);
-    } catch (const Stopped&) {
-        if (!asked.error) throw;
+    } catch (const base::Stopped&) {
+        if (!poll.error) throw;
     }
     // Also where the work was done before anybody saw the stop.
-    if (asked.error) throw std::move(*asked.error);
+    if (poll.error) throw std::move(*poll.error);
     if (!progress.is_none()) progress(total, total);
+}
+
+// Constructs the object of an __init__ with run(). It moves to its place only when run() has
+// returned: Python does not destroy what lies there if __init__ raises, for example after Ctrl-C.
+template <class Object, class Make> void construct_in(Object* place, Make make) {
+    std::optional<Object> made;
+    run(0, nb::none(), [&](base::Stop& stop) { made.emplace(make(stop)); });
+    new (place) Object(std::move(*made));
 }
 
 inline std::string_view bytes_of(const Array1<std::uint8_t>& array) {
     return {reinterpret_cast<const char*>(array.data()), array.size()};
 }
 
-// The UTF-8 form of a str: its own bytes if it is ASCII, else a copy that `owner` keeps alive (the
-// str itself would keep one for good). A lone surrogate, which UTF-8 has no form for, is passed as
-// if it had one.
+// The UTF-8 form of a str, valid as long as `owner`: the str itself if it is ASCII, so that it
+// outlives the list that it came from, else a copy (the str itself would keep one for good). A lone
+// surrogate, which UTF-8 has no form for, is passed as if it had one.
 [[nodiscard]] std::string_view utf8(nb::handle text, nb::object& owner);
 [[nodiscard]] nb::str to_str(std::string_view word);
 
@@ -90,8 +100,8 @@ template <class WordOf> nb::list to_list(std::size_t count, WordOf word_of) {
     return words;
 }
 
-// The cost of that name; refuses others.
-[[nodiscard]] Cost cost_named(std::string_view name);
+// The cost with this name. Throws nb::value_error for other names.
+[[nodiscard]] transport::Cost cost_named(std::string_view name);
 
 void register_documents(nb::module_& module);
 void register_embed(nb::module_& module);

@@ -1,6 +1,6 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
 
 #include <nanobind/stl/string.h>
 
@@ -14,21 +14,22 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     module.doc() = "The compiled core of textkin. Private: use the public classes.";
     module.def(
-        "instruction_set", [] { return textkin::kernels().name; },
+        "instruction_set", [] { return textkin::kernels::kernels().name; },
         "Name of the instruction set in use; TEXTKIN_SIMD in the environment forces one.");
     module.def(
         "instruction_sets",
         [] {
             nb::list names;
-            for (auto table = textkin::available_kernels(); *table != nullptr; ++table)
+            for (auto table = textkin::kernels::available_kernels(); *table != nullptr; ++table)
                 names.append((*table)->name);
             return names;
         },
         nb::sig("def instruction_sets() -> list[str]"),
         "Names of those that this processor has, the plainest first.");
     module.def(
-        "use_instruction_set", [](const std::string& name) { textkin::use_kernels(name.c_str()); },
-        "name"_a, "For tests: change the one in use, while nothing else runs.");
+        "use_instruction_set",
+        [](const std::string& name) { textkin::kernels::use_kernels(name.c_str()); }, "name"_a,
+        "For tests: change the one in use, while nothing else runs.");
     register_documents(module);
     register_text(module);
     register_transport(module);

@@ -1,6 +1,6 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/documents.h"
+#include "transport/documents.h"
 
 #include <cmath>
 #include <string>
@@ -12,8 +12,9 @@ using namespace nb::literals;
 
 [[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
 
-Documents make_documents(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-                         const Array1<double>& weights, std::int64_t columns) {
+transport::Documents make_documents(const Array1<std::int64_t>& indptr,
+                                    const Array1<std::int32_t>& indices,
+                                    const Array1<double>& weights, std::int64_t columns) {
     const auto starts = view(indptr);
     const auto words = view(indices);
     const auto values = view(weights);
@@ -39,28 +40,28 @@ Documents make_documents(const Array1<std::int64_t>& indptr, const Array1<std::i
                        std::to_string(words[k]) + ".");
         }
     }
-    return Documents(starts, words, values);
+    return transport::Documents(starts, words, values);
 }
 
 } // namespace
 
 void register_documents(nb::module_& module) {
-    nb::class_<Documents>(module, "Documents",
-                          "Rows of a CSR matrix of word weights, held with whole-number masses.")
+    nb::class_<transport::Documents>(
+        module, "Documents", "Rows of a CSR matrix of word weights, held with whole-number masses.")
         .def(
             "__init__",
-            [](Documents* self, const Array1<std::int64_t>& indptr,
+            [](transport::Documents* self, const Array1<std::int64_t>& indptr,
                const Array1<std::int32_t>& indices, const Array1<double>& weights,
                std::int64_t columns) {
-                new (self) Documents(make_documents(indptr, indices, weights, columns));
+                new (self) transport::Documents(make_documents(indptr, indices, weights, columns));
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert(), "columns"_a)
-        .def("__len__", &Documents::size)
+        .def("__len__", &transport::Documents::size)
         .def(
             "words",
-            [](const Documents& self, std::size_t row) {
+            [](const transport::Documents& self, std::size_t row) {
                 if (row >= self.size()) throw nb::index_error("row out of range");
-                const Document document = self[row];
+                const transport::Document document = self[row];
                 return to_numpy(
                     std::vector<std::int32_t>(document.words.begin(), document.words.end()),
                     document.size());
@@ -68,12 +69,12 @@ void register_documents(nb::module_& module) {
             "row"_a, "Words of a row that weigh something, ascending.")
         .def(
             "shares",
-            [](const Documents& self) {
+            [](const transport::Documents& self) {
                 std::vector<std::int64_t> starts{0};
                 std::vector<std::int32_t> words;
                 std::vector<double> shares;
                 for (std::size_t row = 0; row < self.size(); ++row) {
-                    const Document document = self[row];
+                    const transport::Document document = self[row];
                     words.insert(words.end(), document.words.begin(), document.words.end());
                     for (const std::int64_t mass : document.masses)
                         shares.push_back(static_cast<double>(mass) /
@@ -91,7 +92,7 @@ void register_documents(nb::module_& module) {
             "Rows of a CSR matrix again: starts, words, and what of its row each word is.")
         .def(
             "empty_rows",
-            [](const Documents& self) {
+            [](const transport::Documents& self) {
                 std::vector<std::int64_t> rows;
                 for (std::size_t row = 0; row < self.size(); ++row)
                     if (self[row].empty()) rows.push_back(static_cast<std::int64_t>(row));

@@ -1,8 +1,8 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "rows.h"
+#include "bindings/rows.h"
 
-#include "textkin/embed.h"
+#include "embed/embed.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -32,24 +32,24 @@ void check_counts(std::span<const std::int64_t> counts, std::size_t negative) {
     check(counts.size() <= std::size_t{1} << 30, "there must be at most 2^30 words");
     std::int64_t sum = 0;
     for (const std::int64_t count : counts) {
-        check(count >= 0 && count <= kMostTokens - sum,
+        check(count >= 0 && count <= embed::kMostTokens - sum,
               "counts must be at least 0, and 2^60 at most in all");
         sum += count;
     }
     check(negative == 0 || counts.empty() || sum > 0, "some count must be above 0");
 }
 
-Predictor predictor_named(const std::string& name) {
-    if (name == "skipgram") return Predictor::skip_gram;
-    if (name == "cbow") return Predictor::cbow;
-    if (name == "dbow") return Predictor::dbow;
-    if (name == "dm") return Predictor::dm;
+embed::Predictor predictor_named(const std::string& name) {
+    if (name == "skipgram") return embed::Predictor::skip_gram;
+    if (name == "cbow") return embed::Predictor::cbow;
+    if (name == "dbow") return embed::Predictor::dbow;
+    if (name == "dm") return embed::Predictor::dm;
     refuse("mode must be 'skipgram', 'cbow', 'dbow' or 'dm'; got '" + name + "'.");
 }
 
-EmbedOptions checked_options(const std::string& mode, bool train_words, bool mean,
-                             std::size_t window, bool dynamic_window, std::size_t epochs,
-                             double alpha, double min_alpha) {
+embed::EmbedOptions checked_options(const std::string& mode, bool train_words, bool mean,
+                                    std::size_t window, bool dynamic_window, std::size_t epochs,
+                                    double alpha, double min_alpha) {
     check(window >= 1 && window <= kMostWindow, "window must be from 1 to 1000000");
     check(epochs <= 1'000'000, "epochs must be at most 1000000");
     for (const double rate : {alpha, min_alpha})
@@ -60,10 +60,10 @@ EmbedOptions checked_options(const std::string& mode, bool train_words, bool mea
 
 // The texts and the tables, whose shapes must agree.
 template <class Number>
-Documents checked_documents(const Ids& ids, const Offsets& offsets, const OutputLayer& layer,
-                            const Row& keep, const Vectors<Number>& words,
-                            const Vectors<Number>& outputs,
-                            const std::optional<Vectors<float>>& documents) {
+embed::Documents checked_documents(const Ids& ids, const Offsets& offsets,
+                                   const embed::OutputLayer& layer, const Row& keep,
+                                   const Vectors<Number>& words, const Vectors<Number>& outputs,
+                                   const std::optional<Vectors<float>>& documents) {
     const std::size_t n_words = layer.n_words();
     check_rows(view(offsets), view(ids), n_words, "offsets");
     check(keep.size() == n_words, "keep must have a number for each word");
@@ -96,35 +96,35 @@ template <class Any> bool all_finite(const Any& table) {
 }
 
 void register_layer(nb::module_& module) {
-    nb::class_<OutputLayer>(module, "OutputLayer",
-                            "What words are predicted by: words drawn in proportion to "
-                            "count^0.75, or with `negative` 0 the nodes of a Huffman tree.")
+    nb::class_<embed::OutputLayer>(module, "OutputLayer",
+                                   "What words are predicted by: words drawn in proportion to "
+                                   "count^0.75, or with `negative` 0 the nodes of a Huffman tree.")
         .def(
             "__init__",
-            [](OutputLayer* self, const Array1<std::int64_t>& counts, std::size_t negative) {
+            [](embed::OutputLayer* self, const Array1<std::int64_t>& counts, std::size_t negative) {
                 check_counts(view(counts), negative);
                 const nb::gil_scoped_release released;
-                new (self) OutputLayer(view(counts), negative);
+                new (self) embed::OutputLayer(view(counts), negative);
             },
             "counts"_a.noconvert(), "negative"_a)
-        .def_prop_ro("n_words", &OutputLayer::n_words)
-        .def_prop_ro("n_outputs", &OutputLayer::n_outputs,
+        .def_prop_ro("n_words", &embed::OutputLayer::n_words)
+        .def_prop_ro("n_outputs", &embed::OutputLayer::n_outputs,
                      "Rows of the table of outputs: the words, or the inner nodes, one less.")
-        .def_prop_ro("negative", &OutputLayer::negative)
+        .def_prop_ro("negative", &embed::OutputLayer::negative)
         .def(
             "draw",
-            [](const OutputLayer& self, std::size_t count, std::uint64_t seed) {
+            [](const embed::OutputLayer& self, std::size_t count, std::uint64_t seed) {
                 check(self.noise().size() > 0, "a layer without negative words draws none");
                 std::vector<std::int32_t> drawn(count);
-                std::uint64_t random = mixed(seed);
+                std::uint64_t random = base::mixed(seed);
                 for (std::int32_t& word : drawn) word = self.noise().draw(random);
                 return to_numpy(std::move(drawn), count);
             },
             "count"_a, "seed"_a, "For tests: words as the training draws them.")
         .def(
             "paths",
-            [](const OutputLayer& self) {
-                Paths paths = self.paths();
+            [](const embed::OutputLayer& self) {
+                embed::Paths paths = self.paths();
                 const std::size_t starts = paths.starts.size();
                 const std::size_t nodes = paths.nodes.size();
                 return std::make_tuple(to_numpy(std::move(paths.starts), starts),
@@ -141,29 +141,30 @@ void register_embed(nb::module_& module) {
     register_layer(module);
     module.def(
         "train_embeddings",
-        [](const Ids& ids, const Offsets& offsets, const OutputLayer& layer, const Row& keep,
+        [](const Ids& ids, const Offsets& offsets, const embed::OutputLayer& layer, const Row& keep,
            const Vectors<float>& words, const Vectors<float>& outputs,
            const std::optional<Vectors<float>>& documents, const std::string& mode,
            bool train_words, bool mean, std::size_t window, bool dynamic_window, std::size_t epochs,
            double alpha, double min_alpha, std::uint64_t seed, unsigned threads,
            const nb::object& progress) {
-            const EmbedOptions options = checked_options(mode, train_words, mean, window,
-                                                         dynamic_window, epochs, alpha, min_alpha);
-            const Documents texts =
+            const embed::EmbedOptions options = checked_options(
+                mode, train_words, mean, window, dynamic_window, epochs, alpha, min_alpha);
+            const embed::Documents texts =
                 checked_documents(ids, offsets, layer, keep, words, outputs, documents);
-            const bool wanted =
-                options.predictor == Predictor::dbow || options.predictor == Predictor::dm;
+            const bool wanted = options.predictor == embed::Predictor::dbow ||
+                                options.predictor == embed::Predictor::dm;
             check(documents.has_value() == wanted,
                   "documents must be given for 'dbow' and 'dm', and only for them");
             check(all_finite(words) && all_finite(outputs) &&
                       (!documents || all_finite(*documents)),
                   "vectors must be finite to begin with");
             bool finite = true;
-            run(texts.ids.size() * epochs, progress, [&](Stop& stop) {
-                finite = train_embeddings(texts, layer, view(keep), options,
-                                          {words.data(), outputs.data(),
-                                           documents ? documents->data() : nullptr, words.shape(1)},
-                                          seed, threads, stop);
+            run(texts.ids.size() * epochs, progress, [&](base::Stop& stop) {
+                finite = embed::train_embeddings(texts, layer, view(keep), options,
+                                                 {words.data(), outputs.data(),
+                                                  documents ? documents->data() : nullptr,
+                                                  words.shape(1)},
+                                                 seed, threads, stop);
             });
             if (!finite) diverged(alpha);
         },
@@ -176,21 +177,22 @@ void register_embed(nb::module_& module) {
         "do not stay finite; then, and when stopped, the tables stay as they were.");
     module.def(
         "infer_documents",
-        [](const Ids& ids, const Offsets& offsets, const OutputLayer& layer, const Row& keep,
+        [](const Ids& ids, const Offsets& offsets, const embed::OutputLayer& layer, const Row& keep,
            const Vectors<const float>& words, const Vectors<const float>& outputs,
            const Vectors<float>& documents, const std::string& mode, bool mean, std::size_t window,
            bool dynamic_window, std::size_t epochs, double alpha, double min_alpha,
            const Array1<std::uint64_t>& seeds, unsigned threads, const nb::object& progress) {
-            const EmbedOptions options = checked_options(mode, false, mean, window, dynamic_window,
-                                                         epochs, alpha, min_alpha);
-            check(options.predictor == Predictor::dbow || options.predictor == Predictor::dm,
+            const embed::EmbedOptions options = checked_options(
+                mode, false, mean, window, dynamic_window, epochs, alpha, min_alpha);
+            check(options.predictor == embed::Predictor::dbow ||
+                      options.predictor == embed::Predictor::dm,
                   "mode must be 'dbow' or 'dm' where documents are inferred");
-            const Documents texts = checked_documents<const float>(
+            const embed::Documents texts = checked_documents<const float>(
                 ids, offsets, layer, keep, words, outputs, Vectors<float>(documents));
             check(seeds.size() == texts.size(), "seeds must have a number for each document");
             bool finite = true;
-            run(texts.ids.size() * epochs, progress, [&](Stop& stop) {
-                finite = infer_documents(
+            run(texts.ids.size() * epochs, progress, [&](base::Stop& stop) {
+                finite = embed::infer_documents(
                     texts, layer, view(keep), options,
                     {words.data(), outputs.data(), documents.data(), words.shape(1)}, view(seeds),
                     threads, stop);
@@ -218,9 +220,9 @@ void register_embed(nb::module_& module) {
             for (const std::int32_t row : view(output_rows))
                 check(row >= 0 && static_cast<std::size_t>(row) < outputs.shape(0),
                       "output_rows must be rows of outputs");
-            take_one_step(inputs.data(), inputs.shape(0), view(input_rows), outputs.data(),
-                          outputs.shape(0), view(output_rows), view(labels), dimension,
-                          static_cast<float>(rate), mean, first_input_only);
+            embed::take_one_step(inputs.data(), inputs.shape(0), view(input_rows), outputs.data(),
+                                 outputs.shape(0), view(output_rows), view(labels), dimension,
+                                 static_cast<float>(rate), mean, first_input_only);
         },
         "inputs"_a.noconvert(), "input_rows"_a.noconvert(), "outputs"_a.noconvert(),
         "output_rows"_a.noconvert(), "labels"_a.noconvert(), nb::kw_only(), "rate"_a, "mean"_a,

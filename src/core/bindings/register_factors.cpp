@@ -1,8 +1,8 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "rows.h"
+#include "bindings/rows.h"
 
-#include "textkin/factors.h"
+#include "topics/factors.h"
 
 #include <nanobind/stl/optional.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace nb::literals;
 
 template <class Number> void register_solver(nb::module_& module, const char* name) {
-    using Solver = FactorSolver<Number>;
+    using Solver = topics::FactorSolver<Number>;
     nb::class_<Solver>(module, name, "One side of a factorisation, found while the other stays.")
         .def(
             "__init__",
@@ -31,15 +31,14 @@ template <class Number> void register_solver(nb::module_& module, const char* na
                 check(regularization > 0, "regularization must be above 0");
                 check(!gram || (gram->shape(0) == dimensions && gram->shape(1) == dimensions),
                       "gram must have a row and a column for each dimension");
-                run(0, nb::none(), [&](Stop& stop) {
-                    const Weights weights{missing_weight, regularization};
+                construct_in(self, [&](base::Stop& stop) {
+                    const topics::Weights weights{missing_weight, regularization};
                     if (gram)
-                        new (self) Solver({gram->data(), gram->data() + gram->size()},
-                                          factors.data(), factors.shape(0), dimensions,
-                                          factors.shape(1), weights, threads, stop);
-                    else
-                        new (self) Solver(factors.data(), factors.shape(0), dimensions,
-                                          factors.shape(1), weights, threads, stop);
+                        return Solver({gram->data(), gram->data() + gram->size()}, factors.data(),
+                                      factors.shape(0), dimensions, factors.shape(1), weights,
+                                      threads, stop);
+                    return Solver(factors.data(), factors.shape(0), dimensions, factors.shape(1),
+                                  weights, threads, stop);
                 });
             },
             "factors"_a.noconvert(), "dimensions"_a, "missing_weight"_a, "regularization"_a,
@@ -50,10 +49,11 @@ template <class Number> void register_solver(nb::module_& module, const char* na
             [](const Solver& self, const Array1<std::int64_t>& indptr,
                const Array1<std::int32_t>& indices, const Array1<Number>& values,
                const Table<Number>& out, unsigned threads, const nb::object& progress) {
-                const Counts<Number> entries = checked(indptr, indices, values, self.rows());
+                const topics::Counts<Number> entries =
+                    checked(indptr, indices, values, self.rows());
                 check_table<Number>(out, entries.size(), self.width());
                 double objective = 0;
-                run(entries.size(), progress, [&](Stop& stop) {
+                run(entries.size(), progress, [&](base::Stop& stop) {
                     objective = self.solve(entries, out.data(), threads, stop);
                 });
                 return objective;
@@ -68,9 +68,9 @@ template <class Number> void register_solver(nb::module_& module, const char* na
             check(dimensions > 0 && dimensions <= table.shape(1),
                   "dimensions must be at most the width");
             std::vector<double> sums;
-            run(0, nb::none(), [&](Stop& stop) {
-                sums = gram_of(table.data(), table.shape(0), dimensions, table.shape(1), threads,
-                               stop);
+            run(0, nb::none(), [&](base::Stop& stop) {
+                sums = topics::gram_of(table.data(), table.shape(0), dimensions, table.shape(1),
+                                       threads, stop);
             });
             return to_numpy(std::move(sums), dimensions, dimensions);
         },
@@ -82,9 +82,9 @@ template <class Number> void register_solver(nb::module_& module, const char* na
             check_table<Number>(table, table.shape(0), table.shape(1));
             check_table<Number>(matrix, matrix.shape(0), table.shape(1));
             check(matrix.shape(0) <= table.shape(1), "matrix must have a row for each dimension");
-            run(0, nb::none(), [&](Stop& stop) {
-                multiply_rows(table.data(), table.shape(0), matrix.data(), matrix.shape(0),
-                              table.shape(1), threads, stop);
+            run(0, nb::none(), [&](base::Stop& stop) {
+                topics::multiply_rows(table.data(), table.shape(0), matrix.data(), matrix.shape(0),
+                                      table.shape(1), threads, stop);
             });
         },
         "table"_a.noconvert(), "matrix"_a.noconvert(), "threads"_a,

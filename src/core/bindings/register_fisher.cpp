@@ -1,8 +1,8 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "rows.h"
+#include "bindings/rows.h"
 
-#include "textkin/fisher.h"
+#include "mixture/fisher.h"
 
 #include <span>
 
@@ -35,9 +35,10 @@ void register_fisher(nb::module_& module) {
            const Table<float>& out, unsigned threads, const nb::object& progress) {
             const std::size_t n = shares.shape(1);
             check_table<float>(points, shares.shape(0), points.shape(1));
-            const Counts<double> documents = checked(indptr, indices, counts, shares.shape(0));
-            const MixtureWords words{points.data(), points.shape(1), shares.data(), n};
-            const FisherParts parts{
+            const topics::Counts<double> documents =
+                checked(indptr, indices, counts, shares.shape(0));
+            const mixture::MixtureWords words{points.data(), points.shape(1), shares.data(), n};
+            const mixture::FisherParts parts{
                 .dimension = dimension,
                 .mean_scale = part(mean_scale, n, dimension),
                 .mean_centre = part(mean_centre, n, dimension),
@@ -62,9 +63,9 @@ void register_fisher(nb::module_& module) {
             check(out.shape(0) == documents.size() && out.shape(1) == parts.size(),
                   "out must have a row for each document, with all parts");
             bool fits = true;
-            run(documents.size(), progress, [&](Stop& stop) {
-                fits = fisher_vectors(documents, words, parts, {length_power, power, unit},
-                                      out.data(), threads, stop);
+            run(documents.size(), progress, [&](base::Stop& stop) {
+                fits = mixture::fisher_vectors(documents, words, parts, {length_power, power, unit},
+                                               out.data(), threads, stop);
             });
             return fits;
         },

@@ -1,7 +1,7 @@
-#include "views.h"
+#include "bindings/views.h"
 
-#include "textkin/batch.h"
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
+#include "search/batch.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -17,34 +17,35 @@ namespace {
 using namespace nb::literals;
 using Table = Array2<float>;
 
-template <class Vectors> Space space(const Vectors& table, std::string_view cost) {
-    static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
+template <class Vectors> search::Space space(const Vectors& table, std::string_view cost) {
+    static_cast<void>(kernels::kernels()); // throws if TEXTKIN_SIMD is invalid before threads start
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
 }
 
-// Documents refuse columns outside the table they were made for; this is for a different table.
-void check_rows(const Table& table, const Documents& documents) {
+// Documents check columns against the table they were made for; this checks a different table.
+void check_rows(const Table& table, const transport::Documents& documents) {
     for (std::size_t row = 0; row < documents.size(); ++row) {
-        const Document document = documents[row];
+        const transport::Document document = documents[row];
         if (!document.empty() && static_cast<std::size_t>(document.words.back()) >= table.shape(0))
             throw nb::value_error("The documents name words beyond the last row of the vectors.");
     }
 }
 
-auto matrix(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
-            unsigned threads, const nb::object& progress) {
+auto matrix(const Table& table, const transport::Documents& a, const transport::Documents& b,
+            const std::string& cost, unsigned threads, const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
-    const Space where = space(table, cost);
+    const search::Space where = space(table, cost);
     std::vector<double> out(a.size() * b.size());
-    run(out.size(), progress,
-        [&](Stop& stop) { distance_matrix(where, a, b, &a == &b, threads, stop, out); });
+    run(out.size(), progress, [&](base::Stop& stop) {
+        search::distance_matrix(where, a, b, &a == &b, threads, stop, out);
+    });
     return to_numpy(std::move(out), a.size(), b.size());
 }
 
-auto pairs(const Table& table, const Documents& a, const Array1<std::int64_t>& a_rows,
-           const Documents& b, const Array1<std::int64_t>& b_rows, const std::string& cost,
-           unsigned threads, const nb::object& progress) {
+auto pairs(const Table& table, const transport::Documents& a, const Array1<std::int64_t>& a_rows,
+           const transport::Documents& b, const Array1<std::int64_t>& b_rows,
+           const std::string& cost, unsigned threads, const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     if (a_rows.size() != b_rows.size())
@@ -54,18 +55,18 @@ auto pairs(const Table& table, const Documents& a, const Array1<std::int64_t>& a
         if (a_rows(k) < 0 || a_rows(k) >= static_cast<std::int64_t>(a.size()) || b_rows(k) < 0 ||
             b_rows(k) >= static_cast<std::int64_t>(b.size()))
             throw nb::value_error("A row number lies outside of the documents.");
-    const Space where = space(table, cost);
+    const search::Space where = space(table, cost);
     std::vector<double> out(a_rows.size());
-    run(out.size(), progress, [&](Stop& stop) {
-        distance_pairs(where, a, view(a_rows), b, view(b_rows), threads, stop, out);
+    run(out.size(), progress, [&](base::Stop& stop) {
+        search::distance_pairs(where, a, view(a_rows), b, view(b_rows), threads, stop, out);
     });
     const std::size_t count = out.size();
     return to_numpy(std::move(out), count);
 }
 
-// Takes a bag of one row as SciPy holds it; false for anything out of the ordinary.
+// Read a bag of one row in SciPy's form. Returns false for unusual input.
 bool read_bag(nb::handle indptr, nb::handle indices, nb::handle weights, std::size_t rows,
-              OwnedDocument& out) {
+              transport::OwnedDocument& out) {
     const auto with_indices = [&]<class Index>(Index) {
         View<Index, 1> starts;
         View<Index, 1> words;
@@ -87,47 +88,50 @@ std::optional<double> distance_of_bags(const View<float, 2>& table, nb::handle a
                                        nb::handle a_indices, nb::handle a_weights,
                                        nb::handle b_indptr, nb::handle b_indices,
                                        nb::handle b_weights, const std::string& cost) {
-    const Space where = space(table, cost);
-    WorkspaceLease workspace;
+    const search::Space where = space(table, cost);
+    search::WorkspaceLease workspace;
     if (!read_bag(a_indptr, a_indices, a_weights, table.shape(0), workspace->a) ||
         !read_bag(b_indptr, b_indices, b_weights, table.shape(0), workspace->b))
         return std::nullopt;
     double out = 0;
-    run(1, nb::none(), [&](Stop& stop) {
+    run(1, nb::none(), [&](base::Stop& stop) {
         out = workspace->solver.distance(where.table, where.cost, workspace->a.view(),
                                          workspace->b.view(), stop);
     });
     return out;
 }
 
-auto bounds(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
-            unsigned threads, const nb::object& progress) {
+auto bounds(const Table& table, const transport::Documents& a, const transport::Documents& b,
+            const std::string& cost, unsigned threads, const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
-    const Space where = space(table, cost);
+    const search::Space where = space(table, cost);
     std::vector<double> out(3 * a.size() * b.size());
     run(a.size() * b.size(), progress,
-        [&](Stop& stop) { bound_matrices(where, a, b, threads, stop, out); });
+        [&](base::Stop& stop) { search::bound_matrices(where, a, b, threads, stop, out); });
     return to_numpy(std::move(out), 3, a.size(), b.size());
 }
 
-Explanation explain(const Table& table, const Documents& a, std::size_t a_row, const Documents& b,
-                    std::size_t b_row, const std::string& cost, const nb::object& progress) {
+transport::Explanation explain(const Table& table, const transport::Documents& a, std::size_t a_row,
+                               const transport::Documents& b, std::size_t b_row,
+                               const std::string& cost, const nb::object& progress) {
     check_rows(table, a);
     check_rows(table, b);
     if (a_row >= a.size() || b_row >= b.size() || a[a_row].empty() || b[b_row].empty())
         throw nb::value_error("Both documents must exist and have words.");
-    const Space where = space(table, cost);
-    Explanation out;
-    run(1, progress, [&](Stop& stop) {
-        out = WorkspaceLease()->solver.explain(where.table, where.cost, a[a_row], b[b_row], stop);
+    const search::Space where = space(table, cost);
+    transport::Explanation out;
+    run(1, progress, [&](base::Stop& stop) {
+        out = search::WorkspaceLease()->solver.explain(where.table, where.cost, a[a_row], b[b_row],
+                                                       stop);
     });
     return out;
 }
 
-template <class Number, class Member> auto column(const Explanation& explanation, Member member) {
+template <class Number, class Member>
+auto column(const transport::Explanation& explanation, Member member) {
     std::vector<Number> values;
-    for (const Move& move : explanation.moves) values.push_back(move.*member);
+    for (const transport::Move& move : explanation.moves) values.push_back(move.*member);
     const std::size_t count = values.size();
     return to_numpy(std::move(values), count);
 }
@@ -138,30 +142,32 @@ auto doubles(const std::vector<double>& values) {
 
 } // namespace
 
-Cost cost_named(std::string_view name) {
-    if (name == "euclidean") return Cost::euclidean;
-    if (name == "sqeuclidean") return Cost::squared_euclidean;
-    if (name == "cosine") return Cost::cosine;
+transport::Cost cost_named(std::string_view name) {
+    if (name == "euclidean") return transport::Cost::euclidean;
+    if (name == "sqeuclidean") return transport::Cost::squared_euclidean;
+    if (name == "cosine") return transport::Cost::cosine;
     throw nb::value_error("cost must be 'euclidean', 'sqeuclidean' or 'cosine'.");
 }
 
 void register_mover(nb::module_& module) {
     // The arrays are copies that own their numbers; by default a property would borrow them.
     constexpr auto copy = nb::rv_policy::move;
-    using E = Explanation;
+    using E = transport::Explanation;
     nb::class_<E>(module, "Explanation", "The flow and the potentials of one pair.")
         .def_ro("distance", &E::distance)
         .def_ro("pivots", &E::pivots)
         .def_ro("solved", &E::solved)
         .def_ro("method", &E::method)
         .def_prop_ro(
-            "source", [](const E& e) { return column<std::int32_t>(e, &Move::source); }, copy)
+            "source", [](const E& e) { return column<std::int32_t>(e, &transport::Move::source); },
+            copy)
         .def_prop_ro(
-            "target", [](const E& e) { return column<std::int32_t>(e, &Move::target); }, copy)
+            "target", [](const E& e) { return column<std::int32_t>(e, &transport::Move::target); },
+            copy)
         .def_prop_ro(
-            "mass", [](const E& e) { return column<double>(e, &Move::mass); }, copy)
+            "mass", [](const E& e) { return column<double>(e, &transport::Move::mass); }, copy)
         .def_prop_ro(
-            "cost", [](const E& e) { return column<double>(e, &Move::cost); }, copy)
+            "cost", [](const E& e) { return column<double>(e, &transport::Move::cost); }, copy)
         .def_prop_ro(
             "source_masses", [](const E& e) { return doubles(e.source_masses); }, copy)
         .def_prop_ro(

@@ -1,6 +1,6 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/pairwise.h"
+#include "ranking/pairwise.h"
 
 #include <nanobind/stl/string.h>
 
@@ -58,12 +58,14 @@ class Postings {
         const auto first = static_cast<std::size_t>(view(starts).front());
         const auto last = static_cast<std::size_t>(view(starts).back());
         check_range(view(words).subspan(first, last - first), starts_.size() - 1);
-        const SparseRows rows{view(starts), view(words), view(values)};
-        const SparseRows postings{view(starts_), view(documents_), view(values_)};
+        const ranking::SparseRows rows{view(starts), view(words), view(values)};
+        const ranking::SparseRows postings{view(starts_), view(documents_), view(values_)};
         const std::span<double> sums = block_of(out, rows.size(), n_documents_);
-        run(rows.size(), progress, [&](Stop& stop) {
-            shared_sums(rows, postings, n_documents_,
-                        sharing == "product" ? Sharing::product : Sharing::overlap, stop, sums);
+        run(rows.size(), progress, [&](base::Stop& stop) {
+            ranking::shared_sums(rows, postings, n_documents_,
+                                 sharing == "product" ? ranking::Sharing::product
+                                                      : ranking::Sharing::overlap,
+                                 stop, sums);
         });
     }
 
@@ -80,11 +82,12 @@ void edits(const Starts& a_starts, const Numbers& a, const Starts& b_starts, con
     check_starts(b_starts, b.size());
     check_range(view(a), n_symbols);
     check_range(view(b), n_symbols);
-    const Sequences left{view(a_starts), view(a)};
-    const Sequences right{view(b_starts), view(b)};
+    const ranking::Sequences left{view(a_starts), view(a)};
+    const ranking::Sequences right{view(b_starts), view(b)};
     const std::span<double> distances = block_of(out, left.size(), right.size());
-    run(left.size(), progress,
-        [&](Stop& stop) { edit_distances(left, right, n_symbols, stop, distances); });
+    run(left.size(), progress, [&](base::Stop& stop) {
+        ranking::edit_distances(left, right, n_symbols, stop, distances);
+    });
 }
 
 } // namespace

@@ -1,7 +1,7 @@
-#include "bindings.h"
-#include "views.h"
+#include "bindings/bindings.h"
+#include "bindings/views.h"
 
-#include "textkin/term_search.h"
+#include "ranking/term_search.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -16,26 +16,26 @@ namespace {
 
 using namespace nb::literals;
 
-CountFormula count_formula(std::string_view name) {
-    if (name == "count") return CountFormula::count;
-    if (name == "binary") return CountFormula::binary;
-    if (name == "log") return CountFormula::log;
-    if (name == "bm25") return CountFormula::saturated;
+ranking::CountFormula count_formula(std::string_view name) {
+    if (name == "count") return ranking::CountFormula::count;
+    if (name == "binary") return ranking::CountFormula::binary;
+    if (name == "log") return ranking::CountFormula::log;
+    if (name == "bm25") return ranking::CountFormula::saturated;
     throw nb::value_error("tf must be 'count', 'binary', 'log' or 'bm25'.");
 }
 
-RowNorm row_norm(std::string_view name) {
-    if (name == "none") return RowNorm::none;
-    if (name == "max") return RowNorm::largest_count;
-    if (name == "l1") return RowNorm::l1;
-    if (name == "l2") return RowNorm::l2;
+ranking::RowNorm row_norm(std::string_view name) {
+    if (name == "none") return ranking::RowNorm::none;
+    if (name == "max") return ranking::RowNorm::largest_count;
+    if (name == "l1") return ranking::RowNorm::l1;
+    if (name == "l2") return ranking::RowNorm::l2;
     throw nb::value_error("norm must be 'none', 'max', 'l1' or 'l2'.");
 }
 
-TermSearchMethod search_method(std::string_view name) {
-    if (name == "auto") return TermSearchMethod::automatic;
-    if (name == "pruned") return TermSearchMethod::pruned;
-    if (name == "dense") return TermSearchMethod::dense;
+ranking::TermSearchMethod search_method(std::string_view name) {
+    if (name == "auto") return ranking::TermSearchMethod::automatic;
+    if (name == "pruned") return ranking::TermSearchMethod::pruned;
+    if (name == "dense") return ranking::TermSearchMethod::dense;
     throw nb::value_error("algorithm must be 'auto', 'pruned' or 'dense'.");
 }
 
@@ -48,44 +48,52 @@ struct Part {
     Array1<std::int64_t> term_offsets;
     Array1<std::int32_t> posting_rows;
     Array1<std::uint32_t> posting_counts;
+    std::size_t checked_columns = 0;
 
-    [[nodiscard]] CountedPart view_of() const {
+    [[nodiscard]] ranking::CountedPart view_of() const {
         return {{view(indptr), view(indices), 0},
                 view(counts),
                 view(terms),
                 view(term_offsets),
                 view(posting_rows),
-                view(posting_counts)};
+                view(posting_counts),
+                checked_columns};
     }
 };
 
-void check(const Part& part, std::int64_t n_words) {
-    CountedPart looked_at = part.view_of();
+void check(Part& part, std::int64_t n_words) {
+    ranking::CountedPart looked_at = part.view_of();
     if (n_words < 0 || n_words > std::numeric_limits<std::int32_t>::max())
         throw nb::value_error("n_words must be at least 0 and below 2^31.");
     looked_at.rows.n_columns = static_cast<std::size_t>(n_words);
-    run(0, nb::none(), [&](Stop& stop) { looked_at.check(stop); });
+    looked_at.checked_columns = 0;
+    run(0, nb::none(), [&](base::Stop& stop) { looked_at.check(stop); });
+    part.checked_columns = static_cast<std::size_t>(n_words);
 }
 
 struct Searcher {
     std::vector<Part> parts; // whose memory the search uses
-    std::optional<TermSearch> search;
+    nb::object map;          // which the search uses
+    std::optional<ranking::TermSearch> search;
 
     Searcher(const nb::list& parts_, const Array1<std::uint8_t>& live,
              const Array1<double>& word_weights, const std::string& tf, const std::string& norm,
-             double k1, double b, double average_length) {
-        std::vector<CountedPart> views;
+             double k1, double b, double average_length, const nb::object& terms)
+        : map(terms) {
+        const ranking::TermMap* const used =
+            terms.is_none() ? nullptr : nb::cast<const ranking::TermMap*>(terms);
+        std::vector<ranking::CountedPart> views;
         for (const nb::handle part : parts_) parts.push_back(nb::cast<Part>(part));
         for (const Part& part : parts) views.push_back(part.view_of());
         const auto weights = view(word_weights);
-        WeightFormula formula{count_formula(tf),
-                              row_norm(norm),
-                              k1,
-                              b,
-                              average_length,
-                              {weights.begin(), weights.end()}};
-        run(0, nb::none(), [&](Stop& stop) {
-            search.emplace(std::move(views), view(live), std::move(formula), stop);
+        ranking::WeightFormula formula{count_formula(tf),
+                                       row_norm(norm),
+                                       k1,
+                                       b,
+                                       average_length,
+                                       {weights.begin(), weights.end()}};
+        run(0, nb::none(), [&](base::Stop& stop) {
+            search.emplace(std::move(views), view(live), std::move(formula), stop, used);
         });
     }
 
@@ -97,15 +105,15 @@ struct Searcher {
         const auto values = weights.numbers();
         if (numbers.size() != values.size())
             throw nb::value_error("words and weights must be as many.");
-        std::vector<QueryWord> query(numbers.size());
+        std::vector<ranking::QueryWord> query(numbers.size());
         for (std::size_t i = 0; i < query.size(); ++i) query[i] = {numbers[i], values[i]};
-        const TermSearchMethod method = search_method(algorithm);
+        const ranking::TermSearchMethod method = search_method(algorithm);
         const auto rows_allowed = allowed ? view(*allowed) : std::span<const std::uint8_t>{};
         if (allowed && rows_allowed.size() != search->size())
             throw nb::value_error("allowed must have a value for each row.");
-        std::vector<FoundRow> found;
-        TermSearchCounts counts;
-        run(0, nb::none(), [&](Stop& stop) {
+        std::vector<ranking::FoundRow> found;
+        ranking::TermSearchCounts counts;
+        run(0, nb::none(), [&](base::Stop& stop) {
             counts =
                 search->best(query, k, threshold.value_or(-std::numeric_limits<double>::infinity()),
                              rows_allowed, method, found, stop);
@@ -131,11 +139,34 @@ struct Searcher {
     }
 };
 
+auto words_of_term(const ranking::TermMap& map, std::int32_t term) {
+    if (term < 0 || static_cast<std::size_t>(term) >= map.n_terms())
+        throw nb::index_error("term must be at least 0 and below the number of terms.");
+    const auto words = map.words_of(term);
+    std::vector<std::int32_t> copied(words.begin(), words.end());
+    return to_numpy(std::move(copied), words.size());
+}
+
+nb::tuple measure(const ranking::TermMap& map, const nb::list& parts,
+                  const Array1<std::uint8_t>& live) {
+    std::vector<Part> kept;
+    std::vector<ranking::CountedPart> views;
+    for (const nb::handle part : parts) kept.push_back(nb::cast<Part>(part));
+    for (const Part& part : kept) views.push_back(part.view_of());
+    ranking::TermStatistics found;
+    run(0, nb::none(), [&](base::Stop& stop) {
+        found = ranking::measure_terms(std::move(views), map, view(live), stop);
+    });
+    const std::size_t size = found.frequencies.size();
+    return nb::make_tuple(to_numpy(std::move(found.frequencies), size), found.tokens);
+}
+
 } // namespace
 
 void register_ranking(nb::module_& module) {
-    nb::class_<Part>(module, "CountedPart",
-                     "Documents counted in rows, and the same turned by word; the arrays are kept.")
+    nb::class_<Part>(
+        module, "CountedPart",
+        "Documents counted in rows, and the same transposed by word; the arrays are kept.")
         .def(nb::init<Array1<std::int64_t>, Array1<std::int32_t>, Array1<float>,
                       Array1<std::int32_t>, Array1<std::int64_t>, Array1<std::int32_t>,
                       Array1<std::uint32_t>>(),
@@ -146,21 +177,45 @@ void register_ranking(nb::module_& module) {
              "Refuse arrays whose offsets, rows, words or counts cannot be used without harm. "
              "Whether the postings are those of the rows is not looked at.");
 
+    nb::class_<ranking::TermMap>(module, "TermMap",
+                                 "Terms of words: forms of a word share a term, and stop words "
+                                 "have none.")
+        .def(
+            "__init__",
+            [](ranking::TermMap* self, const View<std::int32_t, 1>& term_of, std::size_t n_terms) {
+                new (self) ranking::TermMap(term_of.numbers(), n_terms);
+            },
+            "term_of"_a.noconvert(), "n_terms"_a,
+            nb::sig("def __init__(self, term_of: numpy.typing.NDArray[numpy.int32], n_terms: int) "
+                    "-> None"))
+        .def("words_of", &words_of_term, "term"_a, "The words of a term, ascending.",
+             nb::sig("def words_of(self, term: int) -> numpy.typing.NDArray[numpy.int32]"))
+        .def("measure", &measure, "parts"_a, "live"_a.noconvert(),
+             "The number of live documents that contain each term, and the number of their tokens "
+             "that have a term.",
+             nb::sig("def measure(self, parts: list[CountedPart], "
+                     "live: numpy.typing.NDArray[numpy.uint8]) "
+                     "-> tuple[numpy.typing.NDArray[numpy.int64], int]"));
+
     nb::class_<Searcher>(
         module, "TermSearch",
         "The best documents by the words that they share with a query.\n\n"
         "A word with the count n weighs g(n) word_weights[word] in a document, divided by the "
         "norm of the document; g(n) is n, 1, 1 + ln n, or the saturated count of BM25. Rows are "
         "counted through all parts; those that are 0 in `live` are never found. Parts that cannot "
-        "be used are a ValueError, as in `CountedPart.check`.")
+        "be used are a ValueError, as in `CountedPart.check`.\n\n"
+        "With a TermMap, weights are weights of terms, counts of the words of a term are added "
+        "before they are weighted, and queries and results have terms instead of words.")
         .def(nb::init<const nb::list&, const Array1<std::uint8_t>&, const Array1<double>&,
-                      const std::string&, const std::string&, double, double, double>(),
+                      const std::string&, const std::string&, double, double, double,
+                      const nb::object&>(),
              "parts"_a, "live"_a.noconvert(), "word_weights"_a.noconvert(), "tf"_a, "norm"_a,
-             "k1"_a, "b"_a, "average_length"_a,
+             "k1"_a, "b"_a, "average_length"_a, "terms"_a.none() = nb::none(),
              nb::sig("def __init__(self, parts: list[CountedPart], "
                      "live: numpy.typing.NDArray[numpy.uint8], "
                      "word_weights: numpy.typing.NDArray[numpy.float64], tf: str, norm: str, "
-                     "k1: float, b: float, average_length: float) -> None"))
+                     "k1: float, b: float, average_length: float, terms: TermMap | None = None) "
+                     "-> None"))
         .def("best", &Searcher::best, "words"_a.noconvert(), "weights"_a.noconvert(), "k"_a,
              "threshold"_a.none() = nb::none(), "allowed"_a.noconvert().none() = nb::none(),
              "algorithm"_a = "auto",

@@ -1,7 +1,7 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/bound_matrices.h"
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
+#include "search/bound_matrices.h"
 
 #include <nanobind/stl/string.h>
 
@@ -14,12 +14,12 @@ namespace {
 using namespace nb::literals;
 using Table = Array2<float>;
 
-Space checked_space(const Table& table, const Documents& a, const Documents& b,
-                    std::string_view cost) {
-    static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
-    for (const Documents* documents : {&a, &b})
+search::Space checked_space(const Table& table, const transport::Documents& a,
+                            const transport::Documents& b, std::string_view cost) {
+    static_cast<void>(kernels::kernels()); // throws if TEXTKIN_SIMD is invalid before threads start
+    for (const transport::Documents* documents : {&a, &b})
         for (std::size_t row = 0; row < documents->size(); ++row) {
-            const Document document = (*documents)[row];
+            const transport::Document document = (*documents)[row];
             if (!document.empty() &&
                 static_cast<std::size_t>(document.words.back()) >= table.shape(0))
                 throw nb::value_error(
@@ -28,29 +28,32 @@ Space checked_space(const Table& table, const Documents& a, const Documents& b,
     return {{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
 }
 
-Side side_named(std::string_view name) {
-    if (name == "query") return Side::query;
-    if (name == "document") return Side::document;
-    if (name == "both") return Side::both;
+search::Side side_named(std::string_view name) {
+    if (name == "query") return search::Side::query;
+    if (name == "document") return search::Side::document;
+    if (name == "both") return search::Side::both;
     throw nb::value_error("side must be 'both', 'query' or 'document'.");
 }
 
-auto centroids(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
-               std::size_t memory, unsigned threads) {
-    const Space space = checked_space(table, a, b, cost);
+auto centroids(const Table& table, const transport::Documents& a, const transport::Documents& b,
+               const std::string& cost, std::size_t memory, unsigned threads) {
+    const search::Space space = checked_space(table, a, b, cost);
     std::vector<double> out(a.size() * b.size());
-    run(a.size(), nb::none(),
-        [&](Stop& stop) { centroid_matrix(space, a, b, memory, threads, stop, out); });
+    run(a.size(), nb::none(), [&](base::Stop& stop) {
+        search::centroid_matrix(space, a, b, memory, threads, stop, out);
+    });
     return to_numpy(std::move(out), a.size(), b.size());
 }
 
-auto relaxed(const Table& table, const Documents& a, const Documents& b, const std::string& cost,
-             const std::string& side, std::size_t memory, unsigned threads) {
-    const Space space = checked_space(table, a, b, cost);
-    const Side which = side_named(side);
+auto relaxed(const Table& table, const transport::Documents& a, const transport::Documents& b,
+             const std::string& cost, const std::string& side, std::size_t memory,
+             unsigned threads) {
+    const search::Space space = checked_space(table, a, b, cost);
+    const search::Side which = side_named(side);
     std::vector<double> out(a.size() * b.size());
-    run(a.size(), nb::none(),
-        [&](Stop& stop) { relaxed_matrix(space, a, b, which, memory, threads, stop, out); });
+    run(a.size(), nb::none(), [&](base::Stop& stop) {
+        search::relaxed_matrix(space, a, b, which, memory, threads, stop, out);
+    });
     return to_numpy(std::move(out), a.size(), b.size());
 }
 

@@ -1,7 +1,7 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/kernels.h"
-#include "textkin/search.h"
+#include "kernels/kernels.h"
+#include "search/search.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -23,15 +23,15 @@ using Table = Array2<float>;
 using AnyCounts = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Mask = Array1<std::uint8_t>;
 
-Algorithm algorithm_named(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, Algorithm>, 7> names{{
-        {"auto", Algorithm::automatic},
-        {"prefetch", Algorithm::prefetch},
-        {"brute", Algorithm::brute},
-        {"wcd", Algorithm::centroid},
-        {"rwmd", Algorithm::relaxed},
-        {"rwmd-query", Algorithm::relaxed_query},
-        {"rwmd-document", Algorithm::relaxed_document},
+search::Algorithm algorithm_named(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, search::Algorithm>, 7> names{{
+        {"auto", search::Algorithm::automatic},
+        {"prefetch", search::Algorithm::prefetch},
+        {"brute", search::Algorithm::brute},
+        {"wcd", search::Algorithm::centroid},
+        {"rwmd", search::Algorithm::relaxed},
+        {"rwmd-query", search::Algorithm::relaxed_query},
+        {"rwmd-document", search::Algorithm::relaxed_document},
     }};
     for (const auto& [known, algorithm] : names)
         if (known == name) return algorithm;
@@ -46,20 +46,23 @@ class BoundSearcher {
                   std::size_t columns, const std::optional<Array1<std::int32_t>>& column_words,
                   const std::optional<Array1<double>>& column_weights)
         : table_(table), words_(column_words), weights_(column_weights) {
-        static_cast<void>(kernels()); // refuses a wrong TEXTKIN_SIMD before threads start
-        Columns meaning{columns, {}, {}};
+        static_cast<void>(
+            kernels::kernels()); // throws if TEXTKIN_SIMD is invalid before threads start
+        search::Columns meaning{columns, {}, {}};
         if (words_) meaning.words = view(*words_);
         if (weights_) meaning.weights = view(*weights_);
-        std::vector<Block> views;
+        std::vector<search::Block> views;
         for (const nb::handle block : blocks) views.push_back(hold(block));
-        const Space space{{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
-        const nb::gil_scoped_release released;
-        corpus_ = std::make_unique<Corpus>(std::move(views), meaning, table.shape(0));
-        searcher_ = std::make_unique<Searcher>(space, *corpus_);
+        const search::Space space{{table.data(), table.shape(0), table.shape(1)}, cost_named(cost)};
+        run(0, nb::none(), [&](base::Stop& stop) {
+            corpus_ =
+                std::make_unique<search::Corpus>(std::move(views), meaning, table.shape(0), &stop);
+            searcher_ = std::make_unique<search::Searcher>(space, *corpus_);
+        });
     }
 
-    [[nodiscard]] const Corpus& corpus() const { return *corpus_; }
-    [[nodiscard]] const Searcher& searcher() const { return *searcher_; }
+    [[nodiscard]] const search::Corpus& corpus() const { return *corpus_; }
+    [[nodiscard]] const search::Searcher& searcher() const { return *searcher_; }
     [[nodiscard]] const Table& table() const { return table_; }
 
   private:
@@ -67,10 +70,10 @@ class BoundSearcher {
     std::optional<Array1<std::int32_t>> words_;
     std::optional<Array1<double>> weights_;
     nb::list held_;
-    std::unique_ptr<Corpus> corpus_;
-    std::unique_ptr<Searcher> searcher_;
+    std::unique_ptr<search::Corpus> corpus_;
+    std::unique_ptr<search::Searcher> searcher_;
 
-    Block hold(nb::handle block) {
+    search::Block hold(nb::handle block) {
         held_.append(block);
         const auto parts = nb::cast<nb::tuple>(block);
         if (parts.size() != 4)
@@ -101,7 +104,7 @@ std::span<const Number> checked(const std::optional<Array1<Number>>& array, std:
     return view(*array);
 }
 
-void check_candidates(const Corpus& corpus, const Candidates& candidates) {
+void check_candidates(const search::Corpus& corpus, const search::Candidates& candidates) {
     const auto rows = static_cast<std::int64_t>(candidates.rows.size());
     const auto& starts = candidates.starts;
     bool sound = starts.front() == 0 && starts.back() == rows;
@@ -119,7 +122,7 @@ void check_candidates(const Corpus& corpus, const Candidates& candidates) {
 }
 
 // Hits of given candidates as the rows of a CSR matrix, and how many distances were computed.
-nb::tuple solve(const BoundSearcher& self, const Documents& queries,
+nb::tuple solve(const BoundSearcher& self, const transport::Documents& queries,
                 const Array1<std::int64_t>& numbers, const Array1<std::int64_t>& starts,
                 const Array1<std::int64_t>& rows, const Array1<double>& bounds,
                 const std::optional<std::size_t>& k, const Array1<double>& limits, unsigned threads,
@@ -131,9 +134,9 @@ nb::tuple solve(const BoundSearcher& self, const Documents& queries,
                                       .c_str());
         return view(array);
     };
-    const Candidates candidates{view(numbers), sized(starts, numbers.size() + 1, "starts"),
-                                view(rows), sized(bounds, rows.size(), "bounds"),
-                                sized(limits, numbers.size(), "limits")};
+    const search::Candidates candidates{view(numbers), sized(starts, numbers.size() + 1, "starts"),
+                                        view(rows), sized(bounds, rows.size(), "bounds"),
+                                        sized(limits, numbers.size(), "limits")};
     check_candidates(self.corpus(), candidates);
     for (std::size_t q = 0; q < numbers.size(); ++q) {
         const auto number = static_cast<std::size_t>(candidates.queries[q]);
@@ -143,17 +146,17 @@ nb::tuple solve(const BoundSearcher& self, const Documents& queries,
             static_cast<std::size_t>(queries[number].words.back()) >= self.table().shape(0))
             throw nb::value_error("A query with candidates must have words that have vectors.");
     }
-    std::vector<std::vector<Hit>> found;
+    std::vector<std::vector<search::Hit>> found;
     std::vector<std::int64_t> solved;
-    run(numbers.size(), progress, [&](Stop& stop) {
-        self.searcher().solve(queries, candidates, k.value_or(SearchOptions{}.k), threads, stop,
-                              found, solved);
+    run(numbers.size(), progress, [&](base::Stop& stop) {
+        self.searcher().solve(queries, candidates, k.value_or(search::SearchOptions{}.k), threads,
+                              stop, found, solved);
     });
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int64_t> hit_rows;
     std::vector<double> distances;
-    for (const std::vector<Hit>& hits : found) {
-        for (const Hit& hit : hits) {
+    for (const std::vector<search::Hit>& hits : found) {
+        for (const search::Hit& hit : hits) {
             hit_rows.push_back(hit.row);
             distances.push_back(hit.distance);
         }
@@ -168,7 +171,7 @@ nb::tuple solve(const BoundSearcher& self, const Documents& queries,
 
 // Hits as the rows of a CSR matrix, the counts and the seconds of each query, and where asked for
 // verdicts and values of each document.
-nb::tuple search(const BoundSearcher& self, const Documents& queries,
+nb::tuple search(const BoundSearcher& self, const transport::Documents& queries,
                  const std::optional<Table>& points, const std::optional<std::size_t>& k,
                  const std::variant<double, Array1<double>>& radius, const std::string& algorithm,
                  const std::optional<std::size_t>& m, const std::optional<Mask>& mask,
@@ -185,7 +188,7 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
     for (std::size_t row = 0; row < queries.size(); ++row)
         if (!queries[row].empty() && static_cast<std::size_t>(queries[row].words.back()) >= beyond)
             throw nb::value_error("The queries name words beyond the last vector.");
-    SearchOptions options;
+    search::SearchOptions options;
     options.algorithm = algorithm_named(algorithm);
     if (k) options.k = *k;
     if (m) options.m = *m;
@@ -198,8 +201,8 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
     options.from = checked(from, queries.size(), "from");
     options.memory = memory;
     options.threads = threads;
-    SearchResult found;
-    run(queries.size(), progress, [&](Stop& stop) {
+    search::SearchResult found;
+    run(queries.size(), progress, [&](base::Stop& stop) {
         self.searcher().search(queries, points ? points->data() : nullptr, options, record, stop,
                                found);
     });
@@ -210,12 +213,12 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
     std::vector<std::int64_t> counts;
     std::vector<double> seconds;
     for (std::size_t q = 0; q < queries.size(); ++q) {
-        for (const Hit& hit : found.hits[q]) {
+        for (const search::Hit& hit : found.hits[q]) {
             rows.push_back(hit.row);
             distances.push_back(hit.distance);
         }
         indptr.push_back(static_cast<std::int64_t>(rows.size()));
-        const QueryStats& stats = found.stats[q];
+        const search::QueryStats& stats = found.stats[q];
         counts.insert(counts.end(), std::begin(stats.verdicts), std::end(stats.verdicts));
         counts.push_back(stats.refined);
         seconds.insert(seconds.end(), std::begin(stats.seconds), std::end(stats.seconds));
@@ -225,8 +228,8 @@ nb::tuple search(const BoundSearcher& self, const Documents& queries,
     const std::size_t recorded = record ? queries.size() : 0;
     return nb::make_tuple(to_numpy(std::move(indptr), starts), to_numpy(std::move(rows), hits),
                           to_numpy(std::move(distances), hits),
-                          to_numpy(std::move(counts), queries.size(), kVerdicts + 1),
-                          to_numpy(std::move(seconds), queries.size(), kStages),
+                          to_numpy(std::move(counts), queries.size(), search::kVerdicts + 1),
+                          to_numpy(std::move(seconds), queries.size(), search::kStages),
                           to_numpy(std::move(found.verdicts), recorded, documents),
                           to_numpy(std::move(found.values), recorded, documents));
 }
@@ -263,8 +266,8 @@ void register_search(nb::module_& module) {
         .def(
             "prepare",
             [](const BoundSearcher& self, std::size_t memory) {
-                const nb::gil_scoped_release released;
-                self.searcher().prepare(memory);
+                run(0, nb::none(),
+                    [&](base::Stop& stop) { self.searcher().prepare(memory, stop); });
             },
             "memory"_a, "Do what the first search would have to do first.")
         .def("search", &search, "queries"_a, "points"_a.noconvert().none(), "k"_a.none(),

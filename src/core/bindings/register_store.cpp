@@ -1,8 +1,8 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/packed_counts.h"
-#include "textkin/packed_words.h"
-#include "textkin/postings.h"
+#include "store/packed_counts.h"
+#include "store/packed_words.h"
+#include "store/postings.h"
 
 #include <algorithm>
 #include <limits>
@@ -50,9 +50,9 @@ struct Blobs {
 
 nb::list renumber_counts(const nb::list& blobs, const Array1<std::int32_t>& number_of) {
     const Blobs given(blobs);
-    PackedCounts all;
+    store::PackedCounts all;
     run(given.views.size(), nb::none(),
-        [&](Stop& stop) { all = renumbered(given.views, view(number_of), stop); });
+        [&](base::Stop& stop) { all = store::renumbered(given.views, view(number_of), stop); });
     nb::list out;
     for (std::size_t row = 0; row < all.size(); ++row)
         out.append(nb::bytes(all[row].data(), all[row].size()));
@@ -63,15 +63,16 @@ nb::tuple unpack_counts(const nb::list& blobs, std::int64_t n_words) {
     const std::size_t words = checked_count(n_words, "n_words");
     const Blobs given(blobs);
     const std::size_t rows = given.views.size();
-    UnpackedCounts all;
-    run(rows, nb::none(), [&](Stop& stop) { all = unpacked(given.views, words, stop); });
+    store::UnpackedCounts all;
+    run(rows, nb::none(),
+        [&](base::Stop& stop) { all = store::unpacked(given.views, words, stop); });
     const std::size_t entries = all.keys.size();
     return nb::make_tuple(
         to_numpy(std::move(all.offsets), rows + 1), to_numpy(std::move(all.keys), entries),
         to_numpy(std::move(all.counts), entries), to_numpy(std::move(all.lengths), rows));
 }
 
-template <class Number> auto whole(FilledLater<Number>&& numbers) {
+template <class Number> auto whole(base::FilledLater<Number>&& numbers) {
     const std::size_t size = numbers.size();
     return to_numpy(std::move(numbers), size);
 }
@@ -79,9 +80,10 @@ template <class Number> auto whole(FilledLater<Number>&& numbers) {
 nb::tuple inverted(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                    const Array1<float>& counts, const Array1<std::int64_t>& lengths,
                    std::int64_t n_words) {
-    const SortedRows rows{view(indptr), view(indices), checked_count(n_words, "n_words")};
-    Postings all;
-    run(0, nb::none(), [&](Stop& stop) { all = invert(rows, view(counts), view(lengths), stop); });
+    const store::SortedRows rows{view(indptr), view(indices), checked_count(n_words, "n_words")};
+    store::Postings all;
+    run(0, nb::none(),
+        [&](base::Stop& stop) { all = store::invert(rows, view(counts), view(lengths), stop); });
     return nb::make_tuple(whole(std::move(all.terms)), whole(std::move(all.offsets)),
                           whole(std::move(all.rows)), whole(std::move(all.counts)),
                           whole(std::move(all.block_offsets)), whole(std::move(all.block_counts)),
@@ -90,8 +92,9 @@ nb::tuple inverted(const Array1<std::int64_t>& indptr, const Array1<std::int32_t
 
 void check_rows(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                 std::int64_t n_columns) {
-    const SortedRows rows{view(indptr), view(indices), checked_count(n_columns, "n_columns")};
-    run(0, nb::none(), [&](Stop& stop) { rows.check(stop); });
+    const store::SortedRows rows{view(indptr), view(indices),
+                                 checked_count(n_columns, "n_columns")};
+    run(0, nb::none(), [&](base::Stop& stop) { rows.check(stop); });
 }
 
 // Keeps the arrays whose words it finds.
@@ -99,7 +102,7 @@ struct MappedWords {
     Array1<std::uint8_t> bytes;
     Array1<std::int64_t> offsets;
     Array1<std::int32_t> slots;
-    PackedWords words;
+    store::PackedWords words;
 
     MappedWords(Array1<std::uint8_t> bytes_, Array1<std::int64_t> offsets_,
                 Array1<std::int32_t> slots_)
@@ -127,8 +130,9 @@ nb::list words(const MappedWords& self, std::size_t start, std::size_t stop) {
 
 auto slots_of(const Array1<std::uint8_t>& bytes, const Array1<std::int64_t>& offsets) {
     std::vector<std::int32_t> slots;
-    run(0, nb::none(),
-        [&](Stop& stop) { slots = PackedWords::slots_of({bytes_of(bytes), view(offsets)}, stop); });
+    run(0, nb::none(), [&](base::Stop& stop) {
+        slots = store::PackedWords::slots_of({bytes_of(bytes), view(offsets)}, stop);
+    });
     const std::size_t count = slots.size();
     return to_numpy(std::move(slots), count);
 }
@@ -150,7 +154,7 @@ void register_store(nb::module_& module) {
                 "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], "
                 "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int64]]"));
 
-    module.attr("POSTING_BLOCK") = kPostingBlock;
+    module.attr("POSTING_BLOCK") = store::kPostingBlock;
     module.def("check_rows", &check_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(),
                "n_columns"_a,
                "Refuse CSR arrays whose `indptr` decreases or does not go from 0 to the number of "

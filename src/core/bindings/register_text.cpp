@@ -1,12 +1,12 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/characters.h"
-#include "textkin/counting.h"
-#include "textkin/packed_counts.h"
-#include "textkin/packed_words.h"
-#include "textkin/tokenise.h"
-#include "textkin/tokens.h"
-#include "textkin/words.h"
+#include "store/packed_counts.h"
+#include "store/packed_words.h"
+#include "text/characters.h"
+#include "text/counting.h"
+#include "text/tokenize.h"
+#include "text/tokens.h"
+#include "text/word_table.h"
 
 #include <nanobind/stl/string.h>
 
@@ -22,6 +22,7 @@ std::string_view utf8(nb::handle text, nb::object& owner) {
             .is(Py_True)) {
         const char* const own = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
         if (own == nullptr) throw nb::python_error();
+        owner = nb::borrow(text);
         return {own, static_cast<std::size_t>(size)};
     }
     owner = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
@@ -58,21 +59,23 @@ std::size_t words_of(std::span<const std::int32_t> ids) {
     return static_cast<std::size_t>(largest + 1);
 }
 
-Tokens read_texts(WordTable& table, const nb::list& texts, bool lowercase, unsigned threads) {
+text::Tokens read_texts(text::WordTable& table, const nb::list& texts, bool lowercase,
+                        unsigned threads) {
     std::vector<nb::object> owners(texts.size());
     std::vector<std::string_view> views(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        if (!PyUnicode_Check(texts[i].ptr())) throw nb::type_error("texts must hold str.");
-        views[i] = utf8(texts[i], owners[i]);
+        const nb::object text = texts[i];
+        if (!PyUnicode_Check(text.ptr())) throw nb::type_error("texts must hold str.");
+        views[i] = utf8(text, owners[i]);
     }
-    Tokens tokens;
+    text::Tokens tokens;
     run(views.size(), nb::none(),
-        [&](Stop& stop) { tokens = tokenise(views, lowercase, threads, stop, table); });
+        [&](base::Stop& stop) { tokens = text::tokenize(views, lowercase, threads, stop, table); });
     return tokens;
 }
 
-Tokens read_words(WordTable& table, const nb::sequence& documents) {
-    Tokens tokens;
+text::Tokens read_words(text::WordTable& table, const nb::sequence& documents) {
+    text::Tokens tokens;
     for (nb::handle document : documents) {
         for (nb::handle word : document) {
             if (!PyUnicode_Check(word.ptr())) {
@@ -91,7 +94,7 @@ Tokens read_words(WordTable& table, const nb::sequence& documents) {
 }
 
 // Which words are in `forms`: in lower case, with or without their apostrophes.
-std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& forms,
+std::vector<std::uint8_t> matching(const text::WordTable& table, const text::WordTable& forms,
                                    std::size_t start) {
     std::vector<std::uint8_t> found;
     std::vector<char32_t> letters;
@@ -99,15 +102,15 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
     std::string form;
     for (std::size_t i = start; i < table.size(); ++i) {
         letters.clear();
-        decode_utf8(table[i], letters);
-        normalise(letters);
+        text::decode_utf8(table[i], letters);
+        text::normalize(letters);
         for (char32_t& letter : letters)
-            if (character(letter).kind == Kind::apostrophe) letter = U'\'';
+            if (text::character(letter).kind == text::Kind::apostrophe) letter = U'\'';
         lower.clear();
-        append_lower(letters, lower);
-        normalise(lower);
+        text::append_lower(letters, lower);
+        text::normalize(lower);
         form.clear();
-        for (const char32_t letter : lower) append_utf8(letter, form);
+        for (const char32_t letter : lower) text::append_utf8(letter, form);
         bool is_form = forms.find(form) >= 0;
         if (!is_form && form.find('\'') != std::string::npos) {
             std::erase(form, '\'');
@@ -118,12 +121,12 @@ std::vector<std::uint8_t> matching(const WordTable& table, const WordTable& form
     return found;
 }
 
-nb::list words_from(const WordTable& table, std::size_t start) {
+nb::list words_from(const text::WordTable& table, std::size_t start) {
     const std::size_t count = table.size() - std::min(start, table.size());
     return to_list(count, [&](std::size_t i) { return table[start + i]; });
 }
 
-nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
+nb::list words_at(const text::WordTable& table, const Array1<std::int32_t>& ids) {
     const auto numbers = view(ids);
     for (const std::int32_t id : numbers)
         if (id < 0 || static_cast<std::size_t>(id) >= table.size())
@@ -133,7 +136,7 @@ nb::list words_at(const WordTable& table, const Array1<std::int32_t>& ids) {
 }
 
 // Bytes of the words from `start` on, and their offsets.
-nb::tuple packed_words(const WordTable& table, std::size_t start) {
+nb::tuple packed_words(const text::WordTable& table, std::size_t start) {
     start = std::min(start, table.size());
     const std::size_t skipped = start == 0 ? 0 : table.ends()[start - 1];
     const std::string_view bytes = table.bytes().substr(skipped);
@@ -148,9 +151,9 @@ nb::tuple packed_words(const WordTable& table, std::size_t start) {
 }
 
 // The counts of each document as bytes, and its length.
-nb::tuple packed_counts(const Counts& counts) {
-    PackedCounts all;
-    run(counts.size(), nb::none(), [&](Stop& stop) { all = packed(counts, stop); });
+nb::tuple packed_counts(const text::Counts& counts) {
+    store::PackedCounts all;
+    run(counts.size(), nb::none(), [&](base::Stop& stop) { all = store::packed(counts, stop); });
     nb::list blobs = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(all.size())));
     if (!blobs.is_valid()) throw nb::python_error();
     for (std::size_t row = 0; row < all.size(); ++row) {
@@ -162,7 +165,8 @@ nb::tuple packed_counts(const Counts& counts) {
 }
 
 // Offsets, keys and numbers of rows.
-template <class Number> nb::tuple arrays(Counts&& counts, FilledLater<Number>&& numbers) {
+template <class Number>
+nb::tuple arrays(text::Counts&& counts, base::FilledLater<Number>&& numbers) {
     const std::size_t rows = counts.offsets.size();
     const std::size_t entries = counts.keys.size();
     return nb::make_tuple(to_numpy(std::move(counts.offsets), rows),
@@ -170,8 +174,8 @@ template <class Number> nb::tuple arrays(Counts&& counts, FilledLater<Number>&& 
                           to_numpy(std::move(numbers), entries));
 }
 
-nb::tuple arrays(Counts&& counts) {
-    FilledLater<std::int64_t> numbers(counts.counts.begin(), counts.counts.end());
+nb::tuple arrays(text::Counts&& counts) {
+    base::FilledLater<std::int64_t> numbers(counts.counts.begin(), counts.counts.end());
     return arrays(std::move(counts), std::move(numbers));
 }
 
@@ -182,7 +186,7 @@ void register_text(nb::module_& module) {
         "tokenise",
         [](const nb::str& text, bool lowercase) {
             nb::object owner;
-            Tokeniser split(lowercase);
+            text::Tokenizer split(lowercase);
             nb::list words;
             for (const std::string_view word : split(utf8(text, owner))) words.append(to_str(word));
             return words;
@@ -194,23 +198,24 @@ void register_text(nb::module_& module) {
         [](const nb::str& text) {
             nb::object owner;
             std::vector<char32_t> characters;
-            decode_utf8(utf8(text, owner), characters);
-            normalise(characters);
+            text::decode_utf8(utf8(text, owner), characters);
+            text::normalize(characters);
             std::string bytes;
             for (const char32_t code : characters)
-                append_utf8(character(code).kind == Kind::apostrophe ? U'\'' : code, bytes);
+                text::append_utf8(
+                    text::character(code).kind == text::Kind::apostrophe ? U'\'' : code, bytes);
             return to_str(bytes);
         },
         "text"_a, "A text as the tokeniser reads it: NFKC, plain apostrophes, nothing invisible.");
 
-    nb::class_<Tokens>(module, "TokenBlock", "Documents as numbered words, in their order.")
-        .def("__len__", &Tokens::size)
-        .def_prop_ro("n_tokens", [](const Tokens& self) { return self.ids.size(); })
+    nb::class_<text::Tokens>(module, "TokenBlock", "Documents as numbered words, in their order.")
+        .def("__len__", &text::Tokens::size)
+        .def_prop_ro("n_tokens", [](const text::Tokens& self) { return self.ids.size(); })
         .def(
             "arrays",
-            [](const Tokens& self) {
+            [](const text::Tokens& self) {
                 return nb::make_tuple(
-                    to_numpy(FilledLater<std::int32_t>(self.ids), self.ids.size()),
+                    to_numpy(base::FilledLater<std::int32_t>(self.ids), self.ids.size()),
                     to_numpy(std::vector<std::int64_t>(self.offsets), self.offsets.size()));
             },
             "Ids and offsets of the documents.",
@@ -218,44 +223,44 @@ void register_text(nb::module_& module) {
                     "numpy.typing.NDArray[numpy.int64]]"))
         .def(
             "replaced",
-            [](const Tokens& self, const Array1<std::int32_t>& number_of) {
+            [](const text::Tokens& self, const Array1<std::int32_t>& number_of) {
                 check_words(number_of.size(), words_of(self.ids), "number_of");
-                return replaced(self, view(number_of));
+                return text::replaced(self, view(number_of));
             },
             "number_of"_a.noconvert(), "Other numbers for the words; negative ones are left out.")
         .def(
             "count",
-            [](const Tokens& self, unsigned threads) {
-                Counts counts;
+            [](const text::Tokens& self, unsigned threads) {
+                text::Counts counts;
                 run(self.size(), nb::none(),
-                    [&](Stop& stop) { counts = count_words(self, threads, stop); });
+                    [&](base::Stop& stop) { counts = text::count_words(self, threads, stop); });
                 return counts;
             },
             "threads"_a, "How often each word occurs in each document.");
 
-    nb::class_<Counts>(module, "WordCounts", "How often each word occurs in each document.")
-        .def("__len__", &Counts::size)
+    nb::class_<text::Counts>(module, "WordCounts", "How often each word occurs in each document.")
+        .def("__len__", &text::Counts::size)
         .def(
             "add_statistics",
-            [](const Counts& self,
+            [](const text::Counts& self,
                nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> totals,
                nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> documents) {
                 const std::size_t words = words_of(self.keys);
                 check_words(totals.size(), words, "totals");
                 check_words(documents.size(), words, "documents");
-                add_statistics(self, {totals.data(), totals.size()},
-                               {documents.data(), documents.size()});
+                text::add_statistics(self, {totals.data(), totals.size()},
+                                     {documents.data(), documents.size()});
             },
             "totals"_a.noconvert(), "documents"_a.noconvert(),
             "Add occurrences, and documents that have it, of each word.")
         .def(
             "to_bags",
-            [](const Counts& self, const Array1<std::int32_t>& column_of, std::size_t most,
+            [](const text::Counts& self, const Array1<std::int32_t>& column_of, std::size_t most,
                unsigned threads) {
                 check_words(column_of.size(), words_of(self.keys), "column_of");
-                Bags bags;
-                run(self.size(), nb::none(), [&](Stop& stop) {
-                    bags = to_bags(self, view(column_of), most, threads, stop);
+                text::Bags bags;
+                run(self.size(), nb::none(), [&](base::Stop& stop) {
+                    bags = text::to_bags(self, view(column_of), most, threads, stop);
                 });
                 return nb::make_tuple(arrays(std::move(bags.known), std::move(bags.weights)),
                                       arrays(std::move(bags.unknown)), arrays(std::move(bags.cut)));
@@ -275,9 +280,9 @@ void register_text(nb::module_& module) {
              "Each document's counts as bytes (see `unpack_counts`), and its length.",
              nb::sig("def packed(self) -> tuple[list[bytes], numpy.typing.NDArray[numpy.int64]]"));
 
-    nb::class_<WordTable>(module, "WordTable", "Distinct words, numbered as they come.")
+    nb::class_<text::WordTable>(module, "WordTable", "Distinct words, numbered as they come.")
         .def(nb::init<>())
-        .def("__len__", &WordTable::size)
+        .def("__len__", &text::WordTable::size)
         .def("read_texts", &read_texts, "texts"_a, "lowercase"_a, "threads"_a,
              "Tokenise texts; new words are added.",
              nb::sig("def read_texts(self, texts: list[str], lowercase: bool, threads: int) -> "
@@ -289,13 +294,13 @@ void register_text(nb::module_& module) {
                      "TokenBlock"))
         .def(
             "read_runs",
-            [](WordTable& self, const Tokens& tokens, const WordTable& words, std::size_t shortest,
-               std::size_t longest, unsigned threads) {
+            [](text::WordTable& self, const text::Tokens& tokens, const text::WordTable& words,
+               std::size_t shortest, std::size_t longest, unsigned threads) {
                 check_words(words.size(), words_of(tokens.ids), "words");
                 if (shortest == 0) throw nb::value_error("shortest must be at least 1.");
-                Tokens out;
-                run(tokens.size(), nb::none(), [&](Stop& stop) {
-                    out = joined_runs(tokens, words, shortest, longest, threads, stop, self);
+                text::Tokens out;
+                run(tokens.size(), nb::none(), [&](base::Stop& stop) {
+                    out = text::joined_runs(tokens, words, shortest, longest, threads, stop, self);
                 });
                 return out;
             },
@@ -303,7 +308,7 @@ void register_text(nb::module_& module) {
             "Take runs of words, joined by spaces, as the words of documents.")
         .def(
             "matching",
-            [](const WordTable& self, const WordTable& forms, std::size_t start) {
+            [](const text::WordTable& self, const text::WordTable& forms, std::size_t start) {
                 auto found = matching(self, forms, start);
                 const std::size_t size = found.size();
                 return to_numpy(std::move(found), size);
@@ -317,10 +322,10 @@ void register_text(nb::module_& module) {
              nb::sig("def words_at(self, ids: numpy.typing.NDArray[numpy.int32]) -> list[str]"))
         .def(
             "extend",
-            [](WordTable& self, const Array1<std::uint8_t>& bytes,
+            [](text::WordTable& self, const Array1<std::uint8_t>& bytes,
                const Array1<std::int64_t>& offsets) {
                 run(0, nb::none(),
-                    [&](Stop& stop) { self.extend({bytes_of(bytes), view(offsets)}, stop); });
+                    [&](base::Stop& stop) { self.extend({bytes_of(bytes), view(offsets)}, stop); });
             },
             "bytes"_a.noconvert(), "offsets"_a.noconvert(),
             "Add words that are new and distinct (else a ValueError, and the table is as before).")
@@ -330,29 +335,29 @@ void register_text(nb::module_& module) {
                      "numpy.typing.NDArray[numpy.int64]]"))
         .def(
             "sorted",
-            [](const WordTable& self, unsigned threads) {
+            [](const text::WordTable& self, unsigned threads) {
                 std::vector<std::int32_t> order;
                 run(self.size(), nb::none(),
-                    [&](Stop& stop) { order = self.sorted(threads, stop); });
+                    [&](base::Stop& stop) { order = self.sorted(threads, stop); });
                 const std::size_t size = order.size();
                 return to_numpy(std::move(order), size);
             },
             "threads"_a, "All numbers, in the order of the words' code points.");
 
-    nb::class_<Phrases>(module, "Phrases", "Sequences of words that stand for one word.")
+    nb::class_<text::Phrases>(module, "Phrases", "Sequences of words that stand for one word.")
         .def(nb::init<>())
-        .def("__len__", &Phrases::size)
+        .def("__len__", &text::Phrases::size)
         .def(
             "__contains__",
-            [](const Phrases& self, const nb::str& word) {
+            [](const text::Phrases& self, const nb::str& word) {
                 nb::object owner;
                 return self.has_name(utf8(word, owner));
             },
             "word"_a, "Whether a sequence has this name.")
         .def(
             "add_texts",
-            [](Phrases& self, const nb::list& names, bool lowercase) {
-                Tokeniser split(lowercase);
+            [](text::Phrases& self, const nb::list& names, bool lowercase) {
+                text::Tokenizer split(lowercase);
                 for (nb::handle name : names) {
                     nb::object owner;
                     const std::string_view text = utf8(name, owner);
@@ -363,7 +368,7 @@ void register_text(nb::module_& module) {
             nb::sig("def add_texts(self, names: list[str], lowercase: bool) -> None"))
         .def(
             "add_words",
-            [](Phrases& self, const nb::list& words, const nb::str& name) {
+            [](text::Phrases& self, const nb::list& words, const nb::str& name) {
                 std::vector<nb::object> owners(words.size() + 1);
                 std::vector<std::string_view> sequence;
                 for (std::size_t i = 0; i < words.size(); ++i)
@@ -374,7 +379,7 @@ void register_text(nb::module_& module) {
             nb::sig("def add_words(self, words: list[str], name: str) -> None"))
         .def(
             "join",
-            [](const Phrases& self, const Tokens& tokens, WordTable& words) {
+            [](const text::Phrases& self, const text::Tokens& tokens, text::WordTable& words) {
                 check_words(words.size(), words_of(tokens.ids), "words");
                 return self.join(tokens, words);
             },

@@ -1,10 +1,10 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "rows.h"
+#include "bindings/rows.h"
 
-#include "textkin/gibbs.h"
-#include "textkin/topics.h"
-#include "textkin/windows.h"
+#include "topics/gibbs.h"
+#include "topics/topics.h"
+#include "topics/windows.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using namespace nb::literals;
 
-// Bags, by document and by word, that many steps go over. The arrays are checked once and kept, not
-// copied: whoever gives them must not change them afterwards.
+// Bags, by document and by word, for many steps. The arrays are checked once and kept without a
+// copy: the caller must not change them afterwards.
 template <class Number> class Mixture {
   public:
     Mixture(Array1<std::int64_t> indptr, Array1<std::int32_t> indices, Array1<Number> counts,
@@ -46,19 +46,20 @@ template <class Number> class Mixture {
         check_table<Number>(words, columns().size(), width);
         check(scale.size() > 0 && scale.size() <= width, "scale must have a number for each topic");
         double logarithm = 0;
-        run(counts().size(), nb::none(), [&](Stop& stop) {
-            logarithm = em_step(counts(), columns(), scale.size(), width, topics.data(),
+        run(counts().size(), nb::none(), [&](base::Stop& stop) {
+            logarithm =
+                topics::em_step(counts(), columns(), scale.size(), width, topics.data(),
                                 next_topics.data(), words.data(), scale.data(), shares_.data(),
-                                Priors{topic_prior, word_prior, least}, threads, stop);
+                                topics::Priors{topic_prior, word_prior, least}, threads, stop);
         });
         return logarithm;
     }
 
   private:
-    [[nodiscard]] Counts<Number> counts() const {
+    [[nodiscard]] topics::Counts<Number> counts() const {
         return {view(indptr_), view(indices_), view(counts_)};
     }
-    [[nodiscard]] Columns columns() const {
+    [[nodiscard]] topics::Columns columns() const {
         return {view(word_indptr_), view(documents_), view(places_)};
     }
 
@@ -86,15 +87,15 @@ template <class Number> void register_mixture(nb::module_& module, const char* n
         [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
            const Array1<Number>& counts, const Table<const Number>& topics,
            const Table<const Number>& words, const Array1<double>& scale, unsigned threads) {
-            const Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
+            const topics::Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
             const std::size_t width = words.shape(1);
             check_table<Number>(topics, own.size(), width);
             check_table<Number>(words, words.shape(0), width);
             check(scale.size() == width, "scale must have a number for each topic and the padding");
-            Likelihood found;
-            run(own.size(), nb::none(), [&](Stop& stop) {
-                found = log_likelihood(own, width, topics.data(), words.data(), scale.data(),
-                                       threads, stop);
+            topics::Likelihood found;
+            run(own.size(), nb::none(), [&](base::Stop& stop) {
+                found = topics::log_likelihood(own, width, topics.data(), words.data(),
+                                               scale.data(), threads, stop);
             });
             return std::pair(found.logarithm, found.impossible);
         },
@@ -107,15 +108,15 @@ template <class Number> void register_mixture(nb::module_& module, const char* n
            const Array1<Number>& counts, const Table<Number>& topics,
            const Table<const Number>& words, std::size_t n_topics, double power, double topic_prior,
            std::size_t steps, double tolerance, unsigned threads, const nb::object& progress) {
-            const Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
+            const topics::Counts<Number> own = checked(indptr, indices, counts, words.shape(0));
             const std::size_t width = words.shape(1);
             check_table<Number>(topics, own.size(), width);
             check_table<Number>(words, words.shape(0), width);
             check(n_topics > 0 && n_topics <= width, "n_topics must be at most the width");
             std::size_t taken = 0;
-            run(own.size(), progress, [&](Stop& stop) {
-                taken = fold_in(own, n_topics, width, topics.data(), words.data(), power,
-                                topic_prior, steps, tolerance, threads, stop);
+            run(own.size(), progress, [&](base::Stop& stop) {
+                taken = topics::fold_in(own, n_topics, width, topics.data(), words.data(), power,
+                                        topic_prior, steps, tolerance, threads, stop);
             });
             return taken;
         },
@@ -129,8 +130,8 @@ using Pair = std::pair<std::size_t, std::size_t>;
 
 // Tables of cells and of windows with numbers for each cell, of a window that fits into the grid.
 template <class Number, class Cells, class Words>
-Windows checked_windows(const Cells& cells, const Words& words, std::size_t numbers,
-                        const Pair& shape, const Pair& window) {
+topics::Windows checked_windows(const Cells& cells, const Words& words, std::size_t numbers,
+                                const Pair& shape, const Pair& window) {
     const std::size_t width = cells.shape(1);
     check_table<Number>(words, cells.shape(0), width);
     check(shape.first > 0 && shape.second > 0 && shape.first <= width / shape.second,
@@ -147,11 +148,11 @@ template <class Number> void register_windows(nb::module_& module) {
         "window_means",
         [](const Table<const Number>& cells, const Array1<double>& scale,
            const Table<Number>& words, const Pair& shape, const Pair& window, unsigned threads) {
-            const Windows windows =
+            const topics::Windows windows =
                 checked_windows<Number>(cells, words, scale.size(), shape, window);
-            run(cells.shape(0), nb::none(), [&](Stop& stop) {
-                window_means(windows, cells.shape(0), cells.shape(1), cells.data(), scale.data(),
-                             words.data(), threads, stop);
+            run(cells.shape(0), nb::none(), [&](base::Stop& stop) {
+                topics::window_means(windows, cells.shape(0), cells.shape(1), cells.data(),
+                                     scale.data(), words.data(), threads, stop);
             });
         },
         "cells"_a.noconvert(), "scale"_a.noconvert(), "words"_a.noconvert(), "shape"_a, "window"_a,
@@ -161,12 +162,13 @@ template <class Number> void register_windows(nb::module_& module) {
         [](const Table<Number>& cells, const Values<double>& scale,
            const Table<const Number>& counts, const Values<double>& tokens, const Pair& shape,
            const Pair& window, double word_prior, double least, unsigned threads) {
-            const Windows windows =
+            const topics::Windows windows =
                 checked_windows<Number>(cells, counts, scale.size(), shape, window);
             check(tokens.size() == scale.size(), "tokens must have a number for each cell");
-            run(cells.shape(0), nb::none(), [&](Stop& stop) {
-                renew_cells(windows, cells.shape(0), cells.shape(1), cells.data(), scale.data(),
-                            counts.data(), {word_prior, least}, tokens.data(), threads, stop);
+            run(cells.shape(0), nb::none(), [&](base::Stop& stop) {
+                topics::renew_cells(windows, cells.shape(0), cells.shape(1), cells.data(),
+                                    scale.data(), counts.data(), {word_prior, least}, tokens.data(),
+                                    threads, stop);
             });
         },
         "cells"_a.noconvert(), "scale"_a.noconvert(), "counts"_a.noconvert(),
@@ -182,15 +184,16 @@ void check_whole(const WholeCounts& counts, std::size_t entries) {
 }
 
 void check_prior(double prior) {
-    check(prior >= kLeastPrior && prior <= kMostPrior,
+    check(prior >= topics::kLeastPrior && prior <= topics::kMostPrior,
           "alpha and beta must be from 1e-12 to 1e12, so that weights fit into float");
 }
 
 void register_sampler(nb::module_& module) {
-    nb::class_<TopicSampler>(module, "TopicSampler", "Tokens whose topics are drawn in turn.")
+    nb::class_<topics::TopicSampler>(module, "TopicSampler",
+                                     "Tokens whose topics are drawn in turn.")
         .def(
             "__init__",
-            [](TopicSampler* self, const Array1<std::int64_t>& indptr,
+            [](topics::TopicSampler* self, const Array1<std::int64_t>& indptr,
                const Array1<std::int32_t>& indices, const WholeCounts& counts, std::size_t n_words,
                std::size_t n_topics, double alpha, double beta, std::uint64_t seed,
                std::size_t groups) {
@@ -201,31 +204,32 @@ void register_sampler(nb::module_& module) {
                 check_prior(beta);
                 check(groups <= 1024, "groups must be at most 1024");
                 const nb::gil_scoped_release released;
-                new (self) TopicSampler(view(indptr), view(indices), view(counts), n_words,
-                                        n_topics, {alpha, beta}, seed, groups);
+                new (self) topics::TopicSampler(view(indptr), view(indices), view(counts), n_words,
+                                                n_topics, {alpha, beta}, seed, groups);
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "counts"_a.noconvert(), "n_words"_a,
             "n_topics"_a, "alpha"_a, "beta"_a, "seed"_a, "groups"_a = 0)
-        .def_prop_ro("n_tokens", &TopicSampler::n_tokens)
-        .def_prop_ro("groups", &TopicSampler::groups)
+        .def_prop_ro("n_tokens", &topics::TopicSampler::n_tokens)
+        .def_prop_ro("groups", &topics::TopicSampler::groups)
         .def(
             "sweep",
-            [](TopicSampler& self, std::size_t times, unsigned threads,
+            [](topics::TopicSampler& self, std::size_t times, unsigned threads,
                const nb::object& progress) {
-                run(times, progress, [&](Stop& stop) { self.sweep(times, threads, stop); });
+                run(times, progress, [&](base::Stop& stop) { self.sweep(times, threads, stop); });
             },
             "times"_a, "threads"_a, "progress"_a.none(),
             "Draw a new topic for every token, so many times. Not usable after it was stopped.")
         .def("document_counts",
-             [](const TopicSampler& self) {
+             [](const topics::TopicSampler& self) {
                  return to_numpy(self.document_counts(), self.n_documents(), self.n_topics());
              })
         .def("word_counts",
-             [](const TopicSampler& self) {
+             [](const topics::TopicSampler& self) {
                  return to_numpy(self.word_counts(), self.n_words(), self.n_topics());
              })
-        .def("totals",
-             [](const TopicSampler& self) { return to_numpy(self.totals(), self.n_topics()); });
+        .def("totals", [](const topics::TopicSampler& self) {
+            return to_numpy(self.totals(), self.n_topics());
+        });
     module.def(
         "fold_in_by_sampling",
         [](const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
@@ -239,10 +243,10 @@ void register_sampler(nb::module_& module) {
             check_prior(alpha);
             const std::size_t documents = indptr.size() - 1;
             std::vector<double> out(documents * n_topics);
-            run(documents, progress, [&](Stop& stop) {
-                fold_in_by_sampling(view(indptr), view(indices), view(counts),
-                                    {weights.data(), weights.size()}, n_topics, alpha, burn_in,
-                                    samples, seed, out.data(), threads, stop);
+            run(documents, progress, [&](base::Stop& stop) {
+                topics::fold_in_by_sampling(view(indptr), view(indices), view(counts),
+                                            {weights.data(), weights.size()}, n_topics, alpha,
+                                            burn_in, samples, seed, out.data(), threads, stop);
             });
             return to_numpy(std::move(out), documents, n_topics);
         },

@@ -1,6 +1,6 @@
-#include "views.h"
+#include "bindings/views.h"
 
-#include "textkin/batch.h"
+#include "search/batch.h"
 
 #include <nanobind/stl/tuple.h>
 
@@ -21,10 +21,8 @@ using Costs = View<double, 2>;
 // back and take it again would be a good part of their time.
 constexpr std::size_t kMostHeld = 1024;
 
-constexpr std::size_t kBytesKept = std::size_t{32} << 20; // between two problems
-
 // Keeps what has mass. True if that is everything.
-bool leave_out_nothing(Workspace::Side& side) {
+bool leave_out_nothing(search::Workspace::Side& side) {
     const std::size_t count = side.masses.size();
     side.positions.clear();
     for (std::size_t i = 0; i < count; ++i) {
@@ -51,37 +49,42 @@ double largest_cost(std::size_t rows, std::size_t columns, const CostOf& cost) {
 
 // A problem in whole masses, solved; the plan and its potentials stay in the workspace.
 struct Solved {
-    Workspace::Side &rows, &columns;
+    search::Workspace::Side &rows, &columns;
     std::int64_t total = 0;
     double cost = 0; // of the plan, for a total mass of one
     double unit = 1; // of the potentials
 
     Solved(const Masses& source, const Masses& target, const Costs& costs,
-           const TransportLimits& limits, Workspace& workspace);
+           const transport::TransportLimits& limits, std::uint64_t memory,
+           search::Workspace& workspace);
 };
 
 Solved::Solved(const Masses& source, const Masses& target, const Costs& costs,
-               const TransportLimits& limits, Workspace& workspace)
+               const transport::TransportLimits& limits, std::uint64_t memory,
+               search::Workspace& workspace)
     : rows(workspace.sources), columns(workspace.targets) {
     if (source.shape(0) != costs.shape(0) || target.shape(0) != costs.shape(1))
         throw nb::value_error(
             "The costs must have a row for each source and a column for each target.");
     rows.masses.resize(source.shape(0));
     columns.masses.resize(target.shape(0));
-    const std::int64_t row_total = whole_masses(source.numbers(), rows.masses);
-    const std::int64_t column_total = whole_masses(target.numbers(), columns.masses);
+    const std::int64_t row_total =
+        transport::whole_masses_of_fractions(source.numbers(), rows.masses);
+    const std::int64_t column_total =
+        transport::whole_masses_of_fractions(target.numbers(), columns.masses);
     if (row_total == 0 || column_total == 0)
         throw nb::value_error("Some mass must be positive on both sides.");
-    total = to_common_total(rows.masses, row_total, columns.masses, column_total);
+    total = transport::to_common_total(rows.masses, row_total, columns.masses, column_total);
     const bool all_rows = leave_out_nothing(rows);
     const bool all_columns = leave_out_nothing(columns);
     const std::size_t n = rows.masses.size();
     const std::size_t m = columns.masses.size();
-    check_size(n, m);
-    const auto work = [&](Stop& stop) {
+    const auto work = [&](base::Stop& stop) {
+        stop.memory().set_limit(memory);
+        const transport::Reservation reservation(transport::solver_bytes(n, m), n, m, stop);
         const auto solve = [&](const auto& cost_at, double top) {
-            cost = workspace.transport.solve(rows.masses, columns.masses, cost_at, top,
-                                             workspace.solution, stop, limits);
+            cost = workspace.transport.solve_capped(rows.masses, columns.masses, cost_at, top,
+                                                    workspace.solution, stop, limits);
         };
         const auto chosen = [&](std::size_t i, std::size_t j) {
             return costs(rows.positions[i], columns.positions[j]);
@@ -106,7 +109,7 @@ Solved::Solved(const Masses& source, const Masses& target, const Costs& costs,
             1.0);
     };
     if (n * m <= kMostHeld) {
-        Stop stop;
+        base::Stop stop;
         work(stop);
     } else {
         run(1, nb::none(), work);
@@ -114,38 +117,40 @@ Solved::Solved(const Masses& source, const Masses& target, const Costs& costs,
     cost = cost / static_cast<double>(total) * unit;
 }
 
-// Gives back memory that an unusually large problem took.
-void trim(const Solved& solved, Workspace& workspace) {
-    if (bytes_needed(solved.rows.masses.size(), solved.columns.masses.size()) <= kBytesKept) return;
+// Release the memory of a large problem.
+void trim(const Solved& solved, search::Workspace& workspace) {
+    if (transport::solver_bytes(solved.rows.masses.size(), solved.columns.masses.size()) <=
+        transport::kLargeProblem)
+        return;
     workspace.sources = workspace.targets = {};
-    workspace.transport = RoundedSolver{};
-    workspace.solution = Solution{};
+    workspace.transport = transport::RoundedSolver{};
+    workspace.solution = transport::Solution{};
 }
 
 double transport_cost(const Masses& source, const Masses& target, const Costs& cost) {
-    WorkspaceLease workspace;
-    const Solved solved(source, target, cost, {}, *workspace);
+    search::WorkspaceLease workspace;
+    const Solved solved(source, target, cost, {}, 0, *workspace);
     trim(solved, *workspace);
     return solved.cost;
 }
 
 auto solve(const Masses& source, const Masses& target, const Costs& cost, std::int64_t pivot_limit,
-           std::int64_t potential_limit) {
-    TransportLimits limits;
+           std::int64_t potential_limit, std::uint64_t memory) {
+    transport::TransportLimits limits;
     limits.pivots = pivot_limit;
     if (potential_limit >= 0)
         limits.narrow_potential = std::min(limits.narrow_potential, potential_limit);
-    WorkspaceLease lease;
-    Workspace& workspace = *lease;
-    const Solved solved(source, target, cost, limits, workspace);
-    Solution& solution = workspace.solution;
+    search::WorkspaceLease lease;
+    search::Workspace& workspace = *lease;
+    const Solved solved(source, target, cost, limits, memory, workspace);
+    transport::Solution& solution = workspace.solution;
     std::sort(solution.shipments.begin(), solution.shipments.end(),
-              [](const Shipment& x, const Shipment& y) {
+              [](const transport::Shipment& x, const transport::Shipment& y) {
                   return std::pair(x.row, x.column) < std::pair(y.row, y.column);
               });
     std::vector<std::int32_t> from, to;
     std::vector<double> mass;
-    for (const Shipment& s : solution.shipments) {
+    for (const transport::Shipment& s : solution.shipments) {
         from.push_back(
             static_cast<std::int32_t>(solved.rows.positions[static_cast<std::size_t>(s.row)]));
         to.push_back(static_cast<std::int32_t>(
@@ -168,7 +173,7 @@ auto solve(const Masses& source, const Masses& target, const Costs& cost, std::i
     }
     const std::size_t count = mass.size();
     const std::int64_t pivots = solution.pivots;
-    const Method method = solution.method;
+    const transport::Method method = solution.method;
     trim(solved, workspace);
     return std::tuple(to_numpy(std::move(from), count), to_numpy(std::move(to), count),
                       to_numpy(std::move(mass), count), to_numpy(std::move(u), source.shape(0)),
@@ -178,18 +183,19 @@ auto solve(const Masses& source, const Masses& target, const Costs& cost, std::i
 } // namespace
 
 void register_transport(nb::module_& module) {
-    nb::enum_<Method>(module, "Method", "How a transport problem was solved.")
-        .value("narrow_simplex", Method::narrow_simplex)
-        .value("wide_simplex", Method::wide_simplex)
-        .value("shortest_paths", Method::shortest_paths);
+    nb::enum_<transport::Method>(module, "Method", "How a transport problem was solved.")
+        .value("narrow_simplex", transport::Method::narrow_simplex)
+        .value("wide_simplex", transport::Method::wide_simplex)
+        .value("shortest_paths", transport::Method::shortest_paths);
     module.def("transport_cost", &transport_cost, "source"_a.noconvert(), "target"_a.noconvert(),
                "cost"_a.noconvert(),
                "The least cost of one transport problem, without its plan: what benchmarks time.");
     module.def(
         "solve_transport", &solve, "source"_a.noconvert(), "target"_a.noconvert(),
-        "cost"_a.noconvert(), "pivot_limit"_a = -1, "potential_limit"_a = -1,
+        "cost"_a.noconvert(), "pivot_limit"_a = -1, "potential_limit"_a = -1, "memory"_a = 0,
         "Optimal plan of one transport problem: source, target and mass of each shipment, the "
-        "potentials of both sides, the pivots and the method.");
+        "potentials of both sides, the pivots and the method. `memory` limits the bytes of the "
+        "solver; 0: half of the memory of the machine or of the cgroup.");
 }
 
 } // namespace textkin::bindings

@@ -1,6 +1,6 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/vector_file.h"
+#include "embed/vector_file.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,22 +12,24 @@ namespace {
 using namespace nb::literals;
 using Block = nb::typed<nb::dict, nb::str, nb::any>;
 
-constexpr const char* kFaultNames[kFaults] = {"fields", "number", "not_finite", "zero", "empty"};
+constexpr const char* kFaultNames[embed::kFaults] = {"fields", "number", "not_finite", "zero",
+                                                     "empty"};
 
 void check(std::size_t dimension) {
     if (dimension == 0) throw nb::value_error("dimension must be at least 1.");
 }
 
-auto matrix_of(Numbers&& numbers, std::size_t rows, std::size_t dimension) {
-    auto* owned = new Numbers(std::move(numbers));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Numbers*>(p); });
+auto matrix_of(embed::Numbers&& numbers, std::size_t rows, std::size_t dimension) {
+    auto made = std::make_unique<embed::Numbers>(std::move(numbers));
+    nb::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<embed::Numbers*>(p); });
+    embed::Numbers* const owned = made.release();
     return nb::ndarray<nb::numpy, float, nb::ndim<2>>(owned->data(), {rows, dimension}, owner);
 }
 
 // A dictionary: the arrays of the sound rows, and {fault: (count, first line)}.
-Block handed_over(VectorRows&& rows, std::size_t dimension) {
+Block handed_over(embed::VectorRows&& rows, std::size_t dimension) {
     nb::dict faults;
-    for (std::size_t k = 0; k < kFaults; ++k)
+    for (std::size_t k = 0; k < embed::kFaults; ++k)
         if (rows.faults[k].count > 0)
             faults[kFaultNames[k]] = nb::make_tuple(rows.faults[k].count, rows.faults[k].first);
     const std::size_t count = rows.ends.size();
@@ -44,23 +46,23 @@ Block handed_over(VectorRows&& rows, std::size_t dimension) {
 }
 
 Block text(const Array1<std::uint8_t>& block, std::size_t dimension, bool final,
-           const WordSet* wanted, unsigned threads) {
+           const embed::WordSet* wanted, unsigned threads) {
     check(dimension);
-    VectorRows rows;
-    run(0, nb::none(), [&](Stop& stop) {
-        rows = parse_text(bytes_of(block), dimension, final, wanted, threads, stop);
+    embed::VectorRows rows;
+    run(0, nb::none(), [&](base::Stop& stop) {
+        rows = embed::parse_text(bytes_of(block), dimension, final, wanted, threads, stop);
     });
     return handed_over(std::move(rows), dimension);
 }
 
 Block binary(const Array1<std::uint8_t>& block, std::size_t dimension, std::int64_t most,
-             const WordSet* wanted) {
+             const embed::WordSet* wanted) {
     check(dimension);
-    VectorRows rows;
+    embed::VectorRows rows;
     // A row cannot be longer than its block: this is before anything is allocated.
     if (dimension <= block.size() / sizeof(float))
-        run(0, nb::none(), [&](Stop& stop) {
-            rows = parse_binary(bytes_of(block), dimension, most, wanted, stop);
+        run(0, nb::none(), [&](base::Stop& stop) {
+            rows = embed::parse_binary(bytes_of(block), dimension, most, wanted, stop);
         });
     return handed_over(std::move(rows), dimension);
 }
@@ -68,17 +70,17 @@ Block binary(const Array1<std::uint8_t>& block, std::size_t dimension, std::int6
 } // namespace
 
 void register_vectors(nb::module_& module) {
-    nb::class_<WordSet>(module, "WordSet", "The words to keep of a vector file.")
+    nb::class_<embed::WordSet>(module, "WordSet", "The words to keep of a vector file.")
         .def(nb::init<>())
         .def(
             "insert",
-            [](WordSet& self, const nb::bytes& word) {
+            [](embed::WordSet& self, const nb::bytes& word) {
                 self.insert({static_cast<const char*>(word.data()), word.size()});
             },
             "word"_a)
         .def(
             "__contains__",
-            [](const WordSet& self, const nb::bytes& word) {
+            [](const embed::WordSet& self, const nb::bytes& word) {
                 return self.contains({static_cast<const char*>(word.data()), word.size()});
             },
             "word"_a);

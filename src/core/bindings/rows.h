@@ -1,9 +1,9 @@
-// Rows of entries and padded tables, as topic models and factorisations take them.
+// Rows of entries and padded tables, as arguments of topic models and factorizations.
 #pragma once
 
-#include "bindings.h"
+#include "bindings/bindings.h"
 
-#include "textkin/topics.h"
+#include "topics/topics.h"
 
 #include <string>
 
@@ -40,8 +40,9 @@ inline void check(bool holds, const char* what) {
 }
 
 template <class Number>
-Counts<Number> checked(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-                       const Array1<Number>& counts, std::size_t n_words) {
+topics::Counts<Number> checked(const Array1<std::int64_t>& indptr,
+                               const Array1<std::int32_t>& indices, const Array1<Number>& counts,
+                               std::size_t n_words) {
     check_rows(view(indptr), view(indices), n_words, "indptr");
     check(counts.size() == indices.size(), "counts must be as many as indices");
     return {view(indptr), view(indices), view(counts)};

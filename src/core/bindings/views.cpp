@@ -1,4 +1,4 @@
-#include "views.h"
+#include "bindings/views.h"
 
 #include <atomic>
 
@@ -38,9 +38,9 @@ const Numpy* look_at_numpy() {
         nb::object kinds[] = {dtype("float32"), dtype("float64"), dtype("int32"), dtype("int64")};
         for (const nb::object& kind : kinds) {
             const nb::object plain = package.attr("ones")(nb::make_tuple(3, 5), kind);
-            const nb::object turned = plain.attr("T");
+            const nb::object transposed = plain.attr("T");
             const nb::object flat = plain.attr("ravel")();
-            for (const nb::object& array : {plain, turned, flat})
+            for (const nb::object& array : {plain, transposed, flat})
                 if (!array.type().is(type) || !tells_the_same(array, kind)) return found;
         }
         found->float32 = kinds[0].release().ptr();

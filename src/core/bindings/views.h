@@ -7,7 +7,7 @@
 // expected goes by way of nb::ndarray.
 #pragma once
 
-#include "bindings.h"
+#include "bindings/bindings.h"
 
 #include <array>
 
@@ -27,8 +27,8 @@ struct ArrayFields {
     static constexpr int kAligned = 0x0100;
 };
 
-// What an array is told by. Elements of a NumPy type in the order of this machine have one object
-// as their dtype, but for arrays that came out of a pickle.
+// Identifies the type of an array. Elements of a NumPy type in native byte order share one dtype
+// object, except in arrays that were unpickled.
 struct Numpy {
     PyTypeObject* array = nullptr; // nullptr: fields cannot be relied upon
     PyObject* float32 = nullptr;
@@ -92,7 +92,7 @@ template <class Number, std::size_t Dimensions> class View {
   private:
     const Number* data_ = nullptr;
     std::array<std::size_t, Dimensions> shape_{};
-    Array array_; // what is kept of an array that came another way
+    Array array_; // the array, if it was read in another way
 };
 
 } // namespace textkin::bindings

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-namespace textkin {
+namespace textkin::kernels {
 namespace {
 
 constexpr std::size_t kWidth = 8;
@@ -178,4 +178,4 @@ const Kernels kAvx2Kernels{
 #include "kernels/entries.inc"
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-namespace textkin {
+namespace textkin::kernels {
 namespace {
 
 constexpr std::size_t kWidth = 16;
@@ -174,4 +174,4 @@ const Kernels kAvx512Kernels{
 #include "kernels/entries.inc"
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

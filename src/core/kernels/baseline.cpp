@@ -4,7 +4,7 @@
 #include "kernels/tokens_of_topics.h"
 #include "kernels/tree.h"
 
-namespace textkin {
+namespace textkin::kernels {
 namespace {
 
 constexpr std::size_t kWidth = 4;
@@ -154,4 +154,4 @@ const Kernels kBaselineKernels{
 #include "kernels/entries.inc"
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

@@ -1,7 +1,7 @@
-// The loops of a smooth solution of the dual problem; included after search_loops.h, under the same
-// rules.
+// Loops of Sinkhorn scaling, for smooth potentials of the dual problem; included after
+// search_loops.h, under the same rules.
 //
-// How exact they are matters little: whoever uses the potentials makes them feasible afterwards.
+// Their precision matters little: the caller completes the potentials to feasible ones.
 
 constexpr std::size_t kGroup = kLanes / kWidth; // registers that hold kLanes numbers
 constexpr float kLeastPower = -64;              // of two, below which nothing is left
@@ -25,9 +25,9 @@ using StoredShortLanes =
                                     (reinterpret_cast<IntLanes>(shifted) << 23));
 }
 
-void closeness(const std::int16_t* const* rows, std::size_t count, std::size_t width,
-               const std::int16_t* row_values, const std::int16_t* column_values, float scale,
-               float* out) {
+void sinkhorn_kernel(const std::int16_t* const* rows, std::size_t count, std::size_t width,
+                     const std::int16_t* row_values, const std::int16_t* column_values, float scale,
+                     float* out) {
     const auto short_lanes = [](const std::int16_t* from) {
         return ShortLanes(*reinterpret_cast<const StoredShortLanes*>(from));
     };
@@ -48,8 +48,8 @@ void closeness(const std::int16_t* const* rows, std::size_t count, std::size_t w
 // column. Without `sums` only what they get.
 template <std::size_t Count>
 [[gnu::always_inline]] inline void
-balance_rows(const float* closeness, std::size_t width, const float* row_masses,
-             const float* column_factors, float* row_sums, float* sums) {
+sinkhorn_rows(const float* sinkhorn_kernel, std::size_t width, const float* row_masses,
+              const float* column_factors, float* row_sums, float* sums) {
     Floats got[Count][kGroup];
     for (std::size_t i = 0; i < Count; ++i)
         for (std::size_t part = 0; part < kGroup; ++part) got[i][part] = zeros();
@@ -58,7 +58,7 @@ balance_rows(const float* closeness, std::size_t width, const float* row_masses,
             const Floats factors = load(column_factors + j + part * kWidth);
             for (std::size_t i = 0; i < Count; ++i)
                 got[i][part] = multiply_add(
-                    factors, load(closeness + i * width + j + part * kWidth), got[i][part]);
+                    factors, load(sinkhorn_kernel + i * width + j + part * kWidth), got[i][part]);
         }
     Floats factors[Count];
     for (std::size_t i = 0; i < Count; ++i) {
@@ -71,23 +71,24 @@ balance_rows(const float* closeness, std::size_t width, const float* row_masses,
     for (std::size_t j = 0; j < width; j += kWidth) {
         Floats sum = load(sums + j);
         for (std::size_t i = 0; i < Count; ++i)
-            sum = multiply_add(factors[i], load(closeness + i * width + j), sum);
+            sum = multiply_add(factors[i], load(sinkhorn_kernel + i * width + j), sum);
         store(sums + j, sum);
     }
 }
 
-void balance(const float* closeness, std::size_t count, std::size_t width, const float* row_masses,
-             const float* column_masses, float* column_factors, float* sums, float* row_sums) {
+void sinkhorn_step(const float* sinkhorn_kernel, std::size_t count, std::size_t width,
+                   const float* row_masses, const float* column_masses, float* column_factors,
+                   float* sums, float* row_sums) {
     constexpr std::size_t together = 4;
     if (sums != nullptr)
         for (std::size_t j = 0; j < width; j += kWidth) store(sums + j, zeros());
     std::size_t i = 0;
     for (; i + together <= count; i += together)
-        balance_rows<together>(closeness + i * width, width, row_masses + i, column_factors,
-                               row_sums + i, sums);
+        sinkhorn_rows<together>(sinkhorn_kernel + i * width, width, row_masses + i, column_factors,
+                                row_sums + i, sums);
     for (; i < count; ++i)
-        balance_rows<1>(closeness + i * width, width, row_masses + i, column_factors, row_sums + i,
-                        sums);
+        sinkhorn_rows<1>(sinkhorn_kernel + i * width, width, row_masses + i, column_factors,
+                         row_sums + i, sums);
     if (sums == nullptr) return;
     for (std::size_t j = 0; j < width; j += kWidth)
         store(column_factors + j,

@@ -6,37 +6,49 @@
 // loaded and stored whole, so the functions that touch rows (all inlined ones go with
 // them) are not watched by the sanitizer of threads.
 
+#ifdef __clang__
+#define TEXTKIN_NO_THREAD_SANITIZER [[clang::no_sanitize("thread")]]
+#else
+#define TEXTKIN_NO_THREAD_SANITIZER [[gnu::no_sanitize("thread")]]
+#endif
+
 // So many rows at once: their sums and slopes stay in registers.
 constexpr std::size_t kRowsAtOnce = 8;
 // Beyond that sigmoid is as good as 0 or 1, and its slope is that at the bound. NaN counts as the
 // upper bound: it cannot spread through slopes, only stay where it is.
 constexpr float kSteepest = 30;
 
-// slopes[j] was u_j . h and becomes rate * (label - sigmoid of it).
-//
-// sigmoid(x) = 1 / (1 + exp(-x)) and exp(y) = 2^n exp(r), with n the whole number next to y / log
-// 2, and of exp(r) the first eight terms: 5e-9 relative for r of at most log(2) / 2.
+// exp(y) for y from -80 to 80: 2^n exp(r), where n is the integer nearest to y / log 2, and the
+// first eight terms of exp(r), with a relative error of 5e-9 for |r| up to log(2) / 2. NaN stays
+// NaN.
+[[gnu::always_inline]] inline Piece<float> exponential_of(Piece<float> y) {
+    using Numbers = Piece<float>;
+    constexpr float shift = 12582912.0F; // 1.5 x 2^23: adding it leaves whole numbers
+    const Numbers shifted = fused(y, spread(1.44269504F), spread(shift));
+    const Numbers n = shifted - shift;
+    Numbers r = fused(n, spread(-0.693359375F), y); // log 2 in two parts
+    r = fused(n, spread(2.12194440e-4F), r);
+    const Numbers r2 = r * r;
+    const Numbers low = fused(r2, fused(r, spread(1.0F / 6), spread(0.5F)), r + 1.0F);
+    const Numbers high = fused(r2, fused(r, spread(1.0F / 5040), spread(1.0F / 720)),
+                               fused(r, spread(1.0F / 120), spread(1.0F / 24)));
+    const Numbers power = fused(r2 * r2, high, low);
+    // Of a NaN that arithmetic made, the lowest bits are 0: nothing is added to it.
+    return reinterpret_cast<Numbers>(reinterpret_cast<IntPiece>(power) +
+                                     (reinterpret_cast<IntPiece>(shifted) << 23));
+}
+
+// slopes[j] was u_j . h and becomes rate * (label - sigmoid(u_j . h)), where sigmoid(x) is
+// 1 / (1 + exp(-x)).
 [[gnu::always_inline]] inline void finish_slopes(const float* labels, std::size_t count, float rate,
                                                  float* slopes) {
     using Numbers = Piece<float>;
-    constexpr float shift = 12582912.0F; // 1.5 x 2^23: adding it leaves whole numbers
     for (std::size_t j = 0; j < count; j += kWidth) {
         Numbers y = -load_piece(slopes + j, 0);
         y = y > -kSteepest ? y : spread(-kSteepest);
         y = y < kSteepest ? y : spread(kSteepest);
-        const Numbers shifted = fused(y, spread(1.44269504F), spread(shift));
-        const Numbers n = shifted - shift;
-        Numbers r = fused(n, spread(-0.693359375F), y); // log 2 in two parts
-        r = fused(n, spread(2.12194440e-4F), r);
-        const Numbers r2 = r * r;
-        const Numbers low = fused(r2, fused(r, spread(1.0F / 6), spread(0.5F)), r + 1.0F);
-        const Numbers high = fused(r2, fused(r, spread(1.0F / 5040), spread(1.0F / 720)),
-                                   fused(r, spread(1.0F / 120), spread(1.0F / 24)));
-        const Numbers power = fused(r2 * r2, high, low);
-        const Numbers exponential = reinterpret_cast<Numbers>(
-            reinterpret_cast<IntPiece>(power) + (reinterpret_cast<IntPiece>(shifted) << 23));
         store_piece(slopes + j, 0,
-                    rate * (load_piece(labels + j, 0) - 1.0F / (1.0F + exponential)));
+                    rate * (load_piece(labels + j, 0) - 1.0F / (1.0F + exponential_of(y))));
     }
 }
 
@@ -60,8 +72,8 @@ template <bool Frozen, class Step>
 
 // out[j]: u_j . h, of at most kRowsAtOnce rows; as many numbers are written.
 template <std::size_t Rows, bool Frozen>
-[[gnu::no_sanitize("thread")]] void products_with(const float* hidden, float* const* rows,
-                                                  std::size_t dimension, float* out) {
+TEXTKIN_NO_THREAD_SANITIZER void products_with(const float* hidden, float* const* rows,
+                                               std::size_t dimension, float* out) {
     Piece<float> sums[kRowsAtOnce];
 #pragma GCC unroll 8
     for (std::size_t j = 0; j < kRowsAtOnce; ++j) sums[j] = Piece<float>{};
@@ -78,9 +90,8 @@ template <std::size_t Rows, bool Frozen>
 // out = start + the sum over j of slopes[j] u_j, and each u_j += slopes[j] h: of a row that comes
 // twice the second sees what the first has done. `start` and `out` may be `hidden`.
 template <std::size_t Rows, bool Frozen>
-[[gnu::no_sanitize("thread")]] void climb(const float* hidden, const float* start,
-                                          float* const* rows, const float* slopes,
-                                          std::size_t dimension, float* out) {
+TEXTKIN_NO_THREAD_SANITIZER void climb(const float* hidden, const float* start, float* const* rows,
+                                       const float* slopes, std::size_t dimension, float* out) {
     Piece<float> factors[Rows];
 #pragma GCC unroll 8
     for (std::size_t j = 0; j < Rows; ++j) factors[j] = spread(slopes[j]);
@@ -115,8 +126,8 @@ template <bool Frozen> struct ForRows {
 
 // out = factor * the sum of the rows.
 template <bool Frozen>
-[[gnu::no_sanitize("thread")]] void sum_inputs(float* const* rows, std::size_t count, float factor,
-                                               std::size_t dimension, float* out) {
+TEXTKIN_NO_THREAD_SANITIZER void sum_inputs(float* const* rows, std::size_t count, float factor,
+                                            std::size_t dimension, float* out) {
     each_register<Frozen>(dimension,
                           [&](std::size_t k, const auto& load_from) __attribute__((always_inline)) {
                               Piece<float> sum = load_from(rows[0]);
@@ -126,8 +137,8 @@ template <bool Frozen>
 }
 
 // Each row += error.
-[[gnu::no_sanitize("thread")]] inline void
-add_to_inputs(float* const* rows, std::size_t count, std::size_t dimension, const float* error) {
+TEXTKIN_NO_THREAD_SANITIZER inline void add_to_inputs(float* const* rows, std::size_t count,
+                                                      std::size_t dimension, const float* error) {
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < dimension; k += kWidth)
             store_piece(rows[i] + k, 0, load_piece(rows[i] + k, 0) + load_piece(error + k, 0));
@@ -171,7 +182,7 @@ template <bool Frozen> void take_steps(const VectorSteps& s) {
         const std::size_t output_end = s.output_ends[step];
         if (step + 1 < s.count) // the rows of the next, from all over the table
             for (std::size_t j = output_end; j < s.output_ends[step + 1]; ++j)
-                ask_for(s.outputs[j], s.dimension);
+                prefetch_bytes_at(s.outputs[j], s.dimension);
         take_step<Frozen>(s, s.inputs + input, input_end - input, s.outputs + output,
                           s.labels + output, output_end - output);
         input = input_end;

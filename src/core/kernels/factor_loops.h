@@ -1,8 +1,7 @@
-// The loops of matrix factorisation, included after topic_loops.h, whose registers they use.
+// Loops of matrix factorization, included after topic_loops.h, whose registers they use.
 //
-// Every number of a product is a sum in the order of its terms, whatever block it is computed in:
-// a row alone and a row among others give the same bits. Additions are fused where the processor
-// has that.
+// Every number of a product is a sum in the order of its terms, in any block: a row gives the same
+// bits alone and in a batch. Additions are fused where the CPU supports it.
 
 // So many rows and registers a block, as many as there are registers for.
 constexpr std::size_t kBlockRows = 6;
@@ -140,8 +139,8 @@ template <class Number>
         store_piece(a + j, 0, fused(scale, load_piece(b + j, 0), load_piece(a + j, 0)));
 }
 
-// Cholesky's method by rows: M = U^T U. Of each row only what is right of the diagonal is needed;
-// what is left of it, in the same register, may become anything.
+// Cholesky factorization by rows: M = U^T U. Only the numbers to the right of the diagonal of a row
+// are used; numbers to the left in the same register may become anything.
 template <class Number>
 bool solve_positive(Number* matrix, std::size_t count, std::size_t stride, Number* x) {
     constexpr std::size_t lanes = kPieceLanes<Number>;

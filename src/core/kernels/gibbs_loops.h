@@ -7,13 +7,13 @@ using StoredIntPiece = std::int32_t __attribute__((vector_size(kRegister), align
     return *reinterpret_cast<const StoredIntPiece*>(from);
 }
 
-// SplitMix64: the next number from 0 to 1, 1 left out.
+#include "base/splitmix64.inc"
+
+// The next number of a stream, uniform from 0 to 1, excluding 1.
 [[gnu::always_inline]] inline float next_random(std::uint64_t& state) {
-    state += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24F;
+    const std::uint64_t drawn = mixed(state);
+    state += kSplitMixIncrement;
+    return static_cast<float>(drawn >> 40) * 0x1p-24F;
 }
 
 // A topic in proportion to its weight; `lanes` has the sums of weights that are sixteen apart.
@@ -67,9 +67,9 @@ template <bool Fixed> [[gnu::always_inline]] inline void draw_all(TopicTokens& t
         if (i + kTokensAhead < t.count) {
             const std::size_t row = static_cast<std::size_t>(t.words[i + kTokensAhead]) * width;
             if constexpr (Fixed)
-                ask_for(t.word_weights + row, width);
+                prefetch_bytes_at(t.word_weights + row, width);
             else
-                ask_for(t.word_counts + row, width);
+                prefetch_bytes_at(t.word_counts + row, width);
         }
         const auto word_at = static_cast<std::size_t>(t.words[i]) * width;
         std::int32_t* in_document =

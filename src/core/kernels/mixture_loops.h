@@ -62,7 +62,7 @@ void add_terms(const float* values, std::size_t rows, std::size_t dimension, con
                 if (k == 0) // afterwards they are near
                     for (std::size_t next = i + ahead; next < rows && next < i + ahead + at_once;
                          ++next)
-                        ask_for(values + next * dimension + j, count);
+                        prefetch_bytes_at(values + next * dimension + j, count);
                 terms_of_panel<at_once, Squares>(values + i * dimension + j, dimension, panel,
                                                  count, width, terms + i * width + k);
             }
@@ -71,24 +71,6 @@ void add_terms(const float* values, std::size_t rows, std::size_t dimension, con
                                            width, terms + i * width + k);
         }
     }
-}
-
-// exp(y) for y from kLeastTerm to 0, as in embed_loops.h; NaN stays NaN.
-[[gnu::always_inline]] inline Piece<float> exponential_of(Piece<float> y) {
-    using Numbers = Piece<float>;
-    constexpr float shift = 12582912.0F; // 1.5 x 2^23: adding it leaves whole numbers
-    const Numbers shifted = fused(y, spread(1.44269504F), spread(shift));
-    const Numbers n = shifted - shift;
-    Numbers r = fused(n, spread(-0.693359375F), y); // log 2 in two parts
-    r = fused(n, spread(2.12194440e-4F), r);
-    const Numbers r2 = r * r;
-    const Numbers low = fused(r2, fused(r, spread(1.0F / 6), spread(0.5F)), r + 1.0F);
-    const Numbers high = fused(r2, fused(r, spread(1.0F / 5040), spread(1.0F / 720)),
-                               fused(r, spread(1.0F / 120), spread(1.0F / 24)));
-    const Numbers power = fused(r2 * r2, high, low);
-    // Of a NaN that arithmetic made, the lowest bits are 0: nothing is added to it.
-    return reinterpret_cast<Numbers>(reinterpret_cast<IntPiece>(power) +
-                                     (reinterpret_cast<IntPiece>(shifted) << 23));
 }
 
 void exponentials(float* terms, std::size_t rows, std::size_t width, float* tops, float* totals) {

@@ -137,8 +137,8 @@ using StoredEightShorts = std::int16_t __attribute__((vector_size(16), aligned(2
         *reinterpret_cast<StoredEightShorts*>(out + i * stride) = now[i];
 }
 
-void turn_panel(const std::int16_t* const* rows, std::size_t count, std::size_t offset,
-                std::int16_t* out, std::size_t stride) {
+void transpose_panel(const std::int16_t* const* rows, std::size_t count, std::size_t offset,
+                     std::int16_t* out, std::size_t stride) {
     std::size_t j = 0;
     for (; j + 8 <= count; j += 8)
         for (std::size_t w = 0; w < kPanelWords; w += 8)

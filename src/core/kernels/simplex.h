@@ -5,9 +5,10 @@
 // as loops.h does for int32 and simplex.cpp for int64. The same rules hold as for loops.h: nothing
 // of the standard library that has a body may be used. See ../simplex.h for the method.
 
-constexpr std::size_t kRowsPriced = 32;     // rows that make a list of candidates
-constexpr int kShareOfBest = 4;             // a candidate promises at least a fourth of the best
-constexpr std::int64_t kPivotsUnasked = 64; // pivots between two looks at the stop
+constexpr std::size_t kRowsPriced = 32; // rows that make a list of candidates
+constexpr int kShareOfBest = 4;         // a candidate promises at least a fourth of the best
+constexpr std::int64_t kPivotsBetweenPolls = 64; // pivots between two looks at the stop
+constexpr std::size_t kArcsBetweenPolls = 64;    // arcs of the start between two looks at the stop
 constexpr std::int64_t kEndless = INT64_MAX;
 
 // The arcs whose row and column are both open, for the start. A row's nearest column is looked for
@@ -62,16 +63,17 @@ template <class Number, std::size_t Words> struct SimplexLoops {
     [[nodiscard]] const Number* cost_row(std::size_t i) const { return t.cost + i * t.stride; }
 
     // The start waits for one thing after another; memory can come in the meantime.
-    void ask_for(const float* numbers) const {
+    void prefetch_bytes_at(const float* numbers) const {
         const char* bytes = reinterpret_cast<const char*>(numbers);
-        for (std::size_t k = 0; k < t.ahead_bytes; k += 64) __builtin_prefetch(bytes + k);
+        for (std::size_t k = 0; k < t.prefetch_bytes; k += 64) __builtin_prefetch(bytes + k);
     }
 
     // A first tree: again and again the cheapest arc of those whose row and column are both open
     // takes all it can. Every shipment closes either its row or its column, never both before the
     // last one, so there are rows + columns - 1 of them. What closes has all its other arcs behind
-    // it and hangs, with all below it, from the end that stays open.
-    template <class Arcs> void start(Arcs& open) {
+    // it and hangs, with all below it, from the end that stays open. Returns false if it is
+    // stopped.
+    template <class Arcs> [[nodiscard]] bool start(Arcs& open) {
         const auto own = [&](std::size_t x) {
             Word* set = below(static_cast<Node>(x));
             for (std::size_t w = 0; w < words(); ++w) set[w] = 0;
@@ -84,7 +86,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
             std::size_t i = 0;
             std::size_t j = 0;
             open.find_cheapest(i, j);
-            if (count < t.ahead_count) ask_for(t.ahead[count]);
+            if (count < t.prefetch_count) prefetch_bytes_at(t.prefetch[count]);
             const auto row = static_cast<Node>(i);
             const auto column = static_cast<Node>(t.first_column + j);
             const std::int64_t supply = t.left[row];
@@ -104,15 +106,16 @@ template <class Number, std::size_t Words> struct SimplexLoops {
             if (++count == arcs) {
                 t.parent[y] = kNoNode;
                 t.potential[y] = 0;
-                return;
+                return true;
             }
+            if (count % kArcsBetweenPolls == 0 && t.stopped(t.stop)) return false;
             open.close(i, j, closes_row);
         }
     }
 
-    // From the last arc outwards every arc of the start is at most as dear as those before it on
-    // its way: sums of such costs with turning signs, the potentials, are never above the largest
-    // cost.
+    // From the last arc outward, an arc of the initial tree never costs more than the arcs before
+    // it on its path. The potentials are alternating sums of such costs, so they never exceed the
+    // largest cost.
     [[nodiscard]] bool find_potentials() {
         for (std::size_t k = t.rows; k < t.first_column; ++k) t.potential[k] = 0;
         for (std::size_t k = t.first_column + t.columns; k < t.nodes; ++k) t.potential[k] = 0;
@@ -137,8 +140,8 @@ template <class Number, std::size_t Words> struct SimplexLoops {
             const std::size_t left = t.rows - next_row;
             const std::size_t count = left < kRowsPriced ? left : kRowsPriced;
             row_minima(cost_row(next_row), t.stride, count, columns, t.width, least);
-            // Those that promise little beside the best would mostly be dropped again. Which ones
-            // remain cannot be foreseen, so they are listed without a branch.
+            // Candidates with small reduced costs would mostly be dropped later. Which ones remain
+            // is unpredictable, so they are listed without a branch.
             Number best = 0;
             for (std::size_t k = 0; k < count; ++k) {
                 least[k] -= t.potential[next_row + k];
@@ -281,7 +284,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
     // A pivot, unless something speaks against it.
     [[nodiscard]] Outcome step(const Candidate& entering, Number gain) {
         if (t.pivots >= t.pivot_limit) return Outcome::pivot_limit;
-        if (t.pivots % kPivotsUnasked == kPivotsUnasked - 1 && t.stopped(t.stop))
+        if (t.pivots % kPivotsBetweenPolls == kPivotsBetweenPolls - 1 && t.stopped(t.stop))
             return Outcome::stopped;
         if (!potentials_fit(-gain)) return Outcome::potential_too_large;
         pivot(entering, gain);
@@ -290,7 +293,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
 
     [[nodiscard]] Outcome solve() {
         OpenArcs<Number> open(t);
-        start(open);
+        if (!start(open)) return Outcome::stopped;
         if (!find_potentials()) return Outcome::potential_too_large;
         std::size_t next_row = 0;
         Candidate entering{};
@@ -303,7 +306,7 @@ template <class Number, std::size_t Words> struct SimplexLoops {
     // A small problem: one look at all arcs is cheaper than a list of candidates.
     template <class Small> [[nodiscard]] Outcome solve_small() {
         typename Small::OpenArcs open(t);
-        start(open);
+        if (!start(open)) return Outcome::stopped;
         if (!find_potentials()) return Outcome::potential_too_large;
         Candidate entering{};
         while (const Number gain = Small::find_best(t, entering.row, entering.column))

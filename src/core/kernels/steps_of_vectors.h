@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace textkin {
+namespace textkin::kernels {
 
 // A step has inputs v_1 ... v_n, rows of words and documents, and outputs u_1 ... u_m with labels 1
 // (expected) or 0. Their sum h, or with `mean` their mean, predicts the labels: the step climbs
@@ -28,4 +28,4 @@ struct VectorSteps {
     float* slopes; // as many as the most outputs of a step, padded
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

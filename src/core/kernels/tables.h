@@ -1,12 +1,13 @@
 // The tables that the files of this folder fill. Nothing here has a body: see textkin/kernels.h.
 #pragma once
 
-#include "textkin/kernels.h"
+#include "kernels/kernels.h"
 
-namespace textkin {
+namespace textkin::kernels {
 
 extern const Kernels kBaselineKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
+extern const Kernels kNeonKernels;
 
-} // namespace textkin
+} // namespace textkin::kernels

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace textkin {
+namespace textkin::kernels {
 
 struct TopicTokens {
     // Of each token.
@@ -32,4 +32,4 @@ struct TopicTokens {
     float* scratch;       // `width` numbers
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

@@ -103,10 +103,10 @@ template <class Number>
 }
 
 // The loops wait for rows from all over a table; they ask for them this many entries ahead.
-constexpr std::size_t kAhead = 8;
+constexpr std::size_t kPrefetchDistance = 8;
 
 template <class Number>
-[[gnu::always_inline]] inline void ask_for(const Number* row, std::size_t width) {
+[[gnu::always_inline]] inline void prefetch_bytes_at(const Number* row, std::size_t width) {
     const char* bytes = reinterpret_cast<const char*>(row);
     for (std::size_t at = 0; at < width * sizeof(Number); at += 64) __builtin_prefetch(bytes + at);
 }
@@ -116,8 +116,9 @@ void topic_products(const Number* point, const Number* table, std::size_t width,
                     const std::int32_t* rows, std::size_t count, std::size_t readable,
                     Number* out) {
     for (std::size_t j = 0; j < count; ++j) {
-        if (j + kAhead < readable)
-            ask_for(table + static_cast<std::size_t>(rows[j + kAhead]) * width, width);
+        if (j + kPrefetchDistance < readable)
+            prefetch_bytes_at(table + static_cast<std::size_t>(rows[j + kPrefetchDistance]) * width,
+                              width);
         out[j] = dot(point, table + static_cast<std::size_t>(rows[j]) * width, width);
     }
 }
@@ -134,8 +135,9 @@ add_rows_from(std::size_t from, const Number* table, std::size_t width, const st
     for (std::size_t j = 0; j < count; ++j) {
         const Number* row = table + static_cast<std::size_t>(rows[j]) * width + from;
         if (weights.looks_ahead(j))
-            ask_for(table + static_cast<std::size_t>(rows[j + kAhead]) * width + from,
-                    Registers * lanes);
+            prefetch_bytes_at(
+                table + static_cast<std::size_t>(rows[j + kPrefetchDistance]) * width + from,
+                Registers * lanes);
         const Number own = weights(j);
         for (std::size_t r = 0; r < Registers; ++r) add_scaled_row(sums[r], own, row + r * lanes);
     }
@@ -167,8 +169,9 @@ template <class Number> struct FarWeights {
     std::size_t readable;
     Number operator()(std::size_t j) const { return weights[places[j]]; }
     [[nodiscard]] bool looks_ahead(std::size_t j) const {
-        if (j + 2 * kAhead < readable) __builtin_prefetch(weights + places[j + 2 * kAhead]);
-        return j + kAhead < readable;
+        if (j + 2 * kPrefetchDistance < readable)
+            __builtin_prefetch(weights + places[j + 2 * kPrefetchDistance]);
+        return j + kPrefetchDistance < readable;
     }
 };
 

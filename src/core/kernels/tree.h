@@ -1,11 +1,10 @@
-// What the simplex method works on, as plain numbers. Nothing here has a body: see
-// textkin/kernels.h.
+// Data of the simplex method, as plain numbers. Nothing here has a body: see kernels.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace textkin {
+namespace textkin::kernels {
 
 enum class Outcome : std::uint8_t { optimal, potential_too_large, pivot_limit, stopped };
 
@@ -13,26 +12,27 @@ enum class Outcome : std::uint8_t { optimal, potential_too_large, pivot_limit, s
 using Node = std::uint32_t;
 inline constexpr Node kNoNode = ~Node{0};
 
-// A problem, the tree of its present basis, and room for the work. Number: what costs and
-// potentials are kept in.
+// A problem, the tree of its current basis, and scratch memory. Number: type of costs and
+// potentials.
 template <class Number> struct Tree {
     struct Candidate {
         Node row, column;
         Number cost;
     };
 
-    // The problem. Rows of costs begin every `stride` numbers and are read up to `width`; what lies
-    // behind the last column is never the least.
+    // The problem. Rows of costs start every `stride` numbers and are read up to `width`; numbers
+    // after the last column are never the minimum.
     std::size_t rows, columns;
     const Number* cost;
     std::size_t stride, width;
     std::int64_t pivot_limit, potential_limit;
     bool (*stopped)(void* stop);
     void* stop;
-    const float* const* ahead; // `ahead_count` times `ahead_bytes` that somebody needs next
-    std::size_t ahead_count, ahead_bytes;
+    const float* const*
+        prefetch; // `prefetch_count` times `prefetch_bytes` of memory that the caller needs next
+    std::size_t prefetch_count, prefetch_bytes;
 
-    // The tree. Columns' nodes start at a multiple of kLanes, and so do numbers of nodes.
+    // The tree. The nodes of columns start at a multiple of kLanes, and the number of nodes is one.
     std::size_t first_column, nodes;
     std::size_t words; // of 64 bits in a set of nodes
     Number* potential;
@@ -42,7 +42,7 @@ template <class Number> struct Tree {
     std::int64_t pivots;
     std::int64_t reach; // no |potential| is larger
 
-    // Room for `words` words of a set, or as many numbers as said.
+    // Scratch memory: `words` words of a set, or the number of elements in the comment.
     std::uint64_t *moved, *previous;
     Node *from_path, *to_path;           // nodes
     std::int64_t* left;                  // nodes: mass that the start has not yet shipped
@@ -50,4 +50,4 @@ template <class Number> struct Tree {
     Node* order;                         // nodes
 };
 
-} // namespace textkin
+} // namespace textkin::kernels

@@ -1,4 +1,4 @@
-"""The command line: arguments in, library calls, results out; no logic of its own."""
+"""Command line of textkin: parse arguments, call the library, print results."""
 
 from textkin.cli._app import app, main
 

@@ -1,11 +1,15 @@
-"""``textkin cluster``: documents in groups, and what each is about."""
+"""``textkin cluster``: groups of similar documents, and the typical words of each group."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textkin.cli._documents import Reading, passes, read_documents
+from textkin.cli._errors import note, reword_errors
 from textkin.cli._options import (
     CsvOption,
     DelimiterOption,
@@ -14,11 +18,12 @@ from textkin.cli._options import (
     HtmlOption,
     IdOption,
     JobsOption,
+    JsonOption,
     KeepStopWordsOption,
     MaxBytesOption,
+    MetricOptions,
     ModelOption,
     NoIdOption,
-    OnlyOption,
     OutputOption,
     PatternOption,
     QuotedOption,
@@ -27,10 +32,15 @@ from textkin.cli._options import (
     SplitOption,
     StopWordsOption,
     TextOption,
+    VectorsOption,
+    WhereOption,
 )
-from textkin.cli._printing import JsonOption
-from textkin.cli._vectors import VectorsOption
-from textkin.cli._wording import in_words
+from textkin.cli._output import Look, Output, format_documents, one_line
+from textkin.run import progress_bar, working
+
+if TYPE_CHECKING:
+    from textkin.learn import DocumentClustering
+    from textkin.reading import Document
 
 __all__ = ["cluster"]
 
@@ -38,7 +48,7 @@ _CLUSTERS = 8
 
 
 class Method(StrEnum):
-    """How groups are found."""
+    """Clustering methods."""
 
     kmeans = "kmeans"
     kmedoids = "kmedoids"
@@ -46,7 +56,7 @@ class Method(StrEnum):
 
 
 class Linkage(StrEnum):
-    """What the distance of two groups is."""
+    """Linkage criteria of agglomerative clustering."""
 
     average = "average"
     single = "single"
@@ -61,32 +71,31 @@ def cluster(
             "--number",
             "-n",
             min=1,
-            help="How many clusters; else 8, if there are enough documents.",
+            help="Number of clusters (default: 8, or fewer for few documents).",
         ),
     ] = None,
     method: Annotated[
         Method,
-        typer.Option(help="kmeans is quick; the others take any measure, also wmd."),
+        typer.Option(help="kmeans is fast; kmedoids and agglomerative take any metric."),
     ] = Method.kmeans,
-    by: Annotated[
+    metric: Annotated[
         str | None,
         typer.Option(
-            metavar="MEASURE",
-            help="cosine or l2; for kmedoids and agglomerative also wmd (else that), rwmd, wcd, "
-            "l1, hellinger, jaccard, edit.",
+            metavar="NAME",
+            help="Metric (default: cosine for kmeans, wmd for the others).",
         ),
     ] = None,
     linkage: Annotated[
-        Linkage | None, typer.Option(help="Of agglomerative: how groups are compared.")
+        Linkage | None, typer.Option(help="Linkage criterion (agglomerative only).")
     ] = None,
-    threshold: Annotated[
+    distance_threshold: Annotated[
         float | None,
-        typer.Option(help="Of agglomerative, without -n: merge groups at most so far apart."),
+        typer.Option(help="Largest distance of merged groups; replaces -n (agglomerative only)."),
     ] = None,
     words: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Words that set a cluster apart.")
+        int, typer.Option(min=0, metavar="N", help="Number of typical words per cluster.")
     ] = 10,
-    where: OnlyOption = None,
+    where: WhereOption = None,
     model: ModelOption = None,
     dimension: DimensionOption = None,
     vectors: VectorsOption = None,
@@ -102,40 +111,34 @@ def cluster(
     max_bytes: MaxBytesOption = None,
     split: SplitOption = None,
     skip_errors: SkipErrorsOption = False,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Where it starts.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Random seed.")] = 0,
     jobs: JobsOption = -1,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture of the clusters.")
+        Path | None, typer.Option(metavar="FILE", help="Write an SVG image of the clusters.")
     ] = None,
     html: HtmlOption = None,
     output: OutputOption = None,
     csv: CsvOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Put documents into groups, and say what each is about.
+    """Group documents, and list the typical words of each group.
 
-    Of each group there are the words that set it apart, and the document that stands for it. The
-    largest is 0; documents without words are in none: -1. The same seed gives the same clusters.
+    Each group shows the words that are typical of it, and its most central document. The
+    largest group is 0; documents without words are in no group: -1. The same seed gives the
+    same groups. The metric of kmeans is cosine or l2; kmedoids and agglomerative also take
+    wmd, rwmd, wcd, l1, hellinger, jaccard, and edit.
     """
-    from textkin.run import progress_bar, working
-
-    if threshold is not None and number is not None:
-        raise ValueError("-n and --threshold exclude each other.")
-    for option, given in (("--linkage", linkage), ("--threshold", threshold)):
+    if distance_threshold is not None and number is not None:
+        raise ValueError("-n and --distance-threshold must not be combined. Pass one of them.")
+    for option, given in (("--linkage", linkage), ("--distance-threshold", distance_threshold)):
         if given is not None and method is not Method.agglomerative:
-            raise ValueError(f"{option} goes with --method agglomerative.")
-    with in_words("Nothing was written."):
+            raise ValueError(f"{option} must come with --method agglomerative.")
+    with reword_errors("Nothing was written."):
         with working("Loading"):
-            from textkin.cli._corpora import Reading, fulfil, read_documents
-            from textkin.cli._grouped import Grouped
-            from textkin.cli._measuring import Measuring
-            from textkin.cli._output import Output
-            from textkin.learn import DocumentClusters
+            from textkin.learn import DocumentClustering
 
-            measuring = Measuring(
-                by=by,
+            options = MetricOptions(
+                metric=metric,
                 model=model,
                 dimension=dimension,
                 vectors=vectors,
@@ -144,15 +147,16 @@ def cluster(
                 seed=seed,
                 jobs=jobs,
             )
-            reading = Reading(
+            reading = Reading.of(
                 text=text,
-                id=Reading.id_of(id, no_id=no_id),
-                pattern=tuple(pattern or ()),
+                id=id,
+                no_id=no_id,
+                pattern=pattern,
                 encoding=encoding,
                 delimiter=delimiter,
                 quoted=quoted,
                 max_bytes=max_bytes,
-                split=None if split is None else split.value,
+                split=split,
                 skip_errors=skip_errors,
             )
             wanted = Output.of(
@@ -165,27 +169,123 @@ def cluster(
                 html=html,
             )
         found = read_documents(sources, reading)
-        kept = fulfil(found, where or ())
+        kept = passes(found, where or ())
         documents = [one for one, there in zip(found, kept, strict=True) if there]
-        if number is None and threshold is None:
+        if number is None and distance_threshold is None:
             differ = len({document.text for document in documents})
             number = max(1, min(_CLUSTERS, differ // 2))
-        clusters = DocumentClusters(
+        clusters = DocumentClustering(
             number,
             method=method.value,
-            metric=by,
+            metric=metric,
             linkage="average" if linkage is None else linkage.value,
-            distance_threshold=threshold,
+            distance_threshold=distance_threshold,
             n_words=words,
             random_state=seed,
-            **measuring.settings(len(documents)),
+            **options.settings(len(documents)),
         )
         with progress_bar("Clustering") as tell:
             clusters.fit(documents, progress=tell)
         settings = {
             "sources": [str(path) for path in sources],
             "method": method.value,
-            **measuring.record(),
+            **options.record(),
             "seed": seed,
         }
-        Grouped(clusters, documents, settings).show(wanted)
+        _Result(clusters, documents, settings).show(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Documents and their clusters.
+
+    Attributes
+    ----------
+    clusters : DocumentClustering
+        Fitted clustering.
+    documents : list of Document
+        Documents that it was fitted to.
+    settings : dict
+        Options, for JSON.
+    """
+
+    clusters: "DocumentClustering"
+    documents: "list[Document]"
+    settings: dict[str, Any]
+
+    def show(self, output: Output) -> None:
+        """Print or write the clusters, and print a summary."""
+        output.put(
+            lines=self._lines,
+            record=self._record,
+            table=self._table,
+            svg=self.clusters.to_svg,
+            html=self.clusters.to_html,
+        )
+        if output.tells_all:
+            return
+        alone = int((self.clusters.labels_ < 0).sum())
+        if alone:
+            note(f"no words to compare, so in no cluster (-1): {format_documents(alone)}.")
+        number = len(self.clusters.clusters_)
+        typer.echo(
+            f"textkin: {format_documents(len(self.documents))} in "
+            f"{'1 cluster' if number == 1 else f'{number:,} clusters'}",
+            err=True,
+        )
+
+    def _lines(self, look: Look) -> Iterator[str]:
+        for cluster in self.clusters.clusters_:
+            central = self.documents[cluster.central]
+            if cluster.number:
+                yield ""
+            yield (
+                f"cluster {cluster.number}, {format_documents(cluster.size)}, mean distance "
+                f"{cluster.spread:.4f} to the center"
+            )
+            room = look.width - 11
+            words = ", ".join(word for word, _ in cluster.words)
+            if words:
+                yield f"  words    {one_line([words], room)}"
+            id = one_line([central.id], room) if look.terminal else one_line([central.id], 500)
+            yield f"  central  {id}"
+            if central.text.strip():
+                yield f"           {one_line([central.text], room)}"
+
+    def _table(self) -> Iterator[Sequence[object]]:
+        far = [""] * len(self.documents)
+        for cluster in self.clusters.clusters_:
+            for at, distance in zip(cluster.members, cluster.distances, strict=True):
+                far[at] = repr(float(distance))
+        yield ["id", "cluster", "distance"]
+        for document, label, distance in zip(
+            self.documents, self.clusters.labels_.tolist(), far, strict=True
+        ):
+            yield [document.id, label, distance]
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            **self.settings,
+            "documents": len(self.documents),
+            "clusters": [
+                {
+                    "number": cluster.number,
+                    "size": cluster.size,
+                    "spread": cluster.spread,
+                    "words": [{"word": word, "score": score} for word, score in cluster.words],
+                    "central": self.documents[cluster.central].id,
+                    "members": [
+                        {"id": self.documents[at].id, "distance": float(distance)}
+                        for at, distance in zip(cluster.members, cluster.distances, strict=True)
+                    ],
+                }
+                for cluster in self.clusters.clusters_
+            ],
+            "in_no_cluster": [
+                document.id
+                for document, label in zip(
+                    self.documents, self.clusters.labels_.tolist(), strict=True
+                )
+                if label < 0
+            ],
+        }

@@ -1,49 +1,94 @@
-"""``textkin evaluate``: the experiments of the papers, on a folder of data."""
+"""``textkin evaluate``: comparison of methods on the user's data."""
 
-import shlex
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from textkin.cli._printing import JsonOption, note, print_json, print_lines
+from textkin.cli._documents import note_skipped
+from textkin.cli._errors import reword_errors
+from textkin.cli._options import (
+    CsvOption,
+    DelimiterOption,
+    EncodingOption,
+    JobsOption,
+    JsonOption,
+    KeepStopWordsOption,
+    MaxBytesOption,
+    OutputOption,
+    PatternOption,
+    QuotedOption,
+    SkipErrorsOption,
+    StopWordsOption,
+    VectorsOption,
+    check_jobs,
+    load_vectors,
+    stop_words_of,
+)
+from textkin.cli._output import Output
+from textkin.run import progress_bar, working
+
+if TYPE_CHECKING:
+    from textkin.evaluate import Evaluation, LabeledData
+    from textkin.reading import Documents
 
 __all__ = ["app"]
 
-
-class _Experiments(typer.core.TyperGroup):
-    """Take the name of an experiment for ``run NAME``, so that it can be typed alone."""
-
-    def resolve_command(self, context: Any, arguments: list[str]) -> Any:  # noqa: ANN401 (click's)
-        if arguments and not arguments[0].startswith("-") and arguments[0] not in self.commands:
-            arguments = ["run", *arguments]
-        return super().resolve_command(context, _repeated(arguments))
-
-
-def _repeated(arguments: list[str]) -> list[str]:
-    """Write ``--methods a b`` as ``--methods a --methods b``, which the parser understands."""
-    made: list[str] = []
-    option = None
-    for argument in arguments:
-        if argument.startswith("-"):
-            option = argument if argument in ("--methods", "--datasets") else None
-            made.append(argument)
-        elif option is not None and made[-1] != option:
-            made += [option, argument]
-        else:
-            made.append(argument)
-    return made
-
+_Data = TypeVar("_Data")
 
 app = typer.Typer(
     name="evaluate",
-    cls=_Experiments,
-    help="Repeat the experiments of the papers: textkin evaluate EXPERIMENT --data FOLDER.",
+    help="Compare methods on labeled texts, queries, or scored pairs.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
 
-_OUT = Path("textkin-results")
+
+class LabelMethod(StrEnum):
+    """Classifiers to compare."""
+
+    knn_wmd = "knn-wmd"
+    knn_tfidf = "knn-tfidf"
+    rocchio = "rocchio"
+    svm_tfidf = "svm-tfidf"
+
+
+class RankingName(StrEnum):
+    """Rankings to compare."""
+
+    bm25 = "bm25"
+    tfidf = "tfidf"
+    cosine = "cosine"
+    inner = "inner"
+    binary = "binary"
+    wmd = "wmd"
+    rwmd = "rwmd"
+    wcd = "wcd"
+    hybrid = "hybrid"
+
+
+class PairMethod(StrEnum):
+    """Similarities to compare."""
+
+    pooling = "pooling"
+    wmd = "wmd"
+    tfidf = "tfidf"
+
+
+class Unknown(StrEnum):
+    """Treatment of judgments of unknown documents or queries."""
+
+    error = "error"
+    drop = "drop"
+    keep = "keep"
+
+
+TextFieldOption = Annotated[
+    str | None, typer.Option(metavar="FIELD", help="Field with the text (default: text).")
+]
 
 
 @app.callback()
@@ -52,172 +97,282 @@ def _evaluate(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-@app.command("list", epilog="Example: textkin evaluate list")
-def list_(json: JsonOption = False) -> None:
-    """List the experiments."""
-    from textkin.run import working
-
-    with working("Loading"):
-        from textkin.evaluate import experiment, experiment_names
-
-        known = [experiment(name) for name in experiment_names()]
-    if json:
-        print_json(
-            {
-                "experiments": [
-                    {
-                        "name": each.name,
-                        "title": each.title,
-                        "source": each.source,
-                        "datasets": list(each.datasets),
-                        "methods": list(each.methods),
-                    }
-                    for each in known
-                ]
-            }
-        )
-        return
-    width = max(len(each.name) for each in known)
-    print_lines(
-        f"{each.name:<{width}}  {each.title}: {len(each.methods)} "
-        f"method{'' if len(each.methods) == 1 else 's'} on {', '.join(each.datasets)}"
-        for each in known
-    )
-
-
-@app.command(epilog="Example: textkin evaluate knn --data data/ --datasets r8 --quick")
-def run(
-    name: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="One of textkin evaluate list.")
+@app.command(epilog="Example: textkin evaluate labels reviews.csv --text body --label stars")
+def labels(
+    train: Annotated[
+        Path, typer.Argument(metavar="PATH", help="File or folder with labeled texts.")
     ],
-    data: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="The data: classification/, retrieval/, sts/ are folders in it."
-        ),
-    ],
-    methods: Annotated[
-        list[str] | None,
-        typer.Option("--methods", metavar="NAME", help="Only these: --methods A B."),
+    test: Annotated[
+        Path | None, typer.Argument(metavar="TEST", help="Labeled texts to test on.")
     ] = None,
-    datasets: Annotated[
-        list[str] | None,
+    method: Annotated[
+        list[LabelMethod] | None,
         typer.Option(
-            "--datasets",
             metavar="NAME",
-            help="Only these: --datasets A B; also sets of your own in the data folder.",
+            help="knn-wmd, knn-tfidf, rocchio, or svm-tfidf; repeat (default: all).",
         ),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Cut the data, to see in seconds that it runs.")
-    ] = False,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="Where results are written and finished cells are kept."
-        ),
-    ] = _OUT,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads; -1 takes all processors.")
+    test_size: Annotated[
+        float, typer.Option(min=0.01, max=0.99, help="Fraction of the texts to hold out.")
+    ] = 0.3,
+    text: TextFieldOption = None,
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field with the label (default: label, or sub-folder)."),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again what is there already.")
-    ] = False,
+    pattern: PatternOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    quoted: QuotedOption = None,
+    max_bytes: MaxBytesOption = None,
+    skip_errors: SkipErrorsOption = False,
+    vectors: VectorsOption = None,
+    stop_words: StopWordsOption = "smart",
+    keep_stop_words: KeepStopWordsOption = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Random seed.")] = 0,
+    jobs: JobsOption = -1,
+    output: OutputOption = None,
+    csv: CsvOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run an experiment; what is computed is kept, and a run that was stopped goes on."""
-    from textkin.cli._wording import in_words
-    from textkin.run import progress_bar, working
+    """Compare classifiers on labeled texts.
 
-    with working("Loading"):
-        from textkin.evaluate import experiment, experiment_markdown, run_experiment, write_results
+    Train on one part of the texts and test on the other. The parts are PATH and TEST; or the
+    parts in a field 'split', 'splits', or 'fold'; or the folders train/ and test/. Otherwise,
+    hold out a random part. The number of neighbors is tuned on the training part.
+    """
+    check_jobs(jobs)
+    if test is not None and test.exists() and train.exists() and test.samefile(train):
+        raise ValueError(
+            f"PATH and TEST must be different; got {str(train)!r} twice. Leave TEST out to hold "
+            "out a part."
+        )
+    with reword_errors("Nothing was written."):
+        with working("Loading"):
+            from textkin.evaluate import evaluate_labels, read_labeled
 
-    if jobs == 0:
-        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
-    with in_words():
-        chosen = experiment(name)
-        with progress_bar(chosen.name, "cells") as progress:
-            results = run_experiment(
-                chosen,
+            sources = [train] if test is None else [train, test]
+            wanted = _output(sources, json=json, csv=csv, output=output, pattern=pattern)
+            words = None if keep_stop_words else stop_words_of(stop_words)
+
+        def read(path: Path) -> "LabeledData":
+            documents = _documents(
+                path,
+                skip_errors=skip_errors,
+                max_bytes=max_bytes,
+                text=text,
+                label=label,
+                pattern=pattern or None,
+                encoding=encoding,
+                delimiter=delimiter,
+                quoted=quoted,
+            )
+            if label is not None and path.is_dir() and not any(one.label for one in documents):
+                raise ValueError(
+                    f"--label must name a field of the documents of {path}; no document has "
+                    f"{label!r}. Leave --label out to use sub-folders as labels."
+                )
+            return _read(read_labeled, documents, path)
+
+        data = read(train)
+        held = None if test is None else read(test)
+        with progress_bar("Evaluating") as progress:
+            found = evaluate_labels(
                 data,
-                out,
-                methods=methods,
-                datasets=datasets,
-                quick=quick,
-                fresh=fresh,
+                held,
+                methods=[one.value for one in method or LabelMethod],
+                test_size=test_size,
+                vectors=None if vectors is None else load_vectors(vectors),
+                stop_words=words,
+                random_state=seed,
                 n_jobs=jobs,
                 progress=progress,
-                command=_command(name, methods, datasets, quick),
             )
-        files = write_results(chosen, results, out)
-    failed = [cell for cell in results.cells if cell.values is None]
-    if failed:
-        first = failed[0]
-        note(
-            f"{len(failed)} of {len(results.cells)} cells {'has' if len(failed) == 1 else 'have'} "
-            f"no number, {first.method} on {first.dataset} first: {first.missing}"
-        )
-    if json:
-        print_json({**results.to_dict(), "files": [str(path) for path in files]})
-        return
-    print_lines([experiment_markdown(chosen, results), "", f"wrote {', '.join(map(str, files))}"])
+        _show(found, wanted)
 
 
-@app.command(epilog="Example: textkin evaluate report textkin-results -o docs/results.md")
-def report(
-    results: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RESULTS...", help="JSON files of experiments, or folders with them."
-        ),
+@app.command(epilog="Example: textkin evaluate search scifact/ --part test --ranking bm25")
+def search(
+    documents: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="BEIR folder; or documents, with --qrels."),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="The page to write.")
-    ] = Path("results.md"),
+    queries: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Queries with id and text (default: in FOLDER)."),
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Relevance judgments, TREC or BEIR (default: in FOLDER)."
+        ),
+    ] = None,
+    ranking: Annotated[
+        list[RankingName] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Ranking to compare; repeat (default: bm25, tfidf, wmd, hybrid).",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Part of the queries, such as test (default: all)."),
+    ] = None,
+    k: Annotated[
+        int, typer.Option("-k", min=100, metavar="N", help="Number of hits per query to score.")
+    ] = 1000,
+    unknown: Annotated[
+        Unknown, typer.Option(help="Treatment of judgments with unknown IDs.")
+    ] = Unknown.error,
+    vectors: VectorsOption = None,
+    jobs: JobsOption = -1,
+    output: OutputOption = None,
+    csv: CsvOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write one page of all results, with the papers' numbers beside ours."""
-    from textkin.cli._wording import in_words
-    from textkin.run import working
+    """Compare rankings on judged queries.
 
-    with working("Writing"), in_words():
-        from textkin.evaluate import experiment, experiment_names, write_page
-        from textkin.evaluate._results import Results, joined
+    Add the documents to a temporary index, search for each judged query, and measure MAP, nDCG@10,
+    recall@100, and MRR. FOLDER has corpus.jsonl, queries.jsonl, and qrels/.
+    """
+    check_jobs(jobs)
+    if (queries is None) != (qrels is None):
+        given, other = ("--queries", "--qrels") if qrels is None else ("--qrels", "--queries")
+        raise ValueError(f"{given} must come with {other}; got {given} only. Pass {other} FILE.")
+    with reword_errors("Nothing was written."):
+        with working("Loading"):
+            from textkin.evaluate import evaluate_search, read_retrieval
 
-        found = joined(Results.load(path) for path in _files(results))
-        places = {name: at for at, name in enumerate(experiment_names())}
-        found.sort(key=lambda one: places.get(one.experiment, len(places)))
-        files = write_page([(experiment(one.experiment), one) for one in found], output)
-    if json:
-        print_json(
-            {
-                "experiments": [one.experiment for one in found],
-                "files": [str(path) for path in files],
-            }
+            read = [path for path in (documents, queries, qrels) if path is not None]
+            wanted = _output(read, json=json, csv=csv, output=output)
+        with progress_bar("Reading") as progress:
+            data = read_retrieval(
+                documents, queries=queries, qrels=qrels, unknown=unknown.value, progress=progress
+            )
+        chosen: dict[str, Any] = {"rankings": [*map(str, ranking)]} if ranking else {}
+        with progress_bar("Searching", "queries") as progress:
+            found = evaluate_search(
+                data,
+                part=part,
+                k=k,
+                vectors=None if vectors is None else load_vectors(vectors),
+                n_jobs=jobs,
+                progress=progress,
+                **chosen,
+            )
+        _show(found, wanted)
+
+
+@app.command(epilog="Example: textkin evaluate pairs sts.tsv --first a --second b --gold score")
+def pairs(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table of pairs with a header.")],
+    first: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column of the first text.")
+    ] = "sentence1",
+    second: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column of the second text.")
+    ] = "sentence2",
+    gold: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column of the gold scores.")
+    ] = "gold",
+    dataset: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column with the name of the set, if any.")
+    ] = "dataset",
+    method: Annotated[
+        list[PairMethod] | None,
+        typer.Option(
+            metavar="NAME", help="pooling, wmd, or tfidf; repeat for several (default: all)."
+        ),
+    ] = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    quoted: QuotedOption = None,
+    skip_errors: SkipErrorsOption = False,
+    vectors: VectorsOption = None,
+    stop_words: StopWordsOption = "smart",
+    keep_stop_words: KeepStopWordsOption = False,
+    jobs: JobsOption = -1,
+    output: OutputOption = None,
+    csv: CsvOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare similarities with the gold scores of text pairs.
+
+    Measure Pearson's and Spearman's correlation of each method with human scores.
+    """
+    check_jobs(jobs)
+    with reword_errors("Nothing was written."):
+        with working("Loading"):
+            from textkin.evaluate import evaluate_pairs, read_pairs
+
+            wanted = _output([file], json=json, csv=csv, output=output)
+            words = None if keep_stop_words else stop_words_of(stop_words)
+        documents = _documents(
+            file,
+            skip_errors=skip_errors,
+            max_bytes=None,
+            text=first,
+            id=False,
+            label=False,
+            encoding=encoding,
+            delimiter=delimiter,
+            quoted=quoted,
         )
-        return
-    print_lines([f"wrote {', '.join(map(str, files))}"])
+        reader = partial(read_pairs, first=first, second=second, gold=gold, dataset=dataset)
+        data = _read(reader, documents, file)
+        with progress_bar("Evaluating") as progress:
+            found = evaluate_pairs(
+                data,
+                methods=[one.value for one in method or PairMethod],
+                vectors=None if vectors is None else load_vectors(vectors),
+                stop_words=words,
+                n_jobs=jobs,
+                progress=progress,
+            )
+        _show(found, wanted)
 
 
-def _files(given: list[Path]) -> list[Path]:
-    """Return the result files that were named, and those in folders that were."""
-    found: list[Path] = []
-    for path in given:
-        if not path.is_dir():
-            if not path.exists():
-                raise ValueError(f"There is no file or folder {path}.")
-            found.append(path)
-            continue
-        inside = sorted(path.glob("*.json"))
-        if not inside:
-            raise ValueError(f"{path} holds no results: run textkin evaluate first.")
-        found += inside
-    return found
+def _output(
+    sources: Sequence[Path],
+    *,
+    json: bool,
+    csv: bool,
+    output: Path | None,
+    pattern: Sequence[str] | None = None,
+) -> Output:
+    return Output.of(sources, json=json, csv=csv, output=output, pattern=pattern or ())
 
 
-def _command(name: str, methods: list[str] | None, datasets: list[str] | None, quick: bool) -> str:
-    """Return what is to be typed for the same results; where data lie is nobody's business."""
-    words = ["textkin", "evaluate", name, "--data", "FOLDER"]
-    for option, chosen in (("--methods", methods), ("--datasets", datasets)):
-        words += [option, *chosen] if chosen else []
-    return shlex.join([*words, "--quick"] if quick else words)
+def _documents(
+    path: Path,
+    *,
+    skip_errors: bool,
+    max_bytes: int | None,
+    **options: Any,  # noqa: ANN401 (options of `textkin.read`)
+) -> "Documents":
+    from textkin.reading import read
+
+    limit: dict[str, Any] = {} if max_bytes is None else {"max_bytes": max_bytes}
+    return read(path, errors="skip" if skip_errors else "raise", **options, **limit)
+
+
+def _read(reader: Callable[["Documents"], _Data], documents: "Documents", path: Path) -> _Data:
+    """Read the data with a reader; add the path to its errors."""
+    try:
+        with working("Reading"):
+            data = reader(documents)
+    except ValueError as error:
+        raise ValueError(str(error).replace("what was given", repr(str(path)))) from error
+    if documents.skipped is not None:
+        note_skipped(documents.skipped)
+    return data
+
+
+def _show(found: "Evaluation", wanted: Output) -> None:
+    """Print or write the table, as JSON or CSV if requested."""
+
+    def table() -> list[list[object]]:
+        records = found.to_records()
+        return [[*records[0]], *([*record.values()] for record in records)]
+
+    wanted.put(lines=lambda look: str(found).splitlines(), record=found.to_dict, table=table)

@@ -1,4 +1,4 @@
-"""Interactive search: lines in, text out, and hits that are marked to refine the query."""
+"""Interactive search: read lines, print results, and refine the query by marked hits."""
 
 import re
 import sys
@@ -9,76 +9,77 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from textkin.cli._asking import Request, Round
-from textkin.cli._drawing import Look, drawn
-from textkin.cli._printing import one_line, shown
-from textkin.cli._showing import hit_lines, query_lines, summary
-from textkin.cli._wording import reason, reworded
+from textkin.cli._documents import parse_filters
+from textkin.cli._errors import describe_error
+from textkin.cli._output import Look, draw, one_line, safe_text
+from textkin.cli._search import describe_hits, describe_query, describe_suggestions, hit_lines
 from textkin.run import working
 
 if TYPE_CHECKING:
-    from textkin.index import Hit, Hits, Index
+    from textkin.index import Hit, Hits, Index, SearchRequest
 
 __all__ = ["HELP", "Session", "converse"]
 
 HELP = """\
-words to look for   a new search; `search WORDS` where they begin with one of the words below
-+1 +3 -2            hits that are right, and hits that are not: the query moves, and is asked again
-next                the next page
-why 2               the parts that sum to the score of a hit
-show 2              its whole text
-similar 2           documents like it
-query               the words of the query with their weights
-by wmd              another ranking, with the same words and marks
-where year>=2015    only documents for which this holds; `where` alone: all
-k 20                how many hits a page has
-undo                back to what was before
-?                   this help
-q                   the end (or Ctrl-D); Ctrl-C leaves a search that takes too long"""
+words to search for  a new search; type `search WORDS` if the first word is a command
+                    operators: "exact phrase" +required -excluded label:sport
++1 +3 -2            mark hits as relevant or not, and search again with the refined query
+next                show the next page
+why 2               show the parts that sum to the score of a hit
+show 2              show the whole text of a hit
+similar 2           find documents similar to a hit
+query               show the words of the query with their weights
+ranking wmd         change the ranking; keep the words and marks
+where year>=2015    only documents that fulfill a condition; `where` alone: all documents
+k 20                set the number of hits per page
+undo                undo the last step
+?                   show this help
+q                   quit (or Ctrl-D); Ctrl-C cancels a running search"""
 
 _MARK = re.compile(r"([+-])\s*(\d{1,9})")
-_PARTS = 12  # of an explanation
+_PARTS = 12  # number of parts of an explanation
+_OPTIONS = {"k": "k", "offset": "next", "ranking": "ranking", "where": "where"}
 _NO_MORE = "There are no more hits."
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A request and what was shown for it.
+    """Latest search request of an interactive session, and its hits.
 
     Attributes
     ----------
-    request : Request
-        What was asked.
+    request : SearchRequest
+        Search request.
     hits : Hits or None
-        The page; None before the first search.
+        Page of hits. If None, nothing was searched yet.
     seen : mapping of int to Hit
-        By rank, all hits of this query that were shown: those of pages before too.
+        Hits of this query shown up to now, on all pages, by rank.
     """
 
-    request: Request
+    request: "SearchRequest"
     hits: "Hits | None" = None
     seen: "Mapping[int, Hit]" = field(default_factory=dict)
 
 
 class Session:
-    """An interactive search without its terminal.
+    """Interactive search, independent of a terminal.
 
     Parameters
     ----------
     index : Index
-        An open index.
-    request : Request
-        The ranking, the filter and the number of hits to begin with.
+        Open index.
+    request : SearchRequest
+        Ranking, filter, and number of hits of the first search; its query is empty.
     look : Look, optional
-        What the output can show.
+        Capabilities of the output.
 
     Attributes
     ----------
     ended : bool
-        Whether the user has left.
+        True after the user quits.
     """
 
-    def __init__(self, index: "Index", request: Request, look: Look | None = None) -> None:
+    def __init__(self, index: "Index", request: "SearchRequest", look: Look | None = None) -> None:
         self.ended = False
         self._index = index
         self._look = look or Look()
@@ -90,7 +91,7 @@ class Session:
             "why": self._why,
             "show": self._show,
             "query": self._query,
-            "by": self._by,
+            "ranking": self._ranking,
             "where": self._where,
             "k": self._k,
             "undo": self._undo,
@@ -98,11 +99,12 @@ class Session:
 
     @property
     def prompt(self) -> str:
-        """What to write before a line is typed: the ranking."""
-        return f"{self._turn.request.by}> "
+        """Prompt that shows the ranking."""
+        ranking = self._turn.request.ranking
+        return f"{ranking if isinstance(ranking, str) else type(ranking).__name__.lower()}> "
 
     def answer(self, line: str) -> str:
-        """Do what a line says, and return what to show.
+        """Execute a line, and return the text to show.
 
         A command that fails changes nothing.
         """
@@ -123,9 +125,9 @@ class Session:
                 return self._commands[command](rest)
             return self._search(line)
         except (KeyError, ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-            return _told(error)
+            return _describe(error)
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ searches
 
     @property
     def _turn(self) -> _Turn:
@@ -133,19 +135,21 @@ class Session:
 
     def _search(self, text: str) -> str:
         if not text:
-            return "search what? Words follow it."
-        return self._ask(_new(self._turn.request, text=text))
+            return "search must be followed by words, as in `search black cat`."
+        return self._ask_anew(query=text)
 
     def _similar(self, rank: str) -> str:
-        return self._ask(_new(self._turn.request, id=self._hit(rank, "similar").id))
+        return self._ask_anew(like=self._hit(rank, "similar").id)
 
     def _mark(self, line: str) -> str:
+        from textkin.index import FeedbackRound
+
         self._asked()
         marks = _MARK.findall(line)
         if _MARK.sub("", line).strip(" ,"):
             raise ValueError(
-                f"Marks are + and - with the number of a hit, such as +1 -2; got {line!r}. "
-                "`search` before it looks for the words."
+                f"Marks must be + or - with the number of a hit, such as +1 -2; got {line!r}. "
+                "To search for the words, type `search` before them."
             )
         signs: dict[str, set[str]] = {"+": set(), "-": set()}
         chosen: dict[str, list[str]] = {"+": [], "-": []}
@@ -154,63 +158,67 @@ class Session:
             if id not in signs[sign]:
                 signs[sign].add(id)
                 chosen[sign].append(id)
-        request = self._turn.request
-        marked = Round(tuple(chosen["+"]), tuple(chosen["-"]))
-        return self._ask(replace(request, page=1, rounds=(*request.rounds, marked)))
+        marked = FeedbackRound(tuple(chosen["+"]), tuple(chosen["-"]))
+        return self._ask(self._turn.request.with_feedback(marked))
 
     def _next(self, _: str) -> str:
         self._asked()
-        request = replace(self._turn.request, page=self._turn.request.page + 1)
-        hits = request.find(self._index)
+        request = self._turn.request.next_page()
+        hits = self._index.find(request)
         return self._take(request, hits, self._turn.seen) if len(hits) else _NO_MORE
 
-    def _by(self, name: str) -> str:
+    def _ranking(self, name: str) -> str:
         if not name:
-            raise ValueError(_needs("by", "which ranking? Its name", "by tfidf"))
-        return self._change(replace(self._turn.request, by=name, ranking=None, page=1))
+            raise ValueError(_needs("ranking", "the name of a ranking", "ranking tfidf"))
+        return self._change(replace(self._turn.request, ranking=name, offset=0))
 
     def _where(self, condition: str) -> str:
-        where = (condition,) if condition else ()
-        return self._change(replace(self._turn.request, where=where, page=1))
+        where = parse_filters([condition] if condition else [], "where")
+        return self._change(replace(self._turn.request, where=where, offset=0))
 
     def _k(self, number: str) -> str:
         if not number.isdecimal():
-            raise ValueError(_needs("k", "how many? A number", "k 20", number))
-        return self._change(replace(self._turn.request, k=int(number), page=1))
+            raise ValueError(_needs("k", "a number of hits", "k 20", number))
+        return self._change(replace(self._turn.request, k=int(number), offset=0))
 
     def _undo(self, _: str) -> str:
         if len(self._turns) == 1:
             return "There is nothing to undo."
         self._turns.pop()
-        return self._shown() if self._turn.hits is not None else "Back at the beginning."
+        return self._shown() if self._turn.hits is not None else "Back at the start."
 
-    # ------------------------------------------------------------------ what is looked at
+    # ------------------------------------------------------------------ details
 
     def _why(self, rank: str) -> str:
-        return drawn(self._hit(rank, "why").explain(), limit=_PARTS, look=self._look)
+        return draw(self._hit(rank, "why").explain(), limit=_PARTS, look=self._look)
 
     def _show(self, rank: str) -> str:
         document = self._hit(rank, "show").document
-        text = shown(document.text, terminal=self._look.terminal)
+        text = safe_text(document.text, terminal=self._look.terminal)
         return f"{one_line([document.id], self._look.width)}\n\n{text.rstrip()}"
 
     def _query(self, _: str) -> str:
-        return "\n".join(query_lines(self._asked()))
+        return "\n".join(describe_query(self._asked()))
 
     # ------------------------------------------------------------------ helpers
 
-    def _change(self, request: Request) -> str:
-        """Ask the same of another ranking or filter; without words yet, try it with none."""
+    def _change(self, request: "SearchRequest") -> str:
+        """Repeat the search with a changed request; before any search, only validate it."""
         if self._turn.hits is not None:
             return self._ask(request)
-        replace(request, text="").find(self._index)  # so that a mistake is told now
+        self._index.find(request)  # raises an error for an invalid request
         self._turns.append(_Turn(request))
         return ""
 
-    def _ask(self, request: Request) -> str:
-        return self._take(request, request.find(self._index), {})
+    def _ask_anew(self, *, query: str | None = None, like: str | None = None) -> str:
+        """Search for a new query, and clear the marks of the previous query."""
+        request = self._turn.request
+        return self._ask(replace(request, query=query, like=like, offset=0, rounds=()))
 
-    def _take(self, request: Request, hits: "Hits", before: "Mapping[int, Hit]") -> str:
+    def _ask(self, request: "SearchRequest") -> str:
+        return self._take(request, self._index.find(request), {})
+
+    def _take(self, request: "SearchRequest", hits: "Hits", before: "Mapping[int, Hit]") -> str:
         turn = _Turn(request, hits, {**before, **{hit.rank: hit for hit in hits}})
         self._turns.append(turn)
         try:
@@ -228,27 +236,28 @@ class Session:
             for id in ids
         }
         lines = hit_lines(hits, self._look, marks=marks)
-        return "\n".join([*lines, *hits.notes, summary(hits, unicode=self._look.unicode)])
+        notes = [*hits.notes, *describe_suggestions(hits)]
+        return "\n".join([*lines, *notes, describe_hits(hits, unicode=self._look.unicode)])
 
     def _asked(self) -> "Hits":
         if self._turn.hits is None:
-            raise ValueError("Nothing was searched yet: type the words to look for.")
+            raise ValueError("This command requires a search. Type the words to search for first.")
         return self._turn.hits
 
     def _hit(self, rank: str, command: str = "") -> "Hit":
         if not rank:
-            raise ValueError(_needs(command, "which hit? Its number", f"{command} 2"))
+            raise ValueError(_needs(command, "the number of a hit", f"{command} 2"))
         self._asked()
         seen = self._turn.seen
         found = seen.get(int(rank))
         if found is None:
-            there = f"there are {min(seen)} to {max(seen)}" if seen else "there are none"
-            raise ValueError(f"No hit has the number {int(rank)}; {there}.")
+            there = f"hits shown are {min(seen)} to {max(seen)}" if seen else "no hits are shown"
+            raise ValueError(f"The number must be the number of a hit; got {int(rank)}; {there}.")
         return found
 
 
 def converse(session: Session, first: str | None = None) -> None:
-    """Answer a first line, then those of standard input, until the user leaves."""
+    """Answer the first line, then the lines of standard input, until the user quits."""
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if terminal:
         _edit_lines()
@@ -264,7 +273,7 @@ def converse(session: Session, first: str | None = None) -> None:
             if told:
                 typer.echo(told, color=True)
         except UnicodeEncodeError as error:
-            typer.echo(_told(error))
+            typer.echo(_describe(error))
         except KeyboardInterrupt:
             if not terminal:
                 raise
@@ -272,7 +281,7 @@ def converse(session: Session, first: str | None = None) -> None:
 
 
 def _line(prompt: str | None) -> str | None:
-    """Return the next line, or None at the end."""
+    """Return the next line of input, or None at its end."""
     try:
         if prompt is not None:
             return input(prompt)
@@ -284,34 +293,32 @@ def _line(prompt: str | None) -> str | None:
 
 
 def _edit_lines() -> None:
-    """Let arrow keys edit lines and bring back those before, where Python can."""
+    """Enable line editing and history with the arrow keys, if Python supports it."""
     with suppress(ImportError):
-        import readline  # noqa: F401 (input() uses it then)
-
-
-def _new(request: Request, *, text: str | None = None, id: str | None = None) -> Request:
-    return replace(request, text=text, id=id, page=1, rounds=())
+        import readline  # noqa: F401 (input() uses it)
 
 
 def _is_command(name: str, rest: str) -> bool:
-    """Tell a command from a query that begins with the same word."""
+    """Return True if a line is a command, not a query that starts with the same word."""
     if name in ("next", "query", "undo"):
         return not rest
     if name in ("why", "show", "similar"):
         return not rest or rest.isdecimal()
-    if name in ("by", "k"):
+    if name in ("ranking", "k"):
         return len(rest.split()) <= 1
     return True
 
 
 def _needs(command: str, what: str, such: str, got: str = "") -> str:
-    """Say what a command lacks, and how to look for the word itself."""
+    """Return the message for a missing argument; it also says how to search for the word."""
     words = f"{command} {got}".strip()
-    return f"{command} {what} follows, as in `{such}`; `search {words}` looks for the words."
+    return (
+        f"{command} must be followed by {what}, as in `{such}`. To search for the word itself, "
+        f"type `search {words}`."
+    )
 
 
-def _told(error: Exception) -> str:
-    """Return what an error says, with the words that are typed here."""
-    message = " ".join((reworded(reason(error)), *getattr(error, "__notes__", ())))
-    message = message.replace("-k and --page ask", "k and next ask")
-    return re.sub(r"--(by|k|where)\b", r"\1", message)
+def _describe(error: Exception) -> str:
+    """Return the message of an error, with commands of the session in place of parameters."""
+    message = describe_error(error, _OPTIONS.get)
+    return " ".join((message, *getattr(error, "__notes__", ())))

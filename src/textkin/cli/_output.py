@@ -1,33 +1,218 @@
-"""Where the results of a command go, and in which form: lines, JSON or CSV."""
+"""Output of the commands: lines, tables, JSON, CSV, drawings, and files."""
 
 import csv as csv_module
 import io
 import json as json_module
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from textkin.cli._corpora import is_index
-from textkin.cli._drawing import Look
-from textkin.cli._files import check_writable, write_whole
-from textkin.cli._printing import print_json, shown
-from textkin.explain._words import clean, columns, shortened
+from textkin.explain import clean, shortened, text_width
 from textkin.run import working
-from textkin.text.reading._folder import Walk, check_patterns
 
-__all__ = ["Form", "Output", "aligned"]
+if TYPE_CHECKING:
+    from textkin.explain import Explanation
 
-_GAP = 2
-_NARROWEST = 6  # of a column that is cut
-_SHORTEST = 20  # of a text that is
+__all__ = [
+    "Form",
+    "Look",
+    "Output",
+    "align",
+    "check_writable",
+    "draw",
+    "format_documents",
+    "format_size",
+    "on_terminal",
+    "one_line",
+    "print_json",
+    "print_lines",
+    "safe_text",
+]
+
+_PIPE_WIDTH = 80
+_MAX_WIDTH = 110
+_MIN_WIDTH = 40
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_GAP = 2  # spaces between the columns of a table
+_MIN_COLUMN = 6  # minimum width of a truncated column
+_MIN_TEXT = 20  # minimum width of a truncated text
+
+
+# Text for people
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """Print a record; escape characters that control a terminal or cannot be encoded."""
+    text = json_module.dumps(record, indent=2, ensure_ascii=False)
+    if on_terminal() or not _can_show(text):
+        text = json_module.dumps(record, indent=2)
+    typer.echo(text)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print all lines at once, so that a closed pipe behaves the same as for JSON."""
+    typer.echo("\n".join(lines), color=True)  # texts stay unchanged in a pipe too
+
+
+def one_line(words: Iterable[str], longest: int = 40) -> str:
+    """Return words in one line, each truncated, without control characters."""
+    return "  ".join(shortened(word, longest) for word in words)
+
+
+def safe_text(text: str, *, terminal: bool | None = None) -> str:
+    """Return a text unchanged in a pipe; on a terminal, without control characters."""
+    if not (on_terminal() if terminal is None else terminal):
+        return text
+    text = re.sub(r"\S+", lambda found: clean(found[0]), text)
+    return re.sub(r"[^\S\n\t]", " ", text)
+
+
+def format_size(number: float) -> str:
+    """Return a number of bytes with its unit."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"
+
+
+def format_documents(number: int) -> str:
+    """Format a number of documents with its noun."""
+    return "1 document" if number == 1 else f"{number:,} documents"
+
+
+def on_terminal() -> bool:
+    """Return True if standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _can_show(text: str) -> bool:
+    """Return True if standard output can encode a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Drawings and tables
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Capabilities of the output: width, character set, and color.
+
+    Attributes
+    ----------
+    terminal : bool
+        True if the output is a terminal.
+    width : int
+        Width in columns.
+    unicode : bool
+        True if the output can show lines, blocks, and arrows.
+    color : bool
+        True if the output can show colors and bold text.
+    """
+
+    terminal: bool = False
+    width: int = _PIPE_WIDTH
+    unicode: bool = True
+    color: bool = False
+
+    @classmethod
+    def of_output(cls) -> "Look":
+        """Detect the capabilities of standard output."""
+        terminal = on_terminal()
+        width = shutil.get_terminal_size().columns if terminal else _PIPE_WIDTH
+        return cls(
+            terminal=terminal,
+            width=max(_MIN_WIDTH, min(width, _MAX_WIDTH)),
+            unicode=_can_show("━┳┗┣▶×█▏…"),
+            color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+        )
+
+    def narrower(self, by: int) -> "Look":
+        """Return a copy with fewer columns, for indented output."""
+        return replace(self, width=max(1, self.width - by))
+
+
+def draw(
+    explanation: "Explanation", *, limit: int, indent: int = 0, look: Look | None = None
+) -> str:
+    """Draw with the width of the terminal, in color if supported, and in ASCII if necessary.
+
+    A drawing that is too wide for the terminal is indented less.
+    """
+    look = look or Look.of_output()
+    text = explanation.to_text(
+        limit=limit,
+        width=max(1, look.width - indent),
+        unicode=look.unicode,
+        color=look.color,
+    )
+    lines = text.splitlines()
+    widest = max((text_width(_COLOR.sub("", line)) for line in lines), default=0)
+    indent = max(0, min(indent, look.width - widest))
+    return "\n".join(" " * indent + line for line in lines)
+
+
+def align(
+    rows: Sequence[Sequence[str]],
+    look: Look,
+    *,
+    right: Sequence[int] = (),
+    cut: Sequence[int] = (),
+    fill: bool = False,
+) -> list[str]:
+    """Format rows of cells as aligned lines, without control characters.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        Cells, the same number in each row.
+    look : Look
+        Capabilities of the output; on a terminal, the columns in `cut` share the width.
+    right, cut : sequences of int
+        Right-aligned columns, and columns that may be truncated.
+    fill : bool, default=False
+        If True, truncate the last column to the remaining width, in a pipe too.
+    """
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(map(text_width, column)) for column in zip(*cells, strict=True)]
+    if look.terminal:
+        over = sum(widths) + _GAP * (len(widths) - 1) - look.width
+        while over > 0 and any(widths[at] > _MIN_COLUMN for at in cut):
+            widest = max(cut, key=lambda at: widths[at])
+            widths[widest] -= 1
+            over -= 1
+    if fill:
+        left = look.width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
+        widths[-1] = min(widths[-1], max(left, _MIN_TEXT))
+    lines = []
+    for row in cells:
+        parts = []
+        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            cell = shortened(cell, width) if text_width(cell) > width else cell
+            gap = " " * (width - text_width(cell))
+            parts.append(gap + cell if at in right else cell + gap)
+        lines.append((" " * _GAP).join(parts).rstrip())
+    return lines
+
+
+# Results
 
 
 class Form(Enum):
-    """How results are written."""
+    """Output format of a result."""
 
     lines = auto()
     json = auto()
@@ -36,16 +221,16 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What was asked for.
+    """Format and destination of a result.
 
     Attributes
     ----------
     form : Form
-        Of the result.
+        Form of the result.
     file : Path or None
-        Where it goes; None is standard output.
+        File of the result. If None, standard output.
     drawings : tuple of (Path, str)
-        Further files, each with the name of its option.
+        Additional files, each with the name of its option.
     """
 
     form: Form
@@ -63,26 +248,26 @@ class Output:
         pattern: Sequence[str] = (),
         **drawings: Path | None,
     ) -> "Output":
-        """Look at the options, before any work.
+        """Create the output from the options of a command, and validate it before any work.
 
         Parameters
         ----------
         sources : sequence of path
-            What is read, which must not be written over.
+            Files and folders to read, which must not be overwritten.
         json, csv, output
-            The options of these names.
+            Options of these names.
         pattern : sequence of str
-            Which files of folders are read; none is the default of `textkin.read`.
+            Glob patterns for the files of folders. If empty, the default of `textkin.read`.
         **drawings
-            Further options that name files.
+            Additional options whose values are files.
 
         Raises
         ------
         ValueError, OSError
-            If they exclude each other, or a file could not be written.
+            If options must not be combined, or a file is not writable.
         """
         if json and csv:
-            raise ValueError("--json and --csv exclude each other.")
+            raise ValueError("--json and --csv must not be combined. Pass one of them.")
         form = Form.json if json else Form.csv if csv else Form.lines
         if output is not None and form is Form.lines:
             form = {".json": Form.json, ".csv": Form.csv}.get(output.suffix.lower(), form)
@@ -92,7 +277,9 @@ class Output:
             option = f"--{name}"
             check_writable(path)
             if any(_is_read(path, source, pattern) for source in sources):
-                raise ValueError(f"{option} must not name what is read: {str(path)!r}.")
+                raise ValueError(
+                    f"{option} must not overwrite a source; got {str(path)!r}. Pass another file."
+                )
             for other, second in named.items():
                 if other != name and path.resolve() == second.resolve():
                     raise ValueError(f"{option} and --{other} must name different files.")
@@ -100,12 +287,12 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """What lines can show where they go."""
+        """Capabilities of the destination of lines."""
         return Look() if self.file is not None else Look.of_output()
 
     @property
     def tells_all(self) -> bool:
-        """Whether standard output has JSON, so that nothing need be said beside it."""
+        """True if standard output gets JSON, which makes a summary unnecessary."""
         return self.form is Form.json and self.file is None
 
     def put(
@@ -116,16 +303,18 @@ class Output:
         table: Callable[[], Iterable[Sequence[object]]],
         **drawings: Callable[[], str],
     ) -> None:
-        """Print the result, or write it to its file, and what else was asked for.
+        """Print the result, or write it to its file; write the drawings.
 
-        All of it is made before anything is written, so that Ctrl-C or an error leaves no part.
+        All contents are computed before the first write, so that Ctrl-C or an error leaves no
+        partial file.
 
         Parameters
         ----------
         lines, record, table : callable
-            Make the result in one of the forms; of a table the first row has the names.
+            Functions that return the result in each form; the first row of a table has the column
+            names.
         **drawings : callable
-            Make the contents of further files, by the names of their options.
+            Functions that return the contents of additional files, by the names of their options.
         """
         with working("Writing"):
             files = [(path, drawings[name]()) for path, name in self.drawings]
@@ -140,72 +329,32 @@ class Output:
             if self.file is not None:
                 files.append((self.file, text))
             for path, content in files:
-                write_whole(path, content)
+                _write_whole(path, content)
         if self.file is None and self.form is Form.json:
             print_json(found)
         elif self.file is None:
-            # Lines have their colours, and texts in them are clean.
-            printed = shown(text) if self.form is Form.csv else text
+            # Lines may have colors; their texts have no control characters.
+            printed = safe_text(text) if self.form is Form.csv else text
             typer.echo(printed, nl=False, color=True)
         for path, _ in files:
             typer.echo(f"textkin: wrote {path}", err=True)
-
-
-def aligned(
-    rows: Sequence[Sequence[str]],
-    look: Look,
-    *,
-    right: Sequence[int] = (),
-    cut: Sequence[int] = (),
-    fill: bool = False,
-) -> list[str]:
-    """Return rows of cells as lines with columns; texts are cleaned.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        The cells, as many in each row.
-    look : Look
-        Of the output: on a terminal columns that may be cut share what is left of its width.
-    right, cut : sequences of int
-        Which columns end at the right, and which may be cut.
-    fill : bool, default=False
-        Whether the last column is a text that is cut to what is left, in a pipe too.
-    """
-    cells = [[clean(cell) for cell in row] for row in rows]
-    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
-    if look.terminal:
-        over = sum(widths) + _GAP * (len(widths) - 1) - look.width
-        while over > 0 and any(widths[at] > _NARROWEST for at in cut):
-            widest = max(cut, key=lambda at: widths[at])
-            widths[widest] -= 1
-            over -= 1
-    if fill:
-        left = look.width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
-        widths[-1] = min(widths[-1], max(left, _SHORTEST))
-    lines = []
-    for row in cells:
-        parts = []
-        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            cell = shortened(cell, width) if columns(cell) > width else cell
-            gap = " " * (width - columns(cell))
-            parts.append(gap + cell if at in right else cell + gap)
-        lines.append((" " * _GAP).join(parts).rstrip())
-    return lines
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
     lines = []
     for row in rows:
         file = io.StringIO()
-        # What ends a line is what is quoted: of a lone \r readers make a row of its own.
+        # With this line end, csv quotes a lone \r, which readers would take for the end of a row.
         csv_module.writer(file, lineterminator="\r\n").writerow(row)
         lines.append(file.getvalue().removesuffix("\r\n") + "\n")
     return "".join(lines)
 
 
+# Files
+
+
 def _is_read(path: Path, source: Path, pattern: Sequence[str]) -> bool:
-    """Tell whether a file is, or lies in, a source and would be lost to it."""
+    """Return True if writing a file would overwrite a source or a part of it."""
     if not source.exists():
         return False
     inner, outer = path.resolve(), source.resolve()
@@ -213,7 +362,50 @@ def _is_read(path: Path, source: Path, pattern: Sequence[str]) -> bool:
         return True
     if not source.is_dir() or not inner.is_relative_to(outer):
         return False
-    if is_index(source):  # all of its files are its own
+    from textkin.index import is_index
+    from textkin.reading import read
+
+    if is_index(source):  # all files in an index folder belong to it
         return True
-    files = Walk(source, check_patterns(pattern or None)) if path.exists() else ()
-    return any(entry.path.resolve() == inner for entry in files)
+    if not path.exists():
+        return False
+    return any(file.resolve() == inner for file in read(source, pattern=pattern or None).files)
+
+
+def check_writable(path: Path) -> None:
+    """Raise, before any work, if a file is not writable."""
+    if str(path) == "-":
+        raise ValueError("The result is written to a file; got '-'. Pass a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"Folder {str(path.parent)!r} does not exist; cannot write {path.name!r} to it."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder. Pass a file.")
+    kept = path.exists() and not path.is_file()  # a pipe or a device must not be replaced
+    needed = path if kept else path.resolve().parent
+    if not os.access(needed, os.W_OK):
+        raise PermissionError(f"{str(path)!r} is not writable: {str(needed)!r} is read-only.")
+
+
+def _write_whole(path: Path, content: str) -> None:
+    """Write a file atomically, replacing an existing file.
+
+    A symbolic link keeps its target. Pipes and devices are written to, never replaced.
+    """
+    check_writable(path)
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(content, encoding="utf-8")
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

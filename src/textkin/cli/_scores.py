@@ -1,30 +1,29 @@
-"""How many predicted labels are right, and which are taken for which."""
+"""Accuracy and confusion matrix of predicted labels."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textkin.cli._drawing import Look
-from textkin.cli._output import aligned
+from textkin.cli._output import Look, align
 from textkin.explain import shortened
 
 __all__ = ["Scores"]
 
-_NAME = 24  # columns of a label
-_CONFUSIONS = 10  # that are told where the matrix does not fit
+_NAME = 24  # width of a label
+_CONFUSIONS = 10  # confusions listed if the matrix is too wide
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Predicted beside true labels.
+    """Predicted and true labels.
 
     Attributes
     ----------
     labels : tuple of str
-        All that are true or predicted, in order.
+        All true and predicted labels, sorted.
     matrix : tuple of tuples of int
-        How many documents of each true label (row) got each label (column).
+        Number of documents for each true label (row) and predicted label (column).
     """
 
     labels: tuple[str, ...]
@@ -32,7 +31,7 @@ class Scores:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> "Scores":
-        """Count pairs of true and predicted labels."""
+        """Count the pairs of true and predicted labels."""
         labels = sorted({label for pair in pairs for label in pair}, key=_order)
         counts = Counter(pairs)
         matrix = tuple(tuple(counts[truth, given] for given in labels) for truth in labels)
@@ -40,20 +39,20 @@ class Scores:
 
     @property
     def total(self) -> int:
-        """How many documents were scored."""
+        """Number of scored documents."""
         return sum(map(sum, self.matrix))
 
     @property
     def right(self) -> int:
-        """How many got their true label."""
+        """Number of documents with the correct label."""
         return sum(row[at] for at, row in enumerate(self.matrix))
 
     def lines(self, look: Look) -> Iterator[str]:
-        """Draw accuracy and matrix, or the most frequent confusions where that is too wide."""
+        """Yield accuracy and matrix, or the most frequent confusions if the matrix is too wide."""
         share = 100 * self.right / self.total
         yield (
             f"accuracy {share:.1f} %, error {100 - share:.1f} %: {self.right:,} of "
-            f"{self.total:,} are right"
+            f"{self.total:,} are correct"
         )
         if len(self.labels) < 2:
             return
@@ -61,12 +60,12 @@ class Scores:
         drawn = self._matrix(look)
         if max(map(len, drawn)) <= look.width:
             yield from drawn
-            yield "rows: true labels; columns: what they were taken for"
+            yield "rows: true labels; columns: predicted labels"
         else:
             yield from self._confusions(look)
 
     def record(self) -> dict[str, Any]:
-        """Return it in plain types."""
+        """Return the scores as a dictionary for JSON."""
         return {
             "documents": self.total,
             "right": self.right,
@@ -85,7 +84,7 @@ class Scores:
             cells = [str(count) if count else "." for count in counts]
             rows.append([numbers[at], shortened(label, _NAME), *cells, share])
         right = [0, *range(2, len(rows[0]))]
-        return aligned(rows, Look(width=look.width), right=right)
+        return align(rows, Look(width=look.width), right=right)
 
     def _confusions(self, look: Look) -> Iterator[str]:
         wrong = [
@@ -95,15 +94,15 @@ class Scores:
             if truth != given and count
         ]
         wrong.sort(key=lambda one: -one[0])
-        rows = [["times", "label", "taken for"]]
+        rows = [["documents", "true label", "predicted label"]]
         rows += [[f"{count:,}", truth, given] for count, truth, given in wrong[:_CONFUSIONS]]
-        yield from aligned(rows, look, right=[0], cut=[1, 2])
+        yield from align(rows, look, right=[0], cut=[1, 2])
         if len(wrong) > _CONFUSIONS:
-            yield f"and {len(wrong) - _CONFUSIONS:,} other confusions; --json has the whole matrix"
+            yield f"and {len(wrong) - _CONFUSIONS:,} other confusions; --json has the matrix"
 
 
 def _order(label: str) -> tuple[bool, float, str]:
-    """Sort numbers by their size, before all else."""
+    """Return a sort key: numbers by value first, then other labels by name."""
     try:
         number = float(label)
     except ValueError:

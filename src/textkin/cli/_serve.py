@@ -1,4 +1,4 @@
-"""``textkin serve``: an HTTP API and a page to explore an index."""
+"""``textkin serve``: HTTP API and web page of an index."""
 
 import ipaddress
 import logging
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textkin.cli._opened import documents_told, opened_index
-from textkin.cli._printing import note
+from textkin.cli._errors import note
+from textkin.cli._options import open_index
+from textkin.cli._output import format_documents
+from textkin.run import working
 
 if TYPE_CHECKING:
     from textkin.index import Index
@@ -27,59 +29,53 @@ _LONGEST_TOKEN = 10_000
 
 def serve(
     index: Annotated[
-        Path | None, typer.Argument(metavar="INDEX", help="The folder of an index.")
+        Path | None, typer.Argument(metavar="INDEX", help="Folder of the index.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Serve the docstrings of Python's own library.")
+        bool, typer.Option("--demo", help="Serve the docstrings of Python's standard library.")
     ] = False,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all interfaces."),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Which port; 0 is any that is free.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8000,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help=f"Who has the token in it may write; also the variable {_TOKEN}."
-        ),
+        typer.Option(metavar="FILE", help=f"File with the write token; or set {_TOKEN}."),
     ] = None,
-    title: Annotated[str, typer.Option(help="What the page calls the collection.")] = "",
+    title: Annotated[str, typer.Option(help="Title of the collection on the page.")] = "",
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No line for each request.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not log requests.")] = False,
     max_seconds: Annotated[
-        float, typer.Option(min=0.1, max=3600, help="How long a request may take.")
+        float, typer.Option(min=0.1, max=3600, help="Maximum seconds per request.")
     ] = 30.0,
     max_searches: Annotated[
-        int, typer.Option(min=1, max=256, help="Searches at once; others wait.")
+        int, typer.Option(min=1, max=256, help="Maximum number of concurrent searches.")
     ] = 8,
-    max_body: Annotated[int, typer.Option(min=1000, help="Bytes of a request.")] = 2_000_000,
+    max_body: Annotated[int, typer.Option(min=1000, help="Maximum bytes per request.")] = 2_000_000,
     max_text: Annotated[
-        int, typer.Option(min=1, help="Characters of a document that is added.")
+        int, typer.Option(min=1, help="Maximum characters per added document.")
     ] = 200_000,
-    max_query: Annotated[int, typer.Option(min=1, help="Characters of a query.")] = 20_000,
-    max_k: Annotated[int, typer.Option("--max-k", min=1, help="Hits of a page.")] = 200,
-    max_map: Annotated[int, typer.Option(min=1, help="Documents on the map.")] = 20_000,
+    max_query: Annotated[int, typer.Option(min=1, help="Maximum characters per query.")] = 20_000,
+    max_k: Annotated[int, typer.Option("--max-k", min=1, help="Maximum hits per page.")] = 200,
+    max_map: Annotated[int, typer.Option(min=1, help="Maximum documents on the map.")] = 20_000,
 ) -> None:
-    """Explore an index in a browser, or ask it over HTTP.
+    """Serve an index as a web page and an HTTP API.
 
-    Everybody who reaches the address may read; writing needs a token. The address is that of this
-    machine alone, unless --host says otherwise. Ctrl-C ends it.
+    Everyone who can reach the address can read the documents; writing requires a token. By
+    default, only this computer can reach the address; see --host. Press Ctrl-C to stop.
     """
     if (index is None) == (not demo):
-        raise ValueError("Name the folder of an INDEX, or pass --demo; not both.")
-    from textkin.web._needed import needs_web
+        raise ValueError("Pass either the folder of an INDEX or --demo.")
+    from textkin.web import check_installed
 
-    needs_web()
-    from textkin.run import working
-    from textkin.web._ending import told_to_end
+    check_installed()
+    from textkin.web import handle_signals
 
-    with told_to_end() as ending:
+    with handle_signals() as ending:
         with working("Loading"):
-            from textkin.web import Settings
-            from textkin.web._serving import listening
-            from textkin.web._serving import serve as serve_index
-            from textkin.web._settings import LOOPBACK, Limits
+            from textkin.web import LOOPBACK, Limits, Settings, listen
+            from textkin.web import serve as serve_index
 
         limits = Limits(
             seconds=max_seconds,
@@ -91,7 +87,7 @@ def serve(
             map=max_map,
         )
         token = _token(token_file)
-        with listening(host, port) as made:
+        with listen(host, port) as made:
             loopback = _is_loopback(made.getsockname()[0])
             settings = Settings(
                 title=title or ("The Python standard library" if demo else ""),
@@ -109,8 +105,8 @@ def serve(
                     started=lambda: _open(address) if open_page else None,
                     ending=ending,
                 )
-    typer.echo("textkin: ended.", err=True)
-    if not ended:  # a computation that cannot be stopped would keep the process
+    typer.echo("textkin: stopped.", err=True)
+    if not ended:  # a computation that cannot be canceled would keep the process alive
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
@@ -119,11 +115,10 @@ def serve(
 @contextmanager
 def _opened(index: Path | None) -> Iterator["Index"]:
     if index is not None:
-        with opened_index(index) as opened:
+        with open_index(index) as opened:
             yield opened
         return
-    from textkin.run import working
-    from textkin.web._demo import demo_index
+    from textkin.web import demo_index
 
     with working("Reading the standard library"):
         made = demo_index()
@@ -135,36 +130,36 @@ def _opened(index: Path | None) -> Iterator["Index"]:
 
 
 def _token(file: Path | None) -> str | None:
-    """Return the token of writers, from a file or the environment; never from the command line.
+    """Return the write token from a file or the environment, never from the command line.
 
-    Whoever lists processes sees the command line.
+    The list of processes shows command lines to all users of the computer.
     """
     if file is None:
         return os.environ.get(_TOKEN) or None
     with file.open(encoding="utf-8") as opened:
         token = opened.read(_LONGEST_TOKEN).strip()
     if not token:
-        raise ValueError(f"{file} is empty; it must hold the token on one line.")
+        raise ValueError(f"{file} must have the write token on one line; it is empty.")
     return token
 
 
 def _tell(opened: "Index", settings: "Settings", address: str, *, loopback: bool) -> None:
     name = settings.title or opened.path.name
-    typer.echo(f"textkin: {name}, {documents_told(len(opened))}, at {address}  (Ctrl-C ends it)")
+    typer.echo(f"textkin: {name}, {format_documents(len(opened))}, at {address}  (Ctrl-C to stop)")
     if not settings.writable:
         note(
-            f"nobody can write: no token. --token-file FILE, or the variable {_TOKEN}, lets those "
-            "write who have it."
+            "the server is read-only, because there is no write token. To allow writing, pass "
+            f"--token-file FILE or set {_TOKEN}."
         )
     if not loopback:
         note(
-            "everybody who reaches this machine can read all documents, and the connection is not "
-            "encrypted. Put a server with TLS and a password before it, or leave --host out."
+            "everyone who can reach this computer can read all documents, and the connection is "
+            "not encrypted. Use a proxy with TLS and a password, or leave --host out."
         )
 
 
 def _is_loopback(address: str) -> bool:
-    """Return whether only this machine reaches an address, however --host has called it."""
+    """Return True if only this computer can reach an address, for any spelling of --host."""
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
@@ -176,13 +171,13 @@ def _address(host: str, port: int) -> str:
 def _open(address: str) -> None:
     import webbrowser
 
-    # Some browsers run in the terminal, and come back only when they are left.
+    # Some browsers run in the terminal and return only after they are closed.
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 @contextmanager
 def _logging(*, quiet: bool) -> Iterator[None]:
-    """Write a line for each request, and what goes wrong, to standard error."""
+    """Log requests and errors to standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     loggers = [logging.getLogger(name) for name in ("textkin.web", "uvicorn")]

@@ -1,67 +1,49 @@
-"""``textkin vectors train``: word vectors of one's own texts."""
+"""``textkin vectors train``: word vectors trained on the user's texts."""
 
-import re
 import shlex
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textkin.cli._documents import Reading, Sources, note_skipped
+from textkin.cli._errors import reword_errors
 from textkin.cli._options import (
     DelimiterOption,
     EncodingOption,
+    JsonOption,
     MaxBytesOption,
     PatternOption,
     QuotedOption,
     SkipErrorsOption,
     SourcesArgument,
     TextOption,
-    named_stop_words,
-    refuse_existing,
-    tell_skipped,
+    check_folder_is_new,
+    check_jobs,
+    stop_words_of,
 )
-from textkin.cli._printing import JsonOption, print_json
-from textkin.cli._wording import in_words
+from textkin.cli._output import print_json
+from textkin.run import progress_bar, stream_bar, working
 
 if TYPE_CHECKING:
+    from textkin.reading import Document
     from textkin.run import ProgressCallback
-    from textkin.text import Document
 
 __all__ = ["train"]
 
-_OPTIONS = {
-    "n_negative": "--negative",
-    "stop_words=None": "no --stop-words",
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            "dimension",
-            "window",
-            "subsample",
-            "min_count",
-            "max_words",
-            "epochs",
-            "learning_rate",
-            "min_learning_rate",
-        )
-    },
-}
-# As a word of a sentence; what is quoted, or part of a path, is the user's own.
-_PARAMETERS = re.compile(rf"(?<![\w'\"./\\-])({'|'.join(_OPTIONS)})(=|(?=[ ,;:]|\.?$|\. ))")
-
 
 class Model(StrEnum):
-    """What predicts what."""
+    """Architectures of word2vec."""
 
     skipgram = "skipgram"
     cbow = "cbow"
 
 
 class Loss(StrEnum):
-    """How a prediction is judged."""
+    """Losses of word prediction."""
 
     negative = "negative"
     hierarchical = "hierarchical"
@@ -71,47 +53,59 @@ def train(
     sources: Annotated[list[Path], SourcesArgument],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FOLDER", help="To write; it must not exist."),
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="Folder of the vectors; must not exist."
+        ),
     ],
-    dimension: Annotated[int, typer.Option(metavar="N", help="Numbers a word.")] = 100,
+    dimension: Annotated[int, typer.Option(metavar="N", help="Vector dimension.")] = 100,
     model: Annotated[
-        Model, typer.Option(help="cbow is faster, skipgram better for rare words.")
+        Model, typer.Option(help="Architecture; cbow is faster, skipgram better for rare words.")
     ] = Model.skipgram,
     loss: Annotated[
-        Loss, typer.Option(help="Words that are drawn, or a tree of all words.")
+        Loss, typer.Option(help="Loss: negative sampling, or hierarchical softmax.")
     ] = Loss.negative,
-    negative: Annotated[int, typer.Option(metavar="N", help="Words that are drawn.")] = 5,
-    window: Annotated[int, typer.Option(metavar="N", help="Words to each side.")] = 5,
+    negative: Annotated[int, typer.Option(metavar="N", help="Number of negative samples.")] = 5,
+    window: Annotated[int, typer.Option(metavar="N", help="Number of context words per side.")] = 5,
     subsample: Annotated[
-        float, typer.Option(metavar="SHARE", help="Thin out words above it; 0 keeps all.")
+        float,
+        typer.Option(metavar="SHARE", help="Frequency above which words are sampled; 0 keeps all."),
     ] = 1e-3,
     min_count: Annotated[
-        int, typer.Option(metavar="N", help="Learn words that occur so often.")
+        int, typer.Option(metavar="N", help="Ignore words with fewer than N occurrences.")
     ] = 5,
     max_words: Annotated[
-        int | None, typer.Option(metavar="N", help="Learn only the N most frequent.")
+        int | None, typer.Option(metavar="N", help="Keep only the N most frequent words.")
     ] = None,
     epochs: Annotated[
-        int, typer.Option(metavar="N", help="Passes; a small corpus needs 20 to 50.")
+        int, typer.Option(metavar="N", help="Number of epochs; a small corpus needs 20 to 50.")
     ] = 5,
     learning_rate: Annotated[
         float | None,
-        typer.Option(metavar="RATE", help="The first one; else 0.025, for cbow 0.05."),
+        typer.Option(metavar="RATE", help="Initial learning rate (default: 0.025; cbow: 0.05)."),
     ] = None,
-    min_learning_rate: Annotated[float, typer.Option(metavar="RATE", help="The last one.")] = 1e-4,
+    min_learning_rate: Annotated[
+        float, typer.Option(metavar="RATE", help="Final learning rate.")
+    ] = 1e-4,
     stop_words: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="Words to leave out: a list such as smart."),
+        typer.Option(
+            metavar="NAME|FILE", help="Stop words to ignore: a list such as smart, or a file."
+        ),
     ] = None,
     keep_case: Annotated[
-        bool, typer.Option("--keep-case", help="Tell upper and lower case apart.")
+        bool, typer.Option("--keep-case", help="Distinguish upper and lower case.")
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**32 - 1, metavar="N", help="The same one gives the same."),
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            metavar="N",
+            help="Random seed; reproducible only with one thread.",
+        ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", help="Threads, -1 all cores; with several no seed holds.")
+        int, typer.Option(metavar="N", help="Number of threads; -1 uses all cores.")
     ] = 1,
     text: TextOption = None,
     pattern: PatternOption = None,
@@ -122,82 +116,69 @@ def train(
     skip_errors: SkipErrorsOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Train word vectors on texts of your own (word2vec).
+    """Train word vectors on your own texts (word2vec).
 
-    It pays with millions of words of a field that common vectors know little of. Every text is a
-    context of its own.
+    Train on millions of words of a field that general vectors cover badly. Each text is a
+    separate context.
     """
-    from textkin.run import progress_bar, stream_bar, working
+    check_folder_is_new(output)
+    check_jobs(jobs)
+    kept = "Nothing was written."
+    with reword_errors(kept), working("Loading"):
+        from textkin.models import train_word_vectors
 
-    refuse_existing(output)
-    if jobs == 0:
-        raise ValueError("--jobs must be a number of threads, or -1 for all cores; got 0.")
-    nothing_kept = "Nothing was written."
-    with in_words(nothing_kept), working("Loading"):
-        from textkin.cli._sources import Sources
-        from textkin.run import effective_jobs
-        from textkin.vectors import WordVectors
-        from textkin.vectors._corpus import read_corpus
-        from textkin.vectors._train import check_words, word_training
-        from textkin.vectors._training import seed_of
-
-        left_out = named_stop_words(stop_words)
-    with _named(), in_words(nothing_kept), stream_bar("Reading", "documents") as (read, made):
-        training = word_training(
-            model=model.value,
+        left_out = stop_words_of(stop_words)
+    with reword_errors(kept), _Bars() as bars:
+        found = Sources(
+            sources,
+            Reading.of(
+                no_id=True,
+                text=text,
+                pattern=pattern,
+                encoding=encoding,
+                delimiter=delimiter,
+                quoted=quoted,
+                max_bytes=max_bytes,
+                skip_errors=skip_errors,
+            ),
+            progress=bars.read,
+            distinct=False,
+        )
+        vectors = train_word_vectors(
+            bars.count(found),
+            dimension,
+            architecture=model.value,
             loss=loss.value,
             n_negative=negative,
             window=window,
             subsample=subsample,
-            subsample_rule="released",
+            min_count=min_count,
+            max_words=max_words,
             epochs=epochs,
             learning_rate=learning_rate,
             min_learning_rate=min_learning_rate,
-        )
-        check_words(dimension, min_count, max_words, True)
-        options: dict[str, Any] = {} if max_bytes is None else {"max_bytes": max_bytes}
-        found = Sources(
-            sources,
-            skip=skip_errors,
-            pattern=pattern or (),
-            progress=read,
-            text=text,
-            id=False,
-            label=False,
-            distinct=False,
-            encoding=encoding,
-            delimiter=delimiter,
-            quoted=quoted,
-            **options,
-        )
-        known = read_corpus(
-            _counted(found, made),
-            min_count=min_count,
-            max_words=max_words,
             stop_words=left_out,
             lowercase=not keep_case,
-            n_threads=effective_jobs(jobs),
+            random_state=seed,
+            n_jobs=jobs,
+            progress=bars.train,
         )
-    tell_skipped(found.skipped)
-    with _named(), in_words(nothing_kept), progress_bar("Training", "words") as told:
-        vectors = WordVectors._of_corpus(
-            known, dimension, training, seed_of(seed), effective_jobs(jobs), told
-        )
-    with in_words(nothing_kept), working("Writing"):
+    with reword_errors(kept), working("Writing"):
         vectors.save(output)
     following = (
-        f"textkin vectors nearest {_shown(known.words)} --vectors {shlex.quote(str(output))}"
+        f"textkin vectors nearest {_example(vectors.words)} --vectors {shlex.quote(str(output))}"
     )
+    n_tokens = bars.total // epochs
     if json:
         print_json(
             {
                 "output": str(output),
                 "words": len(vectors),
                 "dimension": vectors.dimension,
-                "documents": len(known),
-                "tokens": len(known.ids),
+                "documents": bars.documents,
+                "tokens": n_tokens,
                 "epochs": epochs,
-                "most_frequent": known.words[:8],
+                "most_frequent": list(vectors.words[:8]),
                 "skipped": {
                     "count": found.skipped.count,
                     "reasons": list(found.skipped.reasons),
@@ -207,39 +188,64 @@ def train(
             }
         )
         return
+    plural = "" if bars.documents == 1 else "s"
     typer.echo(
         f"wrote {len(vectors):,} words, dimension {vectors.dimension:,}, to {output}; trained on "
-        f"{len(known.ids):,} tokens of {len(known):,} document{'' if len(known) == 1 else 's'}"
+        f"{n_tokens:,} tokens of {bars.documents:,} document{plural}"
     )
     typer.echo(f"Try: {following}")
 
 
-def _counted(
-    documents: "Iterable[Document]", made: "ProgressCallback | None"
-) -> "Iterator[Document]":
-    """Tell how many documents were read."""
-    for number, document in enumerate(documents, start=1):
-        if made is not None:
-            made(number, 0)
-        yield document
+class _Bars:
+    """Progress bars: one for reading documents, then one for training.
+
+    Attributes
+    ----------
+    documents : int
+        Number of documents read.
+    total : int
+        Number of training tokens, for all epochs.
+    read : callable or None
+        Progress function for reading files.
+    """
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.total = 0
+        self.read: ProgressCallback | None = None
+        self._made: ProgressCallback | None = None
+        self._trained: ProgressCallback | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> "_Bars":
+        self.read, self._made = self._open.enter_context(stream_bar("Reading", "documents"))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._open.close()
+
+    def count(self, documents: Sources) -> "Iterator[Document]":
+        """Yield the documents while the first bar counts them; then start the second bar."""
+        for document in documents:
+            self.documents += 1
+            if self._made is not None:
+                self._made(self.documents, 0)
+            yield document
+        self._open.close()
+        note_skipped(documents.skipped)
+        self._trained = self._open.enter_context(progress_bar("Training", "words"))
+
+    def train(self, done: int, total: int) -> None:
+        """Show the progress of training."""
+        self.total = total
+        if self._trained is not None:
+            self._trained(done, total)
 
 
-def _shown(words: list[str]) -> str:
-    """Return a word to look at: the first that says something, if there is one."""
+def _example(words: Sequence[str]) -> str:
+    """Return an example word: the first that is not a stop word, if any."""
     from textkin.text import stop_word_set
 
     dull = stop_word_set("smart")
     telling = (word for word in words if len(word) > 2 and word.isalpha() and word not in dull)
     return shlex.quote(next(telling, words[0]))
-
-
-@contextmanager
-def _named() -> Iterator[None]:
-    """Let errors name options in place of parameters."""
-    try:
-        yield
-    except ValueError as error:
-        said = _PARAMETERS.sub(
-            lambda found: _OPTIONS[found[1]] + (" " if found[2] else ""), str(error)
-        )
-        raise ValueError(said) from error

@@ -1,8 +1,46 @@
-"""Bounds, searches and models on a device through torch: a GPU, or tensors of the processor.
+"""Bounds, searches, and models with torch, on a GPU or on the CPU.
 
-Needs NumPy and torch alone, not the compiled core, and loads torch on first use.
+Requires only NumPy and torch, not the compiled core, and imports torch on first use.
 """
 
-from textkin.device._torch import DEVICE, torch_device
+from typing import TYPE_CHECKING
 
-__all__ = ["DEVICE", "torch_device"]
+from textkin._base import lazy_names
+
+if TYPE_CHECKING:
+    from textkin.device._memory import (
+        at_once as at_once,
+        memory_of as memory_of,
+        sent as sent,
+        tensor_of as tensor_of,
+        write_rows as write_rows,
+    )
+    from textkin.device._segments import (
+        cut_rows as cut_rows,
+        segment_maxima as segment_maxima,
+        segment_sums as segment_sums,
+    )
+    from textkin.device._torch import (
+        free_bytes as free_bytes,
+        full_precision as full_precision,
+        has_triton as has_triton,
+        memory_errors_on as memory_errors_on,
+        torch_device as torch_device,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_memory": ["at_once", "memory_of", "sent", "tensor_of", "write_rows"],
+            "_segments": ["cut_rows", "segment_maxima", "segment_sums"],
+            "_torch": [
+                "free_bytes",
+                "full_precision",
+                "has_triton",
+                "memory_errors_on",
+                "torch_device",
+            ],
+        },
+    )
+
+__all__ = ["torch_device"]

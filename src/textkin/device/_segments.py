@@ -1,7 +1,7 @@
-"""Weighted sums of rows of a table, over segments of a list: what sparse products are made of.
+"""Weighted sums of table rows over segments of a list, as in sparse matrix products.
 
-Sums are taken in the order of the list, piece by piece, so that a segment has the same bits in any
-company and at every call; no atomic additions.
+Entries are added in the order of the list, in pieces of fixed length and without atomic operations,
+so that the sum of a segment is bit-identical in every batch and call.
 """
 
 from collections.abc import Iterator
@@ -9,35 +9,35 @@ from collections.abc import Iterator
 import torch
 from torch.nn.functional import embedding_bag
 
-from textkin._typing import Int64Array
+from textkin._base import Int64Array
 
 __all__ = ["cut_rows", "segment_maxima", "segment_sums"]
 
-PIECE = 256  # entries that one thread of a GPU adds up, one after another
+PIECE = 256  # number of entries that a GPU thread adds sequentially
 
 
 def segment_sums(
     table: torch.Tensor, columns: torch.Tensor, weights: torch.Tensor, starts: torch.Tensor
 ) -> torch.Tensor:
-    """Return sum_j weights_j table[columns_j] over the entries of each segment; 0 without any.
+    """Return sum_j weights_j table[columns_j] over the entries of each segment (0 if empty).
 
     Parameters
     ----------
     table : Tensor of shape (n_rows, width), float32 or float64
-        The rows.
+        Table of rows.
     columns : Tensor of shape (n_entries,), int64
-        Rows of the table.
+        Row numbers of the entries.
     weights : Tensor of shape (n_entries,)
-        In the dtype of the table.
+        Weights of the entries, with the dtype of the table.
     starts : Tensor of shape (n_segments + 1,), int64
-        Where segments begin, from 0; the last is the number of entries.
+        Start of each segment, from 0; the last element is the number of entries.
     """
     lengths = starts.diff()
     if not len(columns):
         return table.new_zeros((len(lengths), table.shape[1]))
     if int(lengths.max()) <= PIECE:
         return _sums(table, columns, weights, starts)
-    # Long segments are cut into pieces, whose sums are rows of a table in turn.
+    # Long segments are split into pieces, whose sums form the rows of a new table.
     counts = (lengths + PIECE - 1) // PIECE
     ends = counts.cumsum(0)
     owners = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
@@ -51,7 +51,7 @@ def segment_sums(
 def segment_maxima(
     table: torch.Tensor, columns: torch.Tensor, starts: torch.Tensor
 ) -> torch.Tensor:
-    """Return the largest number of each column of the table in each segment; 0 without any."""
+    """Return the maximum of each column over the entries of each segment (0 if empty)."""
     if not len(columns):
         return table.new_zeros((len(starts) - 1, table.shape[1]))
     return embedding_bag(columns, table, starts, mode="max", include_last_offset=True)
@@ -66,7 +66,7 @@ def _sums(
 
 
 def cut_rows(starts: Int64Array, most_rows: int, most_entries: int) -> Iterator[slice]:
-    """Yield ranges of rows with no more rows and entries than that, or with one row alone."""
+    """Yield ranges of rows with at most `most_rows` and `most_entries`, or a single longer row."""
     first, n_rows = 0, len(starts) - 1
     while first < n_rows:
         end = int(starts.searchsorted(int(starts[first]) + most_entries, "right")) - 1

@@ -1,61 +1,49 @@
-"""Torch, where it is installed, and the devices that it has."""
+"""Optional import of torch, and its devices."""
 
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from textkin._validation import Constraint
+from textkin._base import DEVICE
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
-    "DEVICE",
     "free_bytes",
     "full_precision",
     "has_triton",
-    "told_if_out_of_memory",
+    "memory_errors_on",
     "torch_device",
 ]
 
 _SMALLER = (
-    "Pass a smaller memory= (tables of queries) or device_memory= (documents, which then come in "
-    "parts)"
+    "Pass a smaller memory= (tables of queries) or device_memory= (documents, which are then split "
+    "into blocks)"
 )
-
-
-_NAMES = re.compile(r"cpu|cuda(:[0-9]{1,4})?")
-
-DEVICE = Constraint(
-    lambda value: value is None or (isinstance(value, str) and _NAMES.fullmatch(value) is not None),
-    "None, 'cpu', 'cuda' or one of several, such as 'cuda:1'",
-    lambda value: not isinstance(value, str),
-)
-"""What a parameter ``device`` may be."""
 
 
 def torch_device(device: str) -> "torch.device":
-    """Return the device of a name, with all of torch behind it.
+    """Return a torch device by name.
 
     Parameters
     ----------
     device : str
-        "cpu", "cuda" or "cuda:1".
+        Name of the device: "cpu", "cuda", or "cuda:1".
 
     Returns
     -------
     torch.device
-        A device that is there.
+        An available device.
 
     Raises
     ------
     ImportError
         If torch is not installed.
     RuntimeError
-        If torch sees no such device.
+        If torch does not find the device.
 
     Examples
     --------
@@ -67,35 +55,36 @@ def torch_device(device: str) -> "torch.device":
         import torch
     except ImportError:
         raise ImportError(
-            f"device={device!r} needs torch: pip install 'textkin[torch]'. Without it, leave "
-            "device at None."
+            f"device={device!r} requires torch: pip install 'textkin[torch]'. Without torch, "
+            "leave device at None."
         ) from None
     found = torch.device(device)
     if found.type == "cuda":
         count = torch.cuda.device_count()
         if count <= (found.index or 0):
             raise RuntimeError(
-                f"device={device!r}: torch {torch.__version__} sees {count} CUDA devices here. "
-                "Pass device='cpu', or leave it at None for the compiled core."
+                f"device must be an available device; got {device!r}, and torch "
+                f"{torch.__version__} finds {count} CUDA devices. Pass device='cpu', or leave "
+                "device at None for the compiled core."
             )
     return found
 
 
 def free_bytes(device: "torch.device") -> int | None:
-    """Return how much memory of a GPU is free; None for the memory of the machine itself."""
+    """Return the number of free bytes of a GPU, or None for the CPU."""
     if device.type != "cuda":
         return None
     import torch
 
     free, _ = torch.cuda.mem_get_info(device)
-    # What torch keeps for itself and has not given out is free too.
+    # Memory that torch has reserved but not allocated is free too.
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
 class _Products:
-    """How torch multiplies float32: one setting for all threads, so it is set for all of them.
+    """Settings for the precision of float32 matrix products in torch, process-wide.
 
-    The first that needs full precision sets it, the last that needs it puts back what was there.
+    The first concurrent user of full precision sets it, and the last one restores the old setting.
     """
 
     def __init__(self) -> None:
@@ -119,7 +108,7 @@ _PRODUCTS = _Products()
 
 
 def _backends() -> tuple[Any, Any] | None:
-    """Return where torch keeps the precision of products; None before torch 2.9."""
+    """Return the torch modules that have precision settings, or None before torch 2.9."""
     import torch
 
     both = torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)
@@ -141,13 +130,13 @@ def _set_precision(cuda: str, cpu: str) -> None:
     both = _backends()
     if both is None:
         torch.set_float32_matmul_precision("highest" if cuda == "ieee" else cuda)
-    else:  # the older function refuses to tell once somebody has used these
+    else:  # the older function raises once the newer settings have been used
         both[0].fp32_precision, both[1].fp32_precision = cuda, cpu
 
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Multiply matrices of float32 as such, whatever shortcuts the caller has allowed torch."""
+    """Multiply float32 matrices in full precision, regardless of the caller's settings."""
     import torch
 
     _PRODUCTS.begin()
@@ -162,24 +151,28 @@ def full_precision() -> Iterator[None]:
 
 
 @contextmanager
-def told_if_out_of_memory(device: str, way_out: str = _SMALLER) -> Iterator[None]:
-    """Turn torch's error for too little memory into one that says what to do."""
+def memory_errors_on(device: str | None, way_out: str = _SMALLER) -> Iterator[None]:
+    """Raise a clear error if torch runs out of device memory; do nothing if `device` is None."""
+    if device is None:
+        yield
+        return
+    torch_device(device)  # raises if torch is not installed
     import torch
 
     try:
         yield
     except torch.OutOfMemoryError as error:
         free = free_bytes(torch.device(device))
-        has = "" if free is None else f", of which {free / 2**30:.1f} GiB are free now"
+        has = "" if free is None else f": {free / 2**30:.1f} GiB are free"
         raise MemoryError(
             f"device={device!r} has too little memory{has}. {way_out}, or device=None. "
-            f"torch says: {error}"
+            f"Message of torch: {error}"
         ) from error
 
 
 @cache
 def has_triton() -> bool:
-    """Tell whether Triton is there, which comes with torch for CUDA."""
+    """Return True if Triton is installed, which is part of torch for CUDA."""
     try:
         import triton  # noqa: F401
     except ImportError:

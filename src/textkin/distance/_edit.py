@@ -1,4 +1,4 @@
-"""Edit distances of sequences: of words, of characters, of anything that can be told apart."""
+"""Edit distances of sequences of words, characters, or other hashable items."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -6,41 +6,42 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textkin import _core
-from textkin._typing import Float64Array, Int32Array, Int64Array
-from textkin.distance._blocks import Check, Fill
+from textkin._base import Float64Array, Int32Array, Int64Array
+from textkin.exceptions import ParameterTypeError
+from textkin.run import Check, Fill
 from textkin.text import Tokens
 
-__all__ = ["SequencesLike", "edit_distance", "edit_measure"]
+__all__ = ["SequencesLike", "edit_distance", "prepare_edit"]
 
 SequencesLike: TypeAlias = Sequence[Sequence[Hashable]] | Tokens
 
 
 def edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """Return the fewest insertions, deletions and substitutions that turn `a` into `b`.
+    """Compute the edit distance: the fewest insertions, deletions, and substitutions.
 
     Parameters
     ----------
     a, b : sequence
-        Lists of words, or of other things that can be keys of a dictionary; of a string, its
-        characters.
+        Lists of words or of other hashable items; a string is a sequence of its characters.
 
     Returns
     -------
     int
-        From 0, for equal sequences, to the length of the longer one.
+        Number of insertions, deletions, and substitutions of single items that change `a` into
+        `b`: 0 for equal sequences, at most the length of the longer one.
 
     See Also
     --------
-    distances, similarities : Of all pairs, with ``metric="edit"``.
+    pairwise_distances, pairwise_similarities : Results for all pairs, with ``metric="edit"``.
 
     Notes
     -----
-    The Levenshtein distance D(m, n) of the dynamic programme ::
+    The Levenshtein distance D(m, n) is the result of the dynamic program ::
 
         D(i, 0) = i,  D(0, j) = j,
         D(i, j) = min(D(i-1, j) + 1, D(i, j-1) + 1, D(i-1, j-1) + [a_i != b_j]),
 
-    computed 64 cells at a time: O(m n / 64).
+    which is computed 64 cells at a time, in O(m n / 64).
 
     References
     ----------
@@ -56,21 +57,21 @@ def edit_distance(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     >>> edit_distance("the cat sat".split(), "the dog sat down".split())
     2
     """
-    shape, fill = edit_measure([a], [b], as_similarity=False)
+    shape, fill = prepare_edit([a], [b], as_similarity=False)
     out = np.empty(shape)
     fill(slice(0, 1), out, None)
     return int(out[0, 0])
 
 
-def edit_measure(
+def prepare_edit(
     X: SequencesLike, Y: SequencesLike | None, *, as_similarity: bool
 ) -> tuple[tuple[int, int], Fill]:
-    """Return the shape of the matrix of all pairs, and what fills it."""
+    """Return the shape of the matrix of edit distances, and the function that fills its blocks."""
     symbols: dict[Hashable, int] = {}
     if isinstance(X, Tokens) or isinstance(Y, Tokens):
         _check_tokens(X, Y)
-    x_starts, x = _numbered("X", X, symbols)
-    y_starts, y = (x_starts, x) if Y is None or Y is X else _numbered("Y", Y, symbols)
+    x_starts, x = _number_sequences("X", X, symbols)
+    y_starts, y = (x_starts, x) if Y is None or Y is X else _number_sequences("Y", Y, symbols)
     n_symbols = max(int(x.max(initial=-1)), int(y.max(initial=-1))) + 1
     x_lengths, y_lengths = np.diff(x_starts), np.diff(y_starts)
 
@@ -92,7 +93,10 @@ def _check_tokens(X: SequencesLike, Y: SequencesLike | None) -> None:
     if Y is None:
         return
     if not (isinstance(X, Tokens) and isinstance(Y, Tokens)):
-        raise TypeError("X and Y must both be Tokens, or both lists of sequences.")
+        raise TypeError(
+            "X and Y must both be Tokens, or both lists of sequences; got "
+            f"{type(X).__name__} and {type(Y).__name__}."
+        )
     if X.vocabulary is not Y.vocabulary and list(X.vocabulary.words) != list(Y.vocabulary.words):
         raise ValueError(
             "X and Y must be Tokens of the same vocabulary, so that a number means the same word; "
@@ -100,25 +104,27 @@ def _check_tokens(X: SequencesLike, Y: SequencesLike | None) -> None:
         )
 
 
-def _numbered(
+def _number_sequences(
     name: str, sequences: SequencesLike, symbols: dict[Hashable, int]
 ) -> tuple[Int64Array, Int32Array]:
-    """Return where each sequence starts, and one number for each of its things."""
+    """Return the offsets of sequences and the symbol number of each item."""
     if isinstance(sequences, Tokens):
-        return sequences.offsets.astype(np.int64), sequences.ids + np.int32(1)  # -1 is unknown
+        # -1 marks an unknown symbol.
+        return sequences.offsets.astype(np.int64), sequences.ids + np.int32(1)
     if isinstance(sequences, str) or not isinstance(sequences, Iterable):
-        raise TypeError(
-            f"{name} must be a list of sequences (lists of words, or strings) or Tokens; got "
-            f"{type(sequences).__name__}."
+        raise ParameterTypeError(
+            name,
+            "a list of sequences (lists of words, or strings) or Tokens",
+            type(sequences).__name__,
         )
     starts, numbers = [0], []
     for position, sequence in enumerate(sequences):
-        numbers.extend(_numbers(name, position, sequence, symbols))
+        numbers.extend(_number_symbols(name, position, sequence, symbols))
         starts.append(len(numbers))
     return np.array(starts, dtype=np.int64), np.array(numbers, dtype=np.int32)
 
 
-def _numbers(
+def _number_symbols(
     name: str,
     position: int,
     sequence: Any,  # noqa: ANN401 (whatever users pass)

@@ -1,9 +1,7 @@
-"""Two collections of vectors, sparse or dense, and what is computed of all their pairs.
+"""Pairs of collections of vectors, sparse or dense: inner products, squared and L1 distances.
 
-Three numbers of a pair are behind every measure of vectors: the inner product, the squared
-Euclidean distance and the L1 distance. The distances come from products, which lose their digits
-for vectors that are nearly the same: such pairs are computed again from differences, unless they
-are known to be equal.
+Each metric of vectors is based on one of these three. Distances come from products, which cancel
+for nearly equal vectors. Such pairs are computed again from differences, unless rows are equal.
 """
 
 import hashlib
@@ -18,9 +16,8 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_array
 
 from textkin import _core
-from textkin._typing import Bags, Float64Array, IntpArray
-from textkin.distance._blocks import Check, Fill
-from textkin.weighting._rows import refuse_texts, two_dimensional
+from textkin._base import Bags, Float64Array, IntpArray, as_two_dimensional, reject_texts
+from textkin.run import Check, Fill
 
 __all__ = [
     "Pair",
@@ -29,7 +26,7 @@ __all__ = [
     "inner_products",
     "is_sparse",
     "l1_distances",
-    "pair",
+    "make_pair",
     "row_sums",
     "squared_distances",
     "unit_products",
@@ -39,14 +36,14 @@ Vectors: TypeAlias = Any
 """float64: a dense array, or `scipy.sparse.csr_array`."""
 VectorsLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
-_NEAR = 1e-6  # below this share of its parts a difference of sums has lost half of its digits
-_BYTES_OF_ENTRY = 48  # of a difference: both sides, the difference and positions
+_NEAR = 1e-6  # below this fraction of its terms, a difference of sums has lost half its digits
+_BYTES_OF_ENTRY = 48  # both sides, the difference, and positions
 _INT32 = np.iinfo(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Rows X and rows Y over the same columns, in float64; often the same object."""
+    """Two collections of rows over the same columns, in float64; both may be one object."""
 
     X: Vectors
     Y: Vectors
@@ -54,35 +51,35 @@ class Pair:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of a matrix of all pairs."""
+        """Shape of the matrix of all pairs."""
         return self.X.shape[0], self.Y.shape[0]
 
     def map(self, change: Callable[[Vectors], Vectors]) -> "Pair":
-        """Return the pair with both sides changed."""
+        """Apply a function to both collections."""
         X = change(self.X)
         return replace(self, X=X, Y=X if self.Y is self.X else change(self.Y))
 
     def each(self, measure: Callable[[Vectors], Any]) -> tuple[Any, Any]:
-        """Return a number for each row of both sides."""
+        """Apply a function that returns one number per row to both collections."""
         x = measure(self.X)
         return x, x if self.Y is self.X else measure(self.Y)
 
     def require_not_negative(self, metric: str) -> None:
-        """Refuse values below 0."""
+        """Raise if there are values below 0."""
         for name, values in (("X", self.X), ("Y", self.Y)):
-            smallest = _stored(values).min(initial=0)
+            smallest = _stored_values(values).min(initial=0)
             if smallest < 0:
                 raise ValueError(
                     f"{name} must not have values below 0 for metric={metric!r}; got {smallest}."
                 )
 
 
-def pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
+def make_pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
     """Check both arguments and return them in float64."""
-    checked = _checked("X", X)
+    checked = _check_rows("X", X)
     if Y is None or Y is X:
         return Pair(checked, checked, memory)
-    other = _checked("Y", Y)
+    other = _check_rows("Y", Y)
     if other.shape[1] != checked.shape[1]:
         raise ValueError(
             f"X and Y must have the same columns; got {checked.shape[1]} and {other.shape[1]}. "
@@ -92,15 +89,15 @@ def pair(X: VectorsLike, Y: VectorsLike | None, memory: int) -> Pair:
 
 
 def inner_products(sides: Pair) -> Fill:
-    """Prepare inner products."""
+    """Return the function that fills blocks with inner products."""
     X, Y = sides.X, sides.Y
     if is_sparse(X) and is_sparse(Y):
-        return _shared(X, Y, "product")
+        return _postings_fill(X, Y, "product")
     if is_sparse(X):
-        turned = np.ascontiguousarray(np.asarray(Y).T)
+        transposed = np.ascontiguousarray(np.asarray(Y).T)
 
         def fill(block: slice, out: Float64Array, _check: Check) -> None:
-            out[...] = X[block] @ turned
+            out[...] = X[block] @ transposed
     elif is_sparse(Y):
 
         def fill(block: slice, out: Float64Array, _check: Check) -> None:
@@ -114,13 +111,16 @@ def inner_products(sides: Pair) -> Fill:
 
 
 def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
-    """Prepare x.y, or 1 - x.y, of rows of length 1 or 0; those of equal rows are exact."""
+    """Return the function that fills blocks with x.y or 1 - x.y of unit rows or zero rows.
+
+    Results are exact for equal rows.
+    """
     products = inner_products(sides)
     differences = _Differences(sides, np.square)
 
     def fill(block: slice, out: Float64Array, check: Check) -> None:
         products(block, out, check)
-        rows, columns = _positions(out > 1 - _NEAR)
+        rows, columns = _find_positions(out > 1 - _NEAR)
         halves = differences.of(block.start + rows, columns) / 2
         np.maximum(out, -1, out=out)
         if as_distance:
@@ -133,7 +133,7 @@ def unit_products(sides: Pair, *, as_distance: bool) -> Fill:
 
 
 def squared_distances(sides: Pair) -> Fill:
-    """Prepare squared Euclidean distances."""
+    """Return the function that fills blocks with squared Euclidean distances."""
     products = inner_products(sides)
     x, y = sides.each(lambda values: row_sums(values, np.square))
     differences = _Differences(sides, np.square)
@@ -144,22 +144,22 @@ def squared_distances(sides: Pair) -> Fill:
         out *= -2
         out += sums
         sums *= _NEAR
-        rows, columns = _positions(out < sums)
+        rows, columns = _find_positions(out < sums)
         out[rows, columns] = differences.of(block.start + rows, columns)
 
     return fill
 
 
 def l1_distances(sides: Pair) -> Fill:
-    """Prepare L1 distances."""
+    """Return the function that fills blocks with L1 distances."""
     if not (is_sparse(sides.X) or is_sparse(sides.Y)):
 
         def dense(block: slice, out: Float64Array, _check: Check) -> None:
             cdist(sides.X[block], sides.Y, "cityblock", out=out)
 
         return dense
-    sides = sides.map(_sparse)
-    overlaps = _shared(sides.X, sides.Y, "overlap")
+    sides = sides.map(_as_sparse)
+    overlaps = _postings_fill(sides.X, sides.Y, "overlap")
     x, y = sides.each(lambda values: row_sums(values, np.abs))
     differences = _Differences(sides, np.abs)
 
@@ -168,21 +168,21 @@ def l1_distances(sides: Pair) -> Fill:
         sums = np.add.outer(x[block], y)
         np.subtract(sums, out, out=out)
         sums *= _NEAR
-        rows, columns = _positions(out < sums)
+        rows, columns = _find_positions(out < sums)
         out[rows, columns] = differences.of(block.start + rows, columns)
 
     return fill
 
 
 def is_sparse(values: object) -> bool:
-    """Tell sparse rows from dense ones."""
+    """Return True for sparse rows."""
     return bool(sparse.issparse(values))
 
 
 def row_sums(values: Vectors, change: Callable[[Any], Any]) -> Float64Array:
-    """Return the sum of each row, once its values are changed; `change` keeps 0."""
+    """Return the sum of ``change(values)`` over each row; `change` must keep 0."""
     if not is_sparse(values):
-        with np.errstate(over="ignore"):  # told when the matrix is made
+        with np.errstate(over="ignore"):  # reported when the matrix is filled
             return np.asarray(change(values).sum(axis=1))
     rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
     with np.errstate(over="ignore"):
@@ -190,7 +190,7 @@ def row_sums(values: Vectors, change: Callable[[Any], Any]) -> Float64Array:
     return np.asarray(sums, dtype=np.float64)
 
 
-def _shared(X: Bags, Y: Bags, sharing: str) -> Fill:
+def _postings_fill(X: Bags, Y: Bags, sharing: str) -> Fill:
     by_word = Y.tocsc()
     postings = _core.Postings(
         by_word.indptr.astype(np.int64),
@@ -209,17 +209,17 @@ def _shared(X: Bags, Y: Bags, sharing: str) -> Fill:
     return fill
 
 
-def _positions(chosen: NDArray[np.bool_]) -> tuple[IntpArray, IntpArray]:
-    """Return rows and columns, as `numpy.nonzero` does, faster where few are chosen."""
+def _find_positions(chosen: NDArray[np.bool_]) -> tuple[IntpArray, IntpArray]:
+    """Return rows and columns like `numpy.nonzero`, faster if few entries are True."""
     rows, columns = np.divmod(np.flatnonzero(chosen), chosen.shape[1])
     return rows, columns
 
 
 class _Differences:
-    """The sums over |x - y| or (x - y)^2 of single pairs of rows.
+    """Sums of |x - y| or (x - y)^2 over selected pairs of rows.
 
-    Collections often have many equal rows, which are all near each other: each row gets a number
-    that only equal rows share, so that their differences need not be computed.
+    Collections often have many equal rows. Equal rows share a number, so that their differences, 0,
+    need not be computed.
     """
 
     def __init__(self, sides: Pair, change: Callable[[Any], Any]) -> None:
@@ -227,16 +227,16 @@ class _Differences:
         self._change = change
         self._alike = is_sparse(sides.X) == is_sparse(sides.Y)
         numbers: dict[bytes, int] = {}
-        self._x, self._y = sides.each(lambda values: _numbers_of_rows(values, numbers))
+        self._x, self._y = sides.each(lambda values: _number_rows(values, numbers))
 
     def of(self, rows: IntpArray, columns: IntpArray) -> Float64Array:
-        """Return the sums of the given pairs of rows of X and of Y."""
+        """Compute the sums for the given pairs of rows."""
         sums = np.zeros(len(rows))
         differ = np.arange(len(rows))
-        if self._alike:  # otherwise equal rows have different bytes
+        if self._alike:  # a sparse row and an equal dense row have different bytes
             differ = np.flatnonzero(self._x[rows] != self._y[columns])
         X, Y = self._sides.X, self._sides.Y
-        entries = max(_entries_of_a_row(X), _entries_of_a_row(Y))
+        entries = max(_max_row_entries(X), _max_row_entries(Y))
         at_once = max(self._sides.memory // (_BYTES_OF_ENTRY * entries), 1)
         for start in range(0, len(differ), at_once):
             chosen = differ[start : start + at_once]
@@ -250,8 +250,8 @@ class _Differences:
         return sums
 
 
-def _numbers_of_rows(values: Vectors, numbers: dict[bytes, int]) -> IntpArray:
-    """Return a number for each row, the same for rows of the same bytes."""
+def _number_rows(values: Vectors, numbers: dict[bytes, int]) -> IntpArray:
+    """Assign a number to each row; rows with equal bytes get the same number."""
     of_rows = np.empty(values.shape[0], dtype=np.intp)
     for row in range(values.shape[0]):
         if is_sparse(values):
@@ -265,24 +265,24 @@ def _numbers_of_rows(values: Vectors, numbers: dict[bytes, int]) -> IntpArray:
     return of_rows
 
 
-def _entries_of_a_row(values: Vectors) -> int:
+def _max_row_entries(values: Vectors) -> int:
     if not is_sparse(values):
         return max(int(values.shape[1]), 1)
     return max(int(np.diff(values.indptr).max(initial=1)), 1)
 
 
-def _stored(values: Vectors) -> Float64Array:
+def _stored_values(values: Vectors) -> Float64Array:
     return values.data if is_sparse(values) else np.asarray(values)
 
 
-def _sparse(values: Vectors) -> Vectors:
+def _as_sparse(values: Vectors) -> Vectors:
     return values if is_sparse(values) else sparse.csr_array(values)
 
 
-def _checked(name: str, values: Any) -> Vectors:  # noqa: ANN401 (whatever users pass)
-    refuse_texts(name, values, ", or compare sequences with metric='edit'")
+def _check_rows(name: str, values: Any) -> Vectors:  # noqa: ANN401 (whatever users pass)
+    reject_texts(name, values, ", or compare sequences with metric='edit'")
     checked = check_array(
-        two_dimensional(values),
+        as_two_dimensional(values),
         accept_sparse="csr",
         dtype=np.float64,
         ensure_min_samples=0,

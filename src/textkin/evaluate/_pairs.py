@@ -1,4 +1,4 @@
-"""Pairs of sentences or words that people have judged, and their reader."""
+"""Pairs of sentences or words with human similarity scores, and their reader."""
 
 import math
 from collections.abc import Mapping
@@ -7,41 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from textkin._typing import Float64Array
-from textkin.evaluate._bounds import Bound
-from textkin.evaluate._reading import BY_READ, Words, named, placed
-from textkin.text import Documents, read
-from textkin.text.reading._document import counted, shortened
-from textkin.text.reading._rows import Place
+from textkin._base import Float64Array, abbreviate, format_count
+from textkin.evaluate._reading import OF_READ, Bound, named, placed
+from textkin.exceptions import ParameterError
+from textkin.reading import TEXT_HINT, Documents, Place, read
 
 __all__ = ["PairData", "read_pairs"]
 
-_WORDS: Words = (
-    (
-        r"Name the field of the text, as in text='body'\.",
-        "Name the columns, as in first='word1', second='word2', gold='score'.",
-    ),
-    *BY_READ,
-)
+_HINTS = {
+    TEXT_HINT: "name the columns, as in `first='word1'`, `second='word2'`, `gold='score'`",
+    **OF_READ,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairData:
-    """Pairs of texts, and how alike people found them.
+    """Pairs of texts with human similarity scores.
 
     Parameters
     ----------
     first, second : sequence of str
-        The two sides.
+        Texts of the two sides.
     gold : array-like of shape (n_pairs,)
-        What people said, on any scale, the larger the more alike.
+        Human similarity scores on any scale; higher is more similar.
     sets : sequence of str, default=()
-        The set that each pair is of; where none are given, all are of "pairs".
+        Name of the set of each pair. If empty, all pairs are in the set "pairs".
 
     Raises
     ------
     ValueError
-        For lists of different length, and scores that are not finite.
+        If the lists differ in length, or a score is not finite.
 
     Examples
     --------
@@ -67,12 +62,12 @@ class PairData:
         sets = list(self.sets) or ["pairs"] * len(first)
         if gold.ndim != 1 or not len(first) == len(second) == len(gold) == len(sets):
             raise ValueError(
-                f"first, second, gold and sets must be as many; got {len(first)}, {len(second)}, "
-                f"shape {gold.shape} and {len(sets)}."
+                f"first, second, gold and sets must have the same length; got {len(first)}, "
+                f"{len(second)}, shape {gold.shape} and {len(sets)}."
             )
         if not np.isfinite(gold).all():
             at = int(np.flatnonzero(~np.isfinite(gold))[0])
-            raise ValueError(f"gold must be finite numbers; got {gold[at]} for pair {at}.")
+            raise ParameterError("gold", "finite numbers", f"{gold[at]} for pair {at}")
         for name, value in (("first", first), ("second", second), ("gold", gold), ("sets", sets)):
             object.__setattr__(self, name, value)
 
@@ -81,10 +76,10 @@ class PairData:
 
     def __repr__(self) -> str:
         sets = len(set(self.sets))
-        return f"PairData({counted(len(self), 'pair')}, {counted(sets, 'set')})"
+        return f"PairData({format_count(len(self), 'pair')}, {format_count(sets, 'set')})"
 
     def by_set(self) -> dict[str, "PairData"]:
-        """Return the pairs of each set, in the order in which the sets come."""
+        """Return the pairs of each set, in the order of first occurrence."""
         names = np.array(self.sets, dtype=object)
         return {name: self._take(np.flatnonzero(names == name)) for name in dict.fromkeys(names)}
 
@@ -106,40 +101,40 @@ def read_pairs(
     dataset: str = "dataset",
     max_bytes: int = 1 << 30,
 ) -> PairData:
-    """Read pairs of sentences or words with the scores that people gave.
+    """Read pairs of sentences or words with human similarity scores.
 
     Parameters
     ----------
     source : path, DataFrame, iterable of records, or Documents
-        Whatever `textkin.read` reads as records. Tables need a header; quotation marks of
-        ``.tsv`` are plain text, those of ``.csv`` wrap fields. Where the file is unusual, pass
-        what `textkin.read` returns, with the first side as its text:
+        Any source of records for `textkin.read`. Tables need a header; quotation marks are plain
+        text in ``.tsv``, and enclose fields in ``.csv``. If the file is unusual, pass the result
+        of `textkin.read`, with the first side as its text:
         ``read_pairs(tk.read("pairs.csv", text="sentence1", id=False, delimiter=";"))``.
     first, second : str, default="sentence1", "sentence2"
-        The columns of the two sides. Those of pairs of words are mostly "word1" and "word2".
+        Columns of the two sides. For pairs of words, common names are "word1" and "word2".
     gold : str, default="gold"
-        The column of the scores.
+        Column of the scores.
     dataset : str, default="dataset"
-        The column that names the set of a pair; a pair without one is of the set "pairs".
+        Column with the name of the set of a pair. A pair without a name is in the set "pairs".
     max_bytes : int, default=1073741824
-        The most characters of all texts together.
+        Maximum number of characters of all texts together.
 
     Returns
     -------
     PairData
-        In the order of the file.
+        Pairs in the order of the file.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no such file.
+        If the file does not exist.
     TypeError, ValueError
-        For what cannot be read, a column that is missing, or a score that is no finite number;
+        If the source cannot be read, a column is missing, or a score is not a finite number;
         with file and line.
 
     See Also
     --------
-    textkin.vectors.read_word_pairs : The pairs of words alone, for `WordVectors.evaluate_pairs`.
+    read_word_pairs : Reader of scored word pairs, for `word_pairs`.
 
     Examples
     --------
@@ -158,7 +153,7 @@ def read_pairs(
     documents = (
         source if isinstance(source, Documents) else read(source, text=first, id=False, label=False)
     )
-    for place, document in placed(documents, _WORDS):
+    for place, document in placed(documents, _HINTS):
         other = document.metadata.get(second)
         if not isinstance(other, str):
             raise ValueError(f"{place}: {_expected(second, 'a text', document.metadata)}")
@@ -176,7 +171,7 @@ def read_pairs(
 def _score(place: Place, name: str, fields: Mapping[str, Any]) -> float:
     value = fields.get(name)
     try:
-        score = float(value)  # type: ignore[arg-type] # what is no number is told below
+        score = float(value)  # type: ignore[arg-type] # invalid values are reported below
     except (TypeError, ValueError):
         score = math.nan
     if not math.isfinite(score):
@@ -186,6 +181,6 @@ def _score(place: Place, name: str, fields: Mapping[str, Any]) -> float:
 
 def _expected(name: str, what: str, fields: Mapping[str, Any]) -> str:
     if name in fields:
-        return f"{name!r} must be {what}; got {shortened(fields[name])}."
-    others = ", ".join(shortened(other, 40) for other in list(fields)[:12])
-    return f"there is no field {name!r}; beside the first text there is {others or 'nothing'}."
+        return f"{name!r} must be {what}; got {abbreviate(fields[name])}."
+    others = ", ".join(abbreviate(other, 40) for other in list(fields)[:12])
+    return f"there is no field {name!r}; apart from the first text, there is {others or 'none'}."

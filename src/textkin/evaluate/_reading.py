@@ -1,56 +1,79 @@
-"""Documents of `textkin.read`, its messages without options that a reader here does not have."""
+"""Documents from `textkin.read` with the hints of another reader, and a limit on their size."""
 
 import os
-import re
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
 
-from textkin.text import Document, Documents
-from textkin.text.reading._rows import Place
+from textkin._base import hinted, integer, without_hint
+from textkin.reading import SKIP_HINT, Document, Documents, Place
 
-__all__ = ["AS_IT_IS", "BY_READ", "Words", "named", "placed", "worded"]
+__all__ = ["OF_READ", "REPAIR", "Bound", "named", "placed"]
 
-Words: TypeAlias = Sequence[tuple[str, str]]
-"""What messages say, as regular expressions, and what they are to say instead."""
+OF_READ = {
+    SKIP_HINT: "Repair it, or leave such records out by `textkin.read(..., errors='skip')`.",
+}
+"""Replacements for hints of `read`, for readers that accept the result of `textkin.read`, too."""
 
-BY_READ: Words = (
-    (
-        r"pass errors='skip' to leave such documents out\.",
-        "leave such records out by textkin.read(..., errors='skip').",
-    ),
-)
-"""For readers that also take what `textkin.read` returns."""
-
-AS_IT_IS: Words = (
-    (r" Repair it, or pass errors='skip' to leave such documents out\.", ""),
-    (r" Name the field of the text, as in text='body'\.", ""),
-    (r", and id=False gives each document one", ""),
-    (r"; name its encoding if you know it, .* choose", "; convert it"),
-    (r"; pass reader= for other formats, encoding= for UTF-16", ""),
-    (
-        r"is longer than max_bytes=(\d+); pass a larger max_bytes if that is right",
-        r"is longer than \1 characters, the most that is read",
-    ),
-)
-"""For readers that take files as they are."""
+REPAIR = "Repair the file."
+"""Hint of readers that accept only files of one format."""
 
 
-def placed(documents: Documents, words: Words) -> Iterator[tuple[Place, Document]]:
-    """Give the documents with their places; what cannot be read is told in other words."""
+def placed(
+    documents: Documents, hints: Mapping[str, str] | str
+) -> Iterator[tuple[Place, Document]]:
+    """Yield documents with their positions in the source; replace the hints of errors.
+
+    Parameters
+    ----------
+    documents : Documents
+        Result of `textkin.read`.
+    hints : mapping of str to str, or str
+        Replacements for parts of the hint, or for the whole hint.
+    """
     try:
         yield from documents.placed()
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(worded(str(error), words)) from error
+        hint = getattr(error, "hint", "")
+        if not hint:
+            raise
+        reason, kind = without_hint(error), type(error)
+        if isinstance(hints, str):
+            raise hinted(kind, f"{reason.rstrip('.')}.", hints) from error
+        for part, instead in hints.items():
+            hint = hint.replace(part, instead)
+        raise hinted(kind, reason if reason.endswith(".") else f"{reason};", hint) from error
 
 
 def named(source: object) -> str:
-    """Return what a source is called: its path, if it has one."""
+    """Return the name of a source for messages: its path, if it has one."""
     return repr(os.fspath(source)) if isinstance(source, str | os.PathLike) else "what was given"
 
 
-def worded(message: str, words: Words) -> str:
-    """Return a message with some of its words exchanged."""
-    for pattern, instead in words:
-        message = re.sub(pattern, instead, message)
-    return message
+class Bound:
+    """Limit on the number of characters that a reader keeps.
+
+    Parameters
+    ----------
+    max_bytes : int
+        Maximum number of characters.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        integer(low=1).check("max_bytes", max_bytes)
+        self._most = max_bytes
+        self._used = 0
+
+    def add(self, place: Place, *parts: object) -> None:
+        """Count the characters of a record, plus 1 for the record itself.
+
+        Raises
+        ------
+        ValueError
+            If the total exceeds the limit; the message starts with `place`.
+        """
+        self._used += 1 + sum(len(str(part)) for part in parts)
+        if self._used > self._most:
+            raise hinted(
+                ValueError,
+                f"{place}: the documents up to here exceed max_bytes={self._most};",
+                "pass a larger `max_bytes` if they are right.",
+            )

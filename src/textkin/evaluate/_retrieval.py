@@ -1,17 +1,19 @@
-"""How well rankings follow judgements: average precision, P@k, nDCG, recall, reciprocal rank."""
+"""Measures of retrieval: average precision, P@k, recall, reciprocal rank, and nDCG."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from textkin._typing import Float64Array
-from textkin._validation import integer, one_of, real
+from textkin._base import Float64Array, TableResult, integer, one_of, real
 from textkin.evaluate._runs import Qrels, Run, Ties, check_run, checked_qrels, ranking
+from textkin.exceptions import ParameterError
 
 __all__ = [
     "QueryScores",
+    "WithoutRelevant",
     "average_precision",
     "interpolated_precision",
     "ndcg_at_k",
@@ -20,26 +22,29 @@ __all__ = [
     "reciprocal_rank",
 ]
 
+WithoutRelevant: TypeAlias = Literal["exclude", "zero"]
+"""Treatment of judged queries without a relevant document."""
+
 _LEVELS = tuple(step / 10 for step in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class QueryScores:
-    """What a measure says of each query, and their mean.
+class QueryScores(TableResult):
+    """Values of a measure for each query, and their mean.
 
     Attributes
     ----------
     measure : str
-        Its name, such as "AP@1000".
+        Name of the measure, such as "AP@1000".
     values : dict of str to float
-        By query, in the order of the judgements: all queries with a relevant document. One that
-        the run does not answer has 0.
+        Value of each query with a relevant document, in the order of the judgments. Queries
+        without an answer in the run have the value 0.
     left_out : tuple of str
-        Judged queries without a relevant document, of which nothing can be said.
+        Judged queries without a relevant document, which have no value.
     unjudged : tuple of str
-        Queries of the run that nobody has judged.
+        Queries of the run without judgments.
     mean : float
-        The mean of the values: MAP of average precision, MRR of reciprocal ranks.
+        Mean of the values: MAP for average precision, MRR for reciprocal ranks.
     """
 
     measure: str
@@ -49,17 +54,17 @@ class QueryScores:
 
     @property
     def mean(self) -> float:
-        """The mean over the queries."""
+        """Mean over the queries."""
         return math.fsum(self.values.values()) / len(self.values)
 
-    def to_records(self) -> list[dict[str, str | float]]:
-        """Return a record for each query: its name, and the value under the measure's name."""
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one record per query, with its ID and the value under the name of the measure."""
         return [{"query": query, self.measure: value} for query, value in self.values.items()]
 
     def __array__(
         self, dtype: np.dtype[np.float64] | None = None, copy: bool | None = None
     ) -> Float64Array:
-        """Return the values in their order, as tests of significance take them."""
+        """Return the values as an array, the input of significance tests."""
         return np.array(list(self.values.values()), dtype=dtype or np.float64)
 
     def __len__(self) -> int:
@@ -74,7 +79,7 @@ class QueryScores:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The grades of a ranking, in its order, and of all judged documents, the best first."""
+    """Grades of the documents of a ranking, and of all judged documents by descending grade."""
 
     grades: list[float]
     ideal: list[float]
@@ -82,53 +87,63 @@ class _Judged:
 
     @property
     def hits(self) -> list[bool]:
-        """Whether the document at each rank is relevant; NaN stands for one nobody judged."""
+        """Relevance of each document of the ranking; False for unjudged documents, graded NaN."""
         return [grade >= self.level for grade in self.grades]
 
     @property
     def relevant(self) -> int:
-        """How many relevant documents there are, found or not."""
+        """Number of relevant documents, found or not."""
         return sum(grade >= self.level for grade in self.ideal)
 
 
 def average_precision(
-    qrels: Qrels, run: Run, *, k: int = 1000, level: float = 1, ties: Ties = "descending"
+    qrels: Qrels,
+    run: Run,
+    *,
+    k: int = 1000,
+    level: float = 1,
+    ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    r"""Return the average precision of each query; its mean is MAP.
+    r"""Compute the average precision of each query; the mean is MAP.
 
     Parameters
     ----------
     qrels : mapping of str to mapping of str to number
-        The grade of each judged document, by query: ``{"q1": {"d7": 1, "d9": 0}}``. A document
-        that is not there is not relevant.
+        Grades of the judged documents by query: ``{"q1": {"d7": 1, "d9": 0}}``. Unjudged
+        documents are not relevant.
     run : mapping of str to (mapping of str to number, or sequence of str)
-        The answer to each query: scores by document, the larger the better, or documents in order.
+        Answer to each query: scores by document (higher is better), or documents in order.
     k : int, default=1000
-        Only the first k documents count.
+        Number of documents to use, from the first.
     level : float, default=1
-        The least grade of a relevant document.
+        Lowest grade of a relevant document.
     ties : {"descending", "ascending"}, default="descending"
-        Which of two documents with equal scores is first: that with the larger id, as in
-        trec_eval, or the smaller. Ids are strings: "9" is larger than "10".
+        Order of documents with equal scores by ID: "descending", as in trec_eval, or "ascending".
+        IDs are strings: "9" is larger than "10".
+    without_relevant : {"exclude", "zero"}, default="exclude"
+        Treatment of judged queries without a relevant document: exclude them from the mean, as
+        trec_eval does, or count them with the value 0.
 
     Returns
     -------
     QueryScores
-        A value for each query with a relevant document; 0 where the run has no answer (trec_eval
-        does so with ``-c``, and without it leaves such queries out).
+        Value of each query with a relevant document; 0 for a query without an answer in the run
+        (as ``trec_eval -c``; without ``-c``, trec_eval excludes such queries).
 
     Raises
     ------
     TypeError, ValueError
-        For anything else than such mappings, scores that are NaN, a document that comes twice,
-        and where no query has a relevant document.
+        If `qrels` or `run` have another form, a score is NaN, a document occurs twice, or no
+        query has a relevant document.
 
     Notes
     -----
     :math:`\frac{1}{R} \sum_{r \le k,\ \text{relevant}} P@r` over the ranks r of relevant
-    documents, with R all relevant ones, found or not. Equal to ``map_cut_k`` of trec_eval, which
-    holds scores in single precision: where yours differ only beyond that, it sees ties. Round
-    them (``numpy.float32``) for its figures to the last digit.
+    documents, where R is the number of all relevant documents, found or not. Equal to
+    ``map_cut_k`` of trec_eval, which stores scores in single precision and can see ties between
+    scores that differ in double precision. To get its results to the last digit, round the scores
+    (``numpy.float32``).
 
     References
     ----------
@@ -151,25 +166,32 @@ def average_precision(
         precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
         return float(precision @ hits) / judged.relevant
 
-    return _scores(f"AP@{k}", value, qrels, run, level, ties)
+    return _scores(f"AP@{k}", value, qrels, run, level, ties, without_relevant)
 
 
 def precision_at_k(
-    qrels: Qrels, run: Run, k: int, *, level: float = 1, ties: Ties = "descending"
+    qrels: Qrels,
+    run: Run,
+    k: int,
+    *,
+    level: float = 1,
+    ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Return the share of relevant documents among the first k, always divided by k.
+    """Compute the fraction of relevant documents among the first k.
 
     Parameters
     ----------
-    qrels, run, level, ties
-        As for `average_precision`.
+    qrels, run, level, ties, without_relevant
+        See `average_precision`.
     k : int
-        How many documents count. An answer with fewer is as if the rest were not relevant.
+        Number of documents, and the divisor. In a shorter answer, missing documents are not
+        relevant.
 
     Returns
     -------
     QueryScores
-        A value for each query with a relevant document.
+        Value of each query with a relevant document.
 
     Examples
     --------
@@ -178,25 +200,33 @@ def precision_at_k(
     0.1
     """
     integer(low=1).check("k", k)
-    return _scores(f"P@{k}", lambda judged: sum(judged.hits[:k]) / k, qrels, run, level, ties)
+    return _scores(
+        f"P@{k}", lambda judged: sum(judged.hits[:k]) / k, qrels, run, level, ties, without_relevant
+    )
 
 
 def recall_at_k(
-    qrels: Qrels, run: Run, k: int, *, level: float = 1, ties: Ties = "descending"
+    qrels: Qrels,
+    run: Run,
+    k: int,
+    *,
+    level: float = 1,
+    ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Return the share of all relevant documents that are among the first k.
+    """Compute the fraction of all relevant documents that are among the first k.
 
     Parameters
     ----------
-    qrels, run, level, ties
-        As for `average_precision`.
+    qrels, run, level, ties, without_relevant
+        See `average_precision`.
     k : int
-        How many documents count.
+        Number of documents to use, from the first.
 
     Returns
     -------
     QueryScores
-        A value for each query with a relevant document.
+        Value of each query with a relevant document.
 
     Examples
     --------
@@ -206,26 +236,38 @@ def recall_at_k(
     """
     integer(low=1).check("k", k)
     return _scores(
-        f"R@{k}", lambda judged: sum(judged.hits[:k]) / judged.relevant, qrels, run, level, ties
+        f"R@{k}",
+        lambda judged: sum(judged.hits[:k]) / judged.relevant,
+        qrels,
+        run,
+        level,
+        ties,
+        without_relevant,
     )
 
 
 def reciprocal_rank(
-    qrels: Qrels, run: Run, *, k: int | None = None, level: float = 1, ties: Ties = "descending"
+    qrels: Qrels,
+    run: Run,
+    *,
+    k: int | None = None,
+    level: float = 1,
+    ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Return 1 / the rank of the first relevant document; the mean is MRR.
+    """Compute 1 / rank of the first relevant document; the mean is MRR.
 
     Parameters
     ----------
-    qrels, run, level, ties
-        As for `average_precision`.
+    qrels, run, level, ties, without_relevant
+        See `average_precision`.
     k : int, default=None
-        Only the first k documents count; None is all.
+        Number of documents to use, from the first. If None, all.
 
     Returns
     -------
     QueryScores
-        A value for each query with a relevant document; 0 where none was found.
+        Value of each query with a relevant document; 0 if none is found.
 
     Examples
     --------
@@ -239,29 +281,38 @@ def reciprocal_rank(
         hits = judged.hits[:k]
         return 1 / (hits.index(True) + 1) if True in hits else 0.0
 
-    return _scores("RR" if k is None else f"RR@{k}", value, qrels, run, level, ties)
+    return _scores(
+        "RR" if k is None else f"RR@{k}", value, qrels, run, level, ties, without_relevant
+    )
 
 
-def ndcg_at_k(qrels: Qrels, run: Run, k: int, *, ties: Ties = "descending") -> QueryScores:
-    r"""Return the discounted gain of the first k documents, over that of the best order.
+def ndcg_at_k(
+    qrels: Qrels,
+    run: Run,
+    k: int,
+    *,
+    ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
+) -> QueryScores:
+    r"""Compute the normalized discounted cumulative gain (nDCG) of the first k documents.
 
     Parameters
     ----------
-    qrels, run, ties
-        As for `average_precision`. Grades are the gains; those below 0 count as 0.
+    qrels, run, ties, without_relevant
+        See `average_precision`. Grades are gains; negative grades count as 0.
     k : int
-        How many documents count, also of the best order.
+        Number of documents to use, from the first, also of the ideal ranking.
 
     Returns
     -------
     QueryScores
-        A value for each query with a grade above 0.
+        Value of each query with a positive grade.
 
     Notes
     -----
     :math:`\mathrm{DCG@k} = \sum_{r=1}^{k} \mathrm{rel}_r / \log_2(r + 1)`, divided by the same sum
-    over all judged documents, the best first. The gain is the grade itself, as in trec_eval
-    (``ndcg_cut_k``); some other tools take :math:`2^{\mathrm{rel}} - 1`.
+    over all judged documents by descending grade. The gain is the grade, as in trec_eval
+    (``ndcg_cut_k``); some other tools use :math:`2^{\mathrm{rel}} - 1`.
 
     References
     ----------
@@ -283,8 +334,8 @@ def ndcg_at_k(qrels: Qrels, run: Run, k: int, *, ties: Ties = "descending") -> Q
     def value(judged: _Judged) -> float:
         return gain(judged.grades) / gain(judged.ideal)
 
-    anything = math.nextafter(0, 1)  # any grade above 0 is some gain
-    return _scores(f"nDCG@{k}", value, qrels, run, anything, ties)
+    anything = math.nextafter(0, 1)  # any positive grade is a gain
+    return _scores(f"nDCG@{k}", value, qrels, run, anything, ties, without_relevant)
 
 
 def interpolated_precision(
@@ -294,23 +345,23 @@ def interpolated_precision(
     levels: Sequence[float] = _LEVELS,
     level: float = 1,
     ties: Ties = "descending",
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
-    """Return the precision at some levels of recall, the best at each or beyond, averaged.
+    """Compute the mean interpolated precision: the best precision at or above each recall level.
 
     Parameters
     ----------
-    qrels, run, level, ties
-        As for `average_precision`.
+    qrels, run, level, ties, without_relevant
+        See `average_precision`.
     levels : sequence of float, default=(0.1, 0.2, ..., 0.9)
-        The levels of recall, from 0 to 1. Nine are common in papers of the 1990s, eleven, from 0
-        to 1, in early TRECs. Level s of R relevant documents is reached with s R of them, rounded
-        up.
+        Recall levels from 0 to 1. Papers of the 1990s use these nine levels; early TRECs use
+        eleven, from 0 to 1. With R relevant documents, level s requires s R of them, rounded up.
 
     Returns
     -------
     QueryScores
-        A value for each query with a relevant document. A level that the ranking never reaches
-        counts with 0.
+        Value of each query with a relevant document. The precision is 0 at levels that the
+        ranking does not reach.
 
     Examples
     --------
@@ -319,7 +370,7 @@ def interpolated_precision(
     QueryScores(interpolated P at 2 levels: mean 0.8333 of 1 query)
     """
     if not len(levels):
-        raise ValueError("levels must be at least one level of recall; got none.")
+        raise ParameterError("levels", "at least one level of recall", "none")
     for one in levels:
         real(0, 1).check("each of levels", one)
 
@@ -327,13 +378,13 @@ def interpolated_precision(
         found = np.cumsum(judged.hits)
         precision = found / np.arange(1, len(found) + 1)
         best = np.maximum.accumulate(precision[::-1])[::-1]
-        # 0.1 * 30 is a little more than 3; that must not ask for a fourth document.
+        # In floating point, 0.1 * 30 is above 3, but level 0.1 requires 3 documents, not 4.
         needed = [math.ceil(one * judged.relevant - 1e-9) for one in levels]
         at = np.searchsorted(found, needed)
         return float(np.append(best, 0.0)[at].mean())
 
     name = f"interpolated P at {len(levels)} level{'' if len(levels) == 1 else 's'}"
-    return _scores(name, value, qrels, run, level, ties)
+    return _scores(name, value, qrels, run, level, ties, without_relevant)
 
 
 def _scores(
@@ -343,8 +394,10 @@ def _scores(
     run: Run,
     level: float,
     ties: Ties,
+    without_relevant: WithoutRelevant = "exclude",
 ) -> QueryScores:
     one_of("descending", "ascending").check("ties", ties)
+    one_of("exclude", "zero").check("without_relevant", without_relevant)
     real().check("level", level)
     check_run(run)
     values, left_out = {}, []
@@ -358,11 +411,14 @@ def _scores(
         )
         if found.relevant:
             values[query] = value(found) if documents else 0.0
+        elif without_relevant == "zero":
+            values[query] = 0.0
         else:
             left_out.append(query)
     if not values:
         raise ValueError(
-            f"qrels must have a relevant document for some query; none of {len(qrels)} queries has."
+            f"qrels must have a relevant document for some query; none of {len(qrels)} queries "
+            "has. Pass judgments with grades above 0."
         )
     unjudged = tuple(query for query in run if query not in qrels)
     return QueryScores(measure, values, tuple(left_out), unjudged)

@@ -1,4 +1,4 @@
-"""Judgements and rankings: what they may be given as, their order, rankings from scores."""
+"""Relevance judgments and runs: types, checks, and the order of documents."""
 
 import math
 from collections import Counter
@@ -8,19 +8,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float64Array, IntpArray
-from textkin._validation import integer, one_of
+from textkin._base import Float64Array, IntpArray, integer, one_of
+from textkin.exceptions import ParameterTypeError
 
 __all__ = ["Qrels", "Run", "Ties", "as_run", "check_run", "checked_qrels", "ranking"]
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, float]]
-"""The grade of each judged document by query and id; mostly 0, not relevant, and 1, relevant."""
+"""Grades by query and document ID; usually 0 (not relevant) and 1 (relevant)."""
 
 Run: TypeAlias = Mapping[str, Mapping[str, float] | Sequence[str]]
-"""What a system answers by query: scores by id, the larger the better, or ids in order."""
+"""Answers by query: scores by document ID (higher is better), or document IDs in order."""
 
 Ties: TypeAlias = Literal["descending", "ascending"]
-"""Which of two documents with equal scores is first: that with the larger id, or the smaller."""
+"""Order of documents with equal scores, by ID."""
 
 
 def as_run(
@@ -31,31 +31,30 @@ def as_run(
     k: int = 1000,
     ties: Ties = "descending",
 ) -> dict[str, dict[str, float]]:
-    """Return the best documents of each query, from a matrix of scores.
+    """Create a run with the best documents of each query from a matrix of scores.
 
     Parameters
     ----------
     query_ids : sequence of str
-        One a row.
+        ID of each row.
     document_ids : sequence of str
-        One a column.
+        ID of each column.
     scores : array-like of shape (n_queries, n_documents)
-        The larger the better: of distances, pass the negative.
+        Scores; higher is better. Negate distances.
     k : int, default=1000
-        How many documents of each query to keep; of fewer, all.
+        Maximum number of documents per query.
     ties : {"descending", "ascending"}, default="descending"
-        Which of two documents with equal scores comes first, that with the larger id or the
-        smaller; see `average_precision`.
+        Order of documents with equal scores by ID, see `average_precision`.
 
     Returns
     -------
     dict of str to dict of str to float
-        The scores by query and document, the best first.
+        Scores by query and document, in descending order.
 
     Raises
     ------
     ValueError
-        For scores of another shape, NaN, or ids that are not distinct.
+        If `scores` has another shape, a score is NaN, or IDs are not distinct.
 
     Examples
     --------
@@ -73,23 +72,27 @@ def as_run(
                     "[str(id) for id in ids]."
                 )
         if len(set(ids)) < len(ids):
-            raise ValueError(f"{name} must differ; {len(ids) - len(set(ids))} of them do not.")
+            raise ValueError(
+                f"{name} must be distinct; {len(ids) - len(set(ids))} of them are repeated."
+            )
     if hasattr(scores, "toarray"):
-        raise TypeError("scores must be a dense array; got a sparse one. Pass scores.toarray().")
+        raise ParameterTypeError(
+            "scores", "a dense array", "a sparse one", "Pass scores.toarray()."
+        )
     table = np.asarray(scores)
     if table.dtype.kind not in "fiub":
-        raise TypeError(f"scores must be numbers; got an array of {table.dtype}.")
+        raise ParameterTypeError("scores", "numbers", f"an array of {table.dtype}")
     if table.shape != (len(query_ids), len(document_ids)):
         raise ValueError(
             f"scores must have a row for each of {len(query_ids)} queries and a column for each of "
             f"{len(document_ids)} documents; got shape {table.shape}."
         )
-    # Sorted by id first: a stable sort by score then leaves equal scores in that order.
+    # Sorted by ID first: a stable sort by score then keeps the order of equal scores.
     by_id = sorted(range(len(document_ids)), key=lambda column: document_ids[column])
     columns = np.array(by_id if ties == "ascending" else by_id[::-1], dtype=np.intp)
     return {
         query: _best(query, row.astype(np.float64), columns, document_ids, k)
-        for query, row in zip(query_ids, table, strict=True)  # one at a time: rows may be long
+        for query, row in zip(query_ids, table, strict=True)  # row by row, to limit memory
     }
 
 
@@ -103,12 +106,12 @@ def _best(
 
 
 def checked_qrels(qrels: Qrels) -> Qrels:
-    """Return judgements once they are what they should be.
+    """Return relevance judgments unchanged, or raise if they are invalid.
 
     Raises
     ------
     TypeError, ValueError
-        For anything but mappings of mappings, and grades that are no finite numbers.
+        If `qrels` is not a mapping of mappings, or a grade is not a finite number.
     """
     _check_mapping("qrels", qrels, "{query: {document: grade}}")
     _check_ids("qrels", "queries", qrels)
@@ -124,13 +127,13 @@ def checked_qrels(qrels: Qrels) -> Qrels:
 
 
 def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties) -> list[str]:
-    """Return the documents of an answer, the best first.
+    """Return the documents of one query in descending order of their scores.
 
     Raises
     ------
     TypeError, ValueError
-        For an answer that is neither scores by id nor a list of ids, NaN, and documents that come
-        twice.
+        If the answer is neither a mapping of scores nor a sequence of IDs, a score is NaN, or a
+        document occurs twice.
     """
     name = f"run[{query!r}]"
     if isinstance(answer, Mapping):
@@ -139,11 +142,10 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
             if not _is_number(score) or math.isnan(score):
                 raise ValueError(f"{name}[{document!r}] must be a number; got {score!r}.")
         by_id = sorted(answer, reverse=ties == "descending")
-        return sorted(by_id, key=lambda document: -answer[document])  # stable: ties stay
+        return sorted(by_id, key=lambda document: -answer[document])  # stable: keeps ties in order
     if isinstance(answer, str | bytes) or not isinstance(answer, Sequence | np.ndarray):
-        raise TypeError(
-            f"{name} must be scores by document, or a list of documents in order; got "
-            f"{type(answer).__name__}."
+        raise ParameterTypeError(
+            name, "scores by document, or a list of documents in order", type(answer).__name__
         )
     documents = list(answer)
     _check_ids(name, "documents", documents)
@@ -154,22 +156,22 @@ def ranking(query: str, answer: Mapping[str, float] | Sequence[str], ties: Ties)
 
 
 def check_run(run: Run) -> None:
-    """Raise unless a run is a mapping of ids of queries."""
+    """Raise if a run is not a mapping with query IDs."""
     _check_mapping("run", run, "{query: {document: score}} or {query: [documents in order]}")
     _check_ids("run", "queries", run)
 
 
 def _check_mapping(name: str, value: object, expected: str) -> None:
     if not isinstance(value, Mapping):
-        raise TypeError(f"{name} must be {expected}; got {type(value).__name__}.")
+        raise ParameterTypeError(name, expected, type(value).__name__)
 
 
 def _check_ids(name: str, of: str, ids: Iterable[object]) -> None:
-    """Raise unless all are strings: 7 and "7" would be two, and nothing found."""
+    """Raise if an ID is not a string, because the integer 7 would not match "7"."""
     for one in ids:
         if not isinstance(one, str):
             raise TypeError(f"{name} must hold the ids of {of}, strings; got {one!r}.")
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401 (a stranger's dict may hold anything)
+def _is_number(value: Any) -> bool:  # noqa: ANN401 (a dict of the caller's may hold anything)
     return isinstance(value, int | float | np.integer | np.floating)

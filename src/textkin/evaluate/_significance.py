@@ -1,6 +1,7 @@
-"""Is one system better than another, or was it chance: three tests on paired values.
+"""Significance tests of two systems on paired values: bootstrap, randomization, t-test.
 
-Both systems are measured on the same queries, documents or splits, and only the differences count.
+Both systems have a value for each of the same queries, documents, or splits. The tests use only the
+differences of the values.
 """
 
 from collections.abc import Iterator
@@ -10,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float64Array
-from textkin._validation import Constraint, integer, one_of
+from textkin._base import Constraint, Float64Array, integer, one_of
 from textkin.evaluate._retrieval import QueryScores
+from textkin.exceptions import ParameterError, ParameterTypeError
 
-__all__ = ["PairedTest", "paired_bootstrap", "paired_randomisation", "paired_t_test"]
+__all__ = ["PairedTest", "paired_bootstrap", "paired_randomization", "paired_t_test"]
 
-_BLOCK = 1 << 20  # numbers drawn at a time
-_ROUNDED = 1e-12  # what rounding may change a mean by, of the largest difference
-_SAME = 1e-9  # differences that are this near, of their size, differ by rounding only
+_BLOCK = 1 << 20  # random numbers per block
+_ROUNDED = 1e-12  # rounding error of a mean, relative to the largest difference
+_SAME = 1e-9  # relative; smaller differences are rounding errors
 _INSIDE = Constraint(
     lambda value: isinstance(value, float) and 0 < value < 1, "a number between 0 and 1"
 )
@@ -26,29 +27,28 @@ _INSIDE = Constraint(
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """What a test says of two systems.
+    """Result of a significance test of two systems.
 
     Attributes
     ----------
     method : str
-        The name of the test.
+        Name of the test.
     difference : float
-        The mean of the first less that of the second.
+        Mean of the first system minus mean of the second.
     p_value : float
-        How often, if the two were alike, a difference at least as large would come about by
-        chance, in either direction.
+        Probability of a difference at least as large, in either direction, if the systems do not
+        differ.
     interval : tuple of two floats, or None
-        Where the true difference lies, by the stated confidence; None from a test that does not
-        tell.
+        Confidence interval of the difference. None for a test without an interval.
     confidence : float or None
-        Of the interval.
+        Confidence level of the interval.
     n : int
-        The number of pairs.
+        Number of pairs.
     resamples : int or None
-        How many samples were looked at; None from the t-test.
+        Number of samples. None for the t-test.
     exact : bool
-        Whether the p-value is of all possible samples, or follows from a formula; False where it
-        is of some that were drawn.
+        True if the p-value is computed from all possible samples or from a formula, False if it is
+        estimated from random samples.
     """
 
     method: str
@@ -76,41 +76,40 @@ def paired_bootstrap(
     confidence: float = 0.95,
     random_state: int | None = 0,
 ) -> PairedTest:
-    r"""Compare two systems by drawing queries or documents again and again.
+    r"""Compare two systems by a paired bootstrap test.
 
     Parameters
     ----------
     first, second : QueryScores, or array-like of shape (n,)
-        A value of each system for the same queries, documents or splits, in the same order; of a
-        classifier, whether each document was right (``predicted == true``).
+        Values of each system for the same queries, documents or splits, in the same order. For a
+        classifier, pass the correctness of each prediction (``predicted == true``).
     resamples : int, default=10000
-        How many samples of n pairs are drawn, with replacement.
+        Number of samples of n pairs, with replacement.
     confidence : float, default=0.95
-        Of the interval.
+        Confidence level of the interval.
     random_state : int or None, default=0
-        The seed. None takes another each time.
+        Random seed. If None, a different seed for each call.
 
     Returns
     -------
     PairedTest
-        With an interval.
+        Result with an interval.
 
     Raises
     ------
     ValueError
-        For lists of different length, fewer than two pairs, values that are not finite, or
-        `QueryScores` of different queries.
+        If lengths differ, there are fewer than two pairs, a value is not finite, or `QueryScores`
+        have different queries.
 
     See Also
     --------
-    paired_randomisation : Has no interval, and fewer assumptions.
+    paired_randomization : Test with fewer assumptions and without an interval.
 
     Notes
     -----
-    With d the mean difference and :math:`d^*` that of a sample, the interval goes from one
-    percentile of the :math:`d^*` to another. The p-value is the share of samples with
-    :math:`|d^* - d| \ge |d|`: as far from d as d is from 0. The observed sample counts as one of
-    them, so p is never 0.
+    Let d be the mean difference, and :math:`d^*` the mean difference of a sample. The interval
+    lies between two percentiles of :math:`d^*`. The p-value is the fraction of samples with
+    :math:`|d^* - d| \ge |d|`. The observed sample is counted, so p is never 0.
 
     References
     ----------
@@ -149,40 +148,40 @@ def paired_bootstrap(
     )
 
 
-def paired_randomisation(
+def paired_randomization(
     first: ArrayLike | QueryScores,
     second: ArrayLike | QueryScores,
     *,
     resamples: int = 10_000,
     random_state: int | None = 0,
 ) -> PairedTest:
-    r"""Compare two systems by exchanging their values at random (Fisher's test).
+    r"""Compare two systems by Fisher's randomization test.
 
     Parameters
     ----------
     first, second : QueryScores, or array-like of shape (n,)
-        As for `paired_bootstrap`.
+        See `paired_bootstrap`.
     resamples : int, default=10000
-        How many exchanges are looked at. Where there are no more than that (:math:`2^n`, so 13
-        pairs), all of them are, and the p-value is exact.
+        Number of random permutations. If there are at most as many permutations in all
+        (:math:`2^n`; with the default, up to 13 pairs), all are used and the p-value is exact.
     random_state : int or None, default=0
-        The seed. None takes another each time.
+        Random seed. If None, a different seed for each call.
 
     Returns
     -------
     PairedTest
-        Without an interval.
+        Result without an interval.
 
     Raises
     ------
     ValueError
-        As for `paired_bootstrap`.
+        See `paired_bootstrap`.
 
     Notes
     -----
-    If the systems were alike, each difference might as well have the other sign. The p-value is
-    the share of all choices of signs whose mean is at least as far from 0 as the observed one; of
-    drawn choices, the observed one counted among them.
+    If the systems do not differ, both signs of each difference are equally likely. The p-value is
+    the fraction of sign assignments whose mean is at least as far from 0 as the observed mean. The
+    observed assignment is counted among random ones.
 
     References
     ----------
@@ -191,12 +190,12 @@ def paired_randomisation(
 
     Examples
     --------
-    >>> from textkin.evaluate import paired_randomisation
-    >>> found = paired_randomisation([0.8, 0.6, 0.7, 0.9], [0.7, 0.5, 0.7, 0.6])
+    >>> from textkin.evaluate import paired_randomization
+    >>> found = paired_randomization([0.8, 0.6, 0.7, 0.9], [0.7, 0.5, 0.7, 0.6])
     >>> found.p_value, found.exact
     (0.25, True)
     >>> print(found)
-    difference +0.1250, p = 0.2500, 4 pairs (paired randomisation)
+    difference +0.1250, p = 0.2500, 4 pairs (paired randomization)
     """
     integer(low=1).check("resamples", resamples)
     apart = _differences(first, second)
@@ -214,7 +213,7 @@ def paired_randomisation(
         as_far += int((np.abs((1 - 2 * flipped) @ apart) / n >= limit).sum())
         done += rows
     p_value = as_far / resamples if exact else (1 + as_far) / (1 + resamples)
-    return PairedTest("paired randomisation", observed, p_value, None, None, n, resamples, exact)
+    return PairedTest("paired randomization", observed, p_value, None, None, n, resamples, exact)
 
 
 def paired_t_test(
@@ -223,32 +222,32 @@ def paired_t_test(
     *,
     confidence: float = 0.95,
 ) -> PairedTest:
-    r"""Compare two systems by Student's test of paired values, two-tailed.
+    r"""Compare two systems by Student's paired t-test, two-sided.
 
     Parameters
     ----------
     first, second : QueryScores, or array-like of shape (n,)
-        As for `paired_bootstrap`.
+        See `paired_bootstrap`.
     confidence : float, default=0.95
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     PairedTest
-        With an interval. Where all differences are 0 the p-value is 1.
+        Result with an interval. If all differences are 0, the p-value is 1.
 
     Raises
     ------
     ValueError
-        As for `paired_bootstrap`; also where all differences are the same, and not 0, for then
-        there is nothing to estimate their spread from.
+        See `paired_bootstrap`; also if all differences are equal and not 0, because their variance
+        is then 0.
 
     Notes
     -----
-    :math:`t = \bar d \sqrt{n} / s` with s the standard deviation of the differences, against
-    Student's distribution with n - 1 degrees of freedom. It takes the mean of the differences for
-    normal, which five splits cannot show; two systems on five splits of the same documents are
-    less independent than the test believes.
+    The statistic :math:`t = \bar d \sqrt{n} / s`, where s is the standard deviation of the
+    differences, has Student's distribution with n - 1 degrees of freedom. The test assumes that the
+    mean of the differences is normally distributed, which five splits cannot confirm. Values on
+    splits of the same documents are also less independent than the test assumes.
 
     Examples
     --------
@@ -256,7 +255,7 @@ def paired_t_test(
     >>> print(paired_t_test([0.8, 0.6, 0.7, 0.9], [0.7, 0.5, 0.7, 0.6]))
     difference +0.1250 (95 % from -0.0752 to +0.3252), p = 0.1411, 4 pairs (paired t-test)
     """
-    from scipy import stats  # a second to import
+    from scipy import stats  # importing takes a second
 
     _INSIDE.check("confidence", confidence)
     apart = _differences(first, second)
@@ -265,8 +264,8 @@ def paired_t_test(
         return PairedTest("paired t-test", 0.0, 1.0, (0.0, 0.0), confidence, n, None, exact=True)
     if np.ptp(apart) <= _SAME * np.abs(apart).max():
         raise ValueError(
-            f"first and second must not always differ by the same; got {observed:g} for all {n} "
-            "pairs. paired_randomisation can judge that."
+            f"first and second must not differ by a constant; got {observed:g} for all {n} "
+            "pairs. Call paired_randomization instead."
         )
     spread = float(apart.std(ddof=1)) / n**0.5
     p_value = 2 * float(stats.t.sf(abs(observed) / spread, n - 1))
@@ -280,8 +279,8 @@ def _differences(first: Any, second: Any) -> Float64Array:  # noqa: ANN401 (as c
         if first.values.keys() != second.values.keys():
             other = len(first.values.keys() ^ second.values.keys())
             raise ValueError(
-                "first and second must be of the same queries; "
-                f"{other} of them are in one only. Measure both by the same judgements."
+                "first and second must have the same queries; "
+                f"{other} of them are only in one. Compute both from the same judgments."
             )
         second = [second.values[query] for query in first.values]
     sides = [_numbers(name, side) for name, side in (("first", first), ("second", second))]
@@ -295,7 +294,7 @@ def _differences(first: Any, second: Any) -> Float64Array:  # noqa: ANN401 (as c
     for name, side in zip(("first", "second"), sides, strict=True):
         if not np.isfinite(side).all():
             at = int(np.flatnonzero(~np.isfinite(side))[0])
-            raise ValueError(f"{name} must be finite numbers; got {side[at]} at position {at}.")
+            raise ParameterError(name, "finite numbers", f"{side[at]} at position {at}")
     apart: Float64Array = sides[0] - sides[1]
     return apart
 
@@ -304,16 +303,17 @@ def _numbers(name: str, side: Any) -> Float64Array:  # noqa: ANN401 (as callers 
     try:
         return np.asarray(side, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise TypeError(
-            f"{name} must be a QueryScores, or a list of one number for each query, document or "
-            f"split; got {type(side).__name__}: {problem}."
+        raise ParameterTypeError(
+            name,
+            "a QueryScores, or a list of one number for each query, document or split",
+            f"{type(side).__name__}: {problem}",
         ) from problem
 
 
 def _at_least(apart: Float64Array) -> float:
-    """Return what a mean in another order must reach to be as large; the order of sums rounds.
+    """Return the absolute mean minus a tolerance for rounding errors of sums in other orders.
 
-    As the differences are large, not as their mean is: one of 0 may come out as 1e-17.
+    The tolerance is relative to the largest difference: a mean of 0 can be computed as 1e-17.
     """
     return abs(float(apart.mean())) - _ROUNDED * float(np.abs(apart).max())
 
@@ -324,7 +324,7 @@ def _random(random_state: int | None) -> np.random.Generator:
 
 
 def _blocks(resamples: int, n: int) -> Iterator[int]:
-    """Give the rows of one block of samples after the other, so that memory stays bounded."""
+    """Yield the number of samples of each block; blocks limit memory."""
     most = max(1, _BLOCK // n)
     for start in range(0, resamples, most):
         yield min(most, resamples - start)

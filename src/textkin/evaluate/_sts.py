@@ -1,8 +1,8 @@
-"""How well scores of sentence pairs follow those of people: the measures of the STS tasks.
+"""Measures of the STS tasks: correlations of similarity scores with human scores.
 
-Scores may be on any scale; only their linear relation with the gold scores counts, and for
-Spearman's correlation only their order. A correlation of a constant, or of fewer than two pairs,
-is not defined; here it is 0.
+Scores may be on any scale: Pearson's correlation depends only on their linear relation with the
+gold scores, and Spearman's only on their order. The undefined correlation of constant values, or
+of fewer than two pairs, is returned as 0.
 """
 
 from collections.abc import Sequence
@@ -11,75 +11,76 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float64Array
+from textkin._base import Float64Array
+from textkin.exceptions import ParameterError
 
 __all__ = ["STSScores", "fitted", "pearson", "spearman", "sts_scores"]
 
 
 @dataclass(frozen=True, slots=True)
 class STSScores:
-    """What the STS tasks report of a system.
+    """Results of a system in the measures of the STS tasks.
 
     Attributes
     ----------
     sets : dict from str to float
-        Pearson's correlation within each set, in the order in which the sets come.
+        Pearson's correlation within each set, in the order of first occurrence.
     everything : float
-        ALL: Pearson's correlation over the pairs of all sets together.
-    normalised : float
-        ALLnrm: the same after the scores of each set were fitted to its gold scores by least
-        squares. A set in which the two run against each other counts as if they ran together.
+        ALL: Pearson's correlation over the pairs of all sets.
+    normalized : float
+        ALLnrm: ALL after the scores of each set are fitted to its gold scores by least squares.
+        The fit reverses a negative correlation.
     mean : float
-        Mean: the mean of `sets`, each weighed by its number of pairs.
+        Mean: mean of `sets`, weighted by the number of pairs.
     """
 
     sets: dict[str, float]
     everything: float
-    normalised: float
+    normalized: float
     mean: float
 
-    def as_dict(self) -> dict[str, float]:
-        """Return the sets and the three measures by their names in the tasks.
+    def to_dict(self) -> dict[str, float]:
+        """Return the sets and the three measures, by their names in the tasks.
 
         Raises
         ------
         ValueError
-            For a set that is called like one of the three.
+            If a set has the name of one of the three measures.
         """
-        whole = {"ALL": self.everything, "ALLnrm": self.normalised, "Mean": self.mean}
+        whole = {"ALL": self.everything, "ALLnrm": self.normalized, "Mean": self.mean}
         if taken := self.sets.keys() & whole.keys():
             raise ValueError(
-                f"no set may be called {', '.join(map(repr, whole))} here; got {min(taken)!r}. "
-                "Rename it, or take `sets`, `everything`, `normalised` and `mean`."
+                f"sets must not be named {', '.join(map(repr, whole))}; got {min(taken)!r}. "
+                "Rename it, or use `sets`, `everything`, `normalized`, and `mean`."
             )
         return {**self.sets, **whole}
 
 
 def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSScores:
-    """Return the measures of the STS tasks of 2012 and later.
+    """Compute the measures of the STS tasks since 2012.
 
     Parameters
     ----------
     sets : sequence of str
-        The set of each pair.
+        Set of each pair.
     gold, scores : array-like of shape (n_pairs,)
-        What people said, and what the system says.
+        Human scores, and scores of the system.
 
     Returns
     -------
     STSScores
-        Correlations between -1 and 1; 1 is best.
+        Correlations from -1 to 1; higher is better.
 
     References
     ----------
     Agirre, Cer, Diab and Gonzalez-Agirre, "SemEval-2012 Task 6: A Pilot on Semantic Textual
-    Similarity", *SEM 2012.
+    Similarity", First Joint Conference on Lexical and Computational Semantics, 2012.
 
     Examples
     --------
     >>> from textkin.evaluate import sts_scores
     >>> found = sts_scores("aaabbb", [0, 2, 4, 1, 3, 5], [0.1, 0.2, 0.3, 0.7, 0.5, 0.9])
-    >>> {name: round(value, 4) for name, value in found.as_dict().items()}
+    >>> {name: round(value, 4) for name, value in found.to_dict().items()}
     {'a': 1.0, 'b': 0.5, 'ALL': 0.5376, 'ALLnrm': 0.8106, 'Mean': 0.75}
     """
     wanted, given = _checked(gold, scores)
@@ -98,53 +99,53 @@ def sts_scores(sets: Sequence[str], gold: ArrayLike, scores: ArrayLike) -> STSSc
 
 
 def pearson(gold: ArrayLike, scores: ArrayLike) -> float:
-    """Return Pearson's correlation; 0 where one side is constant or empty.
+    """Compute Pearson's correlation; 0 if either side is constant or empty.
 
     Parameters
     ----------
     gold, scores : array-like of shape (n_pairs,)
-        The two sides.
+        Human scores, and scores of the system.
 
     Returns
     -------
     float
-        Between -1 and 1.
+        Correlation from -1 to 1.
     """
     sides = [_centred(side) for side in _checked(gold, scores)]
     return float(np.clip(sides[0] @ sides[1], -1, 1))
 
 
 def spearman(gold: ArrayLike, scores: ArrayLike) -> float:
-    """Return Spearman's correlation: Pearson's of the ranks, equal values sharing theirs.
+    """Compute Spearman's correlation: Pearson's correlation of ranks; ties get their mean rank.
 
     Parameters
     ----------
     gold, scores : array-like of shape (n_pairs,)
-        The two sides.
+        Human scores, and scores of the system.
 
     Returns
     -------
     float
-        Between -1 and 1.
+        Correlation from -1 to 1.
     """
-    from scipy.stats import rankdata  # a second to import
+    from scipy.stats import rankdata  # importing takes a second
 
     ranks = [np.asarray(rankdata(side)) for side in _checked(gold, scores)]
     return pearson(*ranks)
 
 
 def fitted(gold: ArrayLike, scores: ArrayLike) -> Float64Array:
-    """Return a * scores + b with the a and b that come nearest `gold` by least squares.
+    """Fit `scores` linearly to `gold` by least squares.
 
     Parameters
     ----------
     gold, scores : array-like of shape (n_pairs,)
-        The two sides. Constant scores become the mean of `gold`.
+        Human scores, and scores of the system. Constant scores become the mean of `gold`.
 
     Returns
     -------
     ndarray of shape (n_pairs,)
-        The fitted scores.
+        Fitted scores a * scores + b.
     """
     wanted, given = _checked(gold, scores)
     if not len(wanted):
@@ -165,15 +166,15 @@ def _checked(gold: ArrayLike, scores: ArrayLike) -> tuple[Float64Array, Float64A
     for name, side in zip(("gold", "scores"), sides, strict=True):
         if not np.isfinite(side).all():
             at = int(np.flatnonzero(~np.isfinite(side))[0])
-            raise ValueError(f"{name} must be finite numbers; got {side[at]} for pair {at}.")
+            raise ParameterError(name, "finite numbers", f"{side[at]} for pair {at}")
     return sides[0], sides[1]
 
 
 def _centred(values: Float64Array) -> Float64Array:
-    """Return the values less their mean as a unit vector; zeros for a constant."""
-    if len(values) == 0 or values.min() == values.max():  # their mean need not equal them
+    """Subtract the mean, and L2-normalize; zeros for constant values."""
+    if len(values) == 0 or values.min() == values.max():  # rounding can separate the mean
         return np.zeros(len(values))
-    # By a power of two, which rounds nothing, so that no square overflows or vanishes.
+    # Scaling by a power of two is exact, and prevents overflow and underflow of squares.
     apart = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     apart -= apart.mean()
     unit: Float64Array = apart / np.linalg.norm(apart)

@@ -1,4 +1,4 @@
-"""Judgements and runs in the formats of TREC and BEIR, read and written."""
+"""Readers and writers of judgments and runs in the formats of TREC and BEIR."""
 
 import gzip
 import math
@@ -6,13 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from textkin._validation import one_of
-from textkin.evaluate._bounds import Bound
-from textkin.evaluate._reading import AS_IT_IS, worded
+from textkin._base import abbreviate, hinted, one_of, write_whole
+from textkin.evaluate._reading import REPAIR, Bound
 from textkin.evaluate._runs import Qrels, Run, Ties, check_run, checked_qrels, ranking
-from textkin.text.reading._document import shortened
-from textkin.text.reading._formats import file_lines
-from textkin.text.reading._rows import Bad, Place
+from textkin.reading import BadRow, Place, file_lines
 
 __all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
 
@@ -20,29 +17,28 @@ __all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
 def read_qrels(
     path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
 ) -> dict[str, dict[str, int]]:
-    r"""Read which documents are relevant to which queries.
+    r"""Read relevance judgments (qrels) from a file.
 
     Parameters
     ----------
     path : path
-        A text file, also with ``.gz`` behind its name. A line is a judgement: query, anything,
-        document and grade, as in TREC; or query, document and grade, as in BEIR, there with a
-        first line that names the columns. Tabs part the fields of a line that has some, else
-        spaces.
+        Text file, optionally compressed (``.gz``). A line has the fields query, iteration,
+        document, and grade (TREC), or query, document, and grade after a header line (BEIR).
+        Fields are separated by tabs if the line has tabs, otherwise by white space.
     max_bytes : int, default=1073741824
-        The most characters.
+        Maximum number of characters.
 
     Returns
     -------
     dict of str to dict of str to int
-        The grades by query and document, in the order of the file.
+        Grades by query and document, in the order of the file.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no such file.
+        If the file does not exist.
     ValueError
-        For a line that is no judgement, or contradicts another; with file and line.
+        If a line is not a judgment or contradicts another line; the message has file and line.
 
     Examples
     --------
@@ -59,70 +55,71 @@ def read_qrels(
     for place, fields in _fields(path, max_bytes):
         if len(fields) not in (3, 4):
             raise ValueError(
-                f"{place}: a judgement has 3 fields (query, document, grade) or 4 (query, "
+                f"{place}: a judgment must have 3 fields (query, document, grade) or 4 (query, "
                 f"iteration, document, grade); got {len(fields)}."
             )
         query, document, grade = fields[0], fields[-2], _whole(fields[-1])
         if grade is None:
             if place.number == 1 and len(fields) == 3 and math.isnan(_number(fields[-1])):
-                continue  # the names of the columns
+                continue  # the header
             raise ValueError(
-                f"{place}: the grade must be a whole number; got {shortened(fields[-1])}."
+                f"{place}: the grade must be an integer; got {abbreviate(fields[-1])}."
             )
         before = qrels.setdefault(query, {}).setdefault(document, grade)
         if before != grade:
             raise ValueError(
-                f"{place}: document {shortened(document)} has grade {grade} for query "
-                f"{shortened(query)}, and {before} further above."
+                f"{place}: document {abbreviate(document)} has grade {grade} for query "
+                f"{abbreviate(query)}, and {before} further above."
             )
     if not qrels:
-        raise ValueError(f"There are no judgements in {os.fspath(path)!r}.")
+        raise ValueError(f"There are no judgments in {os.fspath(path)!r}.")
     return qrels
 
 
 def read_run(
     path: str | os.PathLike[str], *, max_bytes: int = 1 << 30
 ) -> dict[str, dict[str, float]]:
-    """Read what a system has answered.
+    """Read a run from a file.
 
     Parameters
     ----------
     path : path
-        A text file, also with ``.gz`` behind its name. A line is: query, "Q0", document, rank,
-        score, name of the run; with spaces or tabs between them. Only the score decides the
-        order, as in trec_eval.
+        Text file, optionally compressed (``.gz``). A line has the fields query, "Q0", document,
+        rank, score, and name of the run, separated by spaces or tabs. As in trec_eval, the score
+        determines the order; the rank is ignored.
     max_bytes : int, default=1073741824
-        The most characters.
+        Maximum number of characters.
 
     Returns
     -------
     dict of str to dict of str to float
-        The scores by query and document, in the order of the file.
+        Scores by query and document, in the order of the file.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no such file.
+        If the file does not exist.
     ValueError
-        For a line that is no answer, a score that is no finite number, and a document that comes
-        twice; with file and line.
+        If a line does not have six fields, a score is not a finite number, or a document occurs
+        twice for a query; the message has file and line.
     """
     run: dict[str, dict[str, float]] = {}
     for place, fields in _fields(path, max_bytes):
         if len(fields) != 6:
             raise ValueError(
-                f"{place}: an answer has 6 fields (query, Q0, document, rank, score, name of the "
-                f"run); got {len(fields)}."
+                f"{place}: an answer must have 6 fields (query, Q0, document, rank, score, run "
+                f"name); got {len(fields)}."
             )
         query, document, score = fields[0], fields[2], _number(fields[4])
         if not math.isfinite(score):
             raise ValueError(
-                f"{place}: the score must be a finite number; got {shortened(fields[4])}."
+                f"{place}: the score must be a finite number; got {abbreviate(fields[4])}."
             )
         answer = run.setdefault(query, {})
         if document in answer:
             raise ValueError(
-                f"{place}: document {shortened(document)} comes twice for query {shortened(query)}."
+                f"{place}: document {abbreviate(document)} comes twice for query "
+                f"{abbreviate(query)}."
             )
         answer[document] = score
     if not run:
@@ -131,27 +128,26 @@ def read_run(
 
 
 def write_qrels(path: str | os.PathLike[str], qrels: Qrels) -> None:
-    """Write judgements in the format of TREC: query, 0, document, grade.
+    """Write judgments in the format of TREC: query, 0, document, grade.
 
     Parameters
     ----------
     path : path
-        The file; one that is there is replaced, once the new one is whole. ``.gz`` compresses.
+        File; the ending ``.gz`` compresses it. An existing file is replaced atomically.
     qrels : mapping of str to mapping of str to int
-        The grades by query and document.
+        Grades by query and document.
 
     Raises
     ------
     ValueError
-        For ids that are empty or hold white space, which would part them, and grades that are not
-        whole; nothing is written.
+        If an ID is empty or has white space, or a grade is not an integer; nothing is written.
     """
     lines = []
     for query, judged in checked_qrels(qrels).items():
         for document, grade in judged.items():
             if grade != int(grade):
                 raise ValueError(
-                    f"qrels[{query!r}][{document!r}] must be a whole number; got {grade!r}."
+                    f"qrels[{query!r}][{document!r}] must be an integer; got {grade!r}."
                 )
             lines.append(f"{_word('query', query)} 0 {_word('document', document)} {int(grade)}\n")
     _write(path, lines)
@@ -169,20 +165,19 @@ def write_run(
     Parameters
     ----------
     path : path
-        The file; one that is there is replaced, once the new one is whole. ``.gz`` compresses.
+        File; the ending ``.gz`` compresses it. An existing file is replaced atomically.
     run : mapping of str to (mapping of str to number, or sequence of str)
-        Scores by query and document, or documents in order; these get the scores n, n - 1, ..., 1.
+        Scores by query and document, or documents in order, which get the scores n, ..., 2, 1.
     tag : str, default="textkin"
-        The name of the run.
+        Name of the run.
     ties : {"descending", "ascending"}, default="descending"
-        Which of two documents with equal scores gets the better rank, by id. Readers that follow
-        trec_eval look at the score alone, and take the larger id first.
+        Order of documents with equal scores by ID. trec_eval ignores ranks, and orders equal
+        scores by descending ID.
 
     Raises
     ------
     ValueError
-        For ids that are empty or hold white space, which would part them, and scores that are not
-        finite; nothing is written.
+        If an ID is empty or has white space, or a score is not finite; nothing is written.
 
     Examples
     --------
@@ -214,14 +209,14 @@ def write_run(
 
 
 def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Place, list[str]]]:
-    """Give the fields of each line with its place."""
+    """Yield the fields of each line of a file, with the position of the line."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"There is no file {str(file)!r}.")
     bound = Bound(max_bytes)
     for place, content, _ in file_lines(file):
-        if isinstance(content, Bad):
-            raise ValueError(worded(f"{place}: {content.reason}.", AS_IT_IS)) from content.cause
+        if isinstance(content, BadRow):
+            raise hinted(ValueError, f"{place}: {content.reason}.", REPAIR) from content.cause
         line = str(content)
         bound.add(place, line)
         if "\t" in line:
@@ -235,7 +230,7 @@ def _fields(path: str | os.PathLike[str], max_bytes: int) -> Iterator[tuple[Plac
 
 def _whole(text: str) -> int | None:
     try:
-        return None if "_" in text else int(text)  # Python takes 1_000 for a number
+        return None if "_" in text else int(text)  # Python reads 1_000 as a number
     except ValueError:
         return None
 
@@ -249,18 +244,16 @@ def _number(text: str) -> float:
 
 def _word(name: str, value: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"The name of a {name} must be a string; got {shortened(value)}.")
+        raise TypeError(f"The name of a {name} must be a string; got {abbreviate(value)}.")
     if value.split() != [value] or "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise ValueError(
             f"The name of a {name} must be one word in a file of TREC, without white space and of "
-            f"valid characters; got {shortened(value)}."
+            f"valid characters; got {abbreviate(value)}."
         )
     return value
 
 
 def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    from textkin.index._files import write_whole
-
     content = "".join(lines).encode()
     file = Path(path)
     if not file.parent.is_dir():

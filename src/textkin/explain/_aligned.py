@@ -1,15 +1,13 @@
-"""Two texts whole, with each word as far as it travels to become the other text."""
+"""Two whole texts, with the transport distance of each word."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from textkin._validation import integer
-from textkin.explain._aligned_html import aligned_html, aligned_page
-from textkin.explain._aligned_svg import aligned_svg
-from textkin.explain._aligned_text import aligned_text
-from textkin.explain._colour import CostScale
+from textkin._base import DrawnResult, integer
+from textkin.explain._aligned_drawing import aligned_html, aligned_page, aligned_svg, aligned_text
 from textkin.explain._flow import Flow, Move
+from textkin.explain._page import CostScale
 
 __all__ = ["AlignedPiece", "AlignedText", "Partner", "Place"]
 
@@ -17,16 +15,16 @@ Reason: TypeAlias = Literal["stop", "unknown"] | None
 
 
 class Place(NamedTuple):
-    """Where a word stands in a text.
+    """Span of a word in a text.
 
     Attributes
     ----------
     start, end : int
-        ``text[start:end]`` is the word; places ascend, and may overlap.
+        Offsets: ``text[start:end]`` is the word. Spans are in ascending order, and may overlap.
     words : tuple of str
-        The words of the flow that it is; mostly one.
+        Words of the flow at this span; usually one.
     reason : {"stop", "unknown"} or None
-        Why it is no word of the flow, where it is a stop word or has no vector.
+        Reason why the span is not a word of the flow: a stop word, or no vector.
     """
 
     start: int
@@ -37,18 +35,18 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """A word of the other text.
+    """Word of the other text that a word moves to or from.
 
     Attributes
     ----------
     word : str
-        As the flow names it.
+        Word, as in the flow.
     number : int
-        Its place in the column of the flow.
+        Position in the column of the flow.
     mass : float
-        The share of all mass that moves between the two.
+        Fraction of the total mass transported between the two words.
     cost : float
-        What it costs to move all mass this way.
+        Cost of moving the total mass between the two words.
     """
 
     word: str
@@ -58,31 +56,31 @@ class Partner:
 
     @property
     def contribution(self) -> float:
-        """What it adds to the score."""
+        """Contribution to the score."""
         return self.mass * self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedPiece:
-    """A part of a text: a word that counts, or what stands between such words.
+    """Piece of a text: a compared word, or the text between compared words.
 
     Attributes
     ----------
     text : str
-        As it is in the text; all pieces joined are the text.
+        Text of the piece, unchanged; all pieces joined are the whole text.
     word : int or None
-        The place of the word in its column of the flow; None for what does not count.
+        Position of the word in its column of the flow. If None, the piece is not compared.
     level : int or None
-        How far the word travels, 0 (near) to 6 (far), in the colours of the flow; None for what
-        does not count, and for a word that stays at no cost.
+        Distance class of the word, 0 (smallest) to 6 (largest), as the colors of the flow. If None,
+        the piece is not compared, or the word stays at no cost.
     cost : float or None
-        How far that is: the mean cost of its mass; 0 for a word that stays.
+        Mean cost of the word's mass; 0 for a word that stays.
     adds : float or None
-        What the word adds to the score, with all of its occurrences.
+        Contribution of all occurrences of the word to the score.
     partners : tuple of Partner
-        Where it goes, or comes from, the largest contribution first.
+        Words that it moves to or from, the largest contribution first.
     reason : {"stop", "unknown"} or None
-        Why a word does not count, where it is a stop word or has no vector.
+        Reason why the piece is not compared: a stop word, or no vector.
     """
 
     text: str
@@ -94,7 +92,7 @@ class AlignedPiece:
     reason: Reason = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in plain types, ready for JSON."""
+        """Return the piece as a dictionary for JSON."""
         return {
             "text": self.text,
             "word": self.word,
@@ -110,17 +108,17 @@ class AlignedPiece:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AlignedText:
-    """Two texts with the words of a flow where they stand; draws itself as text, SVG and HTML.
+class AlignedText(DrawnResult):
+    """Two texts with the aligned words of a flow; draws itself as text, SVG, and HTML.
 
     Attributes
     ----------
     score : float
-        That of the flow.
+        Score of the flow.
     source, target : tuple of AlignedPiece
-        The two texts, cut into pieces.
+        The two texts, split into pieces.
     scale : CostScale
-        What the levels mean.
+        Costs of the distance classes.
 
     Examples
     --------
@@ -129,7 +127,7 @@ class AlignedText:
     ...     flow, "The media!", [Place(4, 9, ("media",))], "Press", [Place(0, 5, ("press",))]
     ... )
     >>> [(piece.text, piece.level) for piece in aligned.source]
-    [('The ', None), ('media', 3), ('!', None)]
+    [('The ', None), ('media', 6), ('!', None)]
     >>> aligned.target[0].partners[0].word
     'media'
     """
@@ -148,21 +146,21 @@ class AlignedText:
         target_text: str,
         target_places: Sequence[Place],
     ) -> "AlignedText":
-        """Put the words of a flow where they stand in two texts.
+        """Align the words of a flow with two texts.
 
         Parameters
         ----------
         flow : Flow
-            Any flow.
+            Flow between the words of the two texts.
         source_text, target_text : str
-            What its two columns come from.
+            Texts of the two columns.
         source_places, target_places : sequence of Place
-            Where words stand in these, in their order.
+            Spans of the words in these texts, in ascending order.
 
         Returns
         -------
         AlignedText
-            A word that occurs several times has the same partners everywhere.
+            Aligned texts. All occurrences of a word have the same partners.
         """
         scale = CostScale.of(move.cost for move in flow.moves)
         outgoing = _Column(flow.sources, flow.moves, scale, source=True)
@@ -175,24 +173,24 @@ class AlignedText:
         )
 
     def to_text(self, *, width: int = 80, unicode: bool = True, color: bool = False) -> str:
-        """Draw both texts in characters, one below the other.
+        """Draw both texts as characters, one below the other.
 
         Parameters
         ----------
         width : int, default=80
-            Columns to fill, at least 20.
+            Width in columns, at least 20.
         unicode : bool, default=True
-            Mark words by a raised digit, 0 to 6, where there is no colour; False marks them in
-            ASCII, as in ``media(3)``.
+            If True, mark the distance class of words by a raised digit, 0 to 6, unless `color` is
+            True. If False, use ASCII, as in ``media(3)``.
         color : bool, default=False
-            Colour words by how far they travel with the escape sequences of terminals. What stays
-            at no cost is underlined, what does not count is faint.
+            If True, color words by distance with terminal escape sequences. Words that stay at no
+            cost are underlined, and text that is not compared is faint.
 
         Returns
         -------
         str
-            Lines without a newline at the end; the last one says what the marks mean. Control
-            characters are replaced.
+            Lines without a newline at the end; the last line explains the marks. Control characters
+            are replaced.
         """
         integer(20).check("width", width)
         return aligned_text(self, width=width, unicode=unicode, color=color)
@@ -200,18 +198,18 @@ class AlignedText:
     def to_svg(
         self, *, title: str = "", limit: int = 24, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the beginnings of both texts beside each other.
+        """Draw the starts of both texts next to each other.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture.
+            Title above the figure.
         limit : int, default=24
-            How many lines of each text to draw; a page, which scrolls, has them whole.
+            Maximum number of lines per text. The HTML page, which scrolls, has the whole texts.
         width : int, default=780
-            In pixels, at least 500; the picture scales.
+            Width in pixels, at least 500; the figure scales.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -223,22 +221,22 @@ class AlignedText:
         return aligned_svg(self, title=title, limit=limit, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "") -> str:
-        """Return a page with both texts whole; a word says its partners when it is pointed at.
+        """Return a page with both whole texts; pointing at a word shows its partners.
 
         Parameters
         ----------
         title : str, optional
-            The heading; by default it says the score.
+            Heading. If empty, a heading with the score.
 
         Returns
         -------
         str
-            An HTML document without scripts that needs nothing from outside. Texts are escaped.
+            A self-contained HTML document without scripts. Texts are escaped.
         """
         return aligned_page(self, title=title)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the pieces of both texts in plain types, ready for JSON."""
+        """Return the pieces of both texts as a dictionary for JSON."""
         return {
             "score": self.score,
             "low": self.scale.low,
@@ -251,12 +249,12 @@ class AlignedText:
         return f"AlignedText: score {self.score:.4g}\n{self.to_text()}"
 
     def _repr_html_(self) -> str:
-        """Show both texts in notebooks."""
+        """Return an HTML drawing for notebooks."""
         return aligned_html(self)
 
 
 class _Column:
-    """The words of one column of a flow, with all that is to be said of each."""
+    """Words of one column of a flow, with their moves."""
 
     def __init__(
         self,
@@ -269,7 +267,7 @@ class _Column:
         self._number = {word: at for at, (word, _) in enumerate(words)}
         self._scale = scale
         self._partners: dict[int, list[Partner]] = {}
-        for move in moves:  # the largest contribution first
+        for move in moves:  # in descending order of contribution
             here, there = (move.source_at, move.target_at)[:: 1 if source else -1]
             name = move.target if source else move.source
             partner = Partner(name, there, move.mass, move.cost)
@@ -287,9 +285,9 @@ class _Column:
 
 
 def _pieces(text: str, places: Sequence[Place], column: _Column) -> Iterator[AlignedPiece]:
-    """Cut a text; of words that overlap, each has what lies before the next one."""
+    """Split a text into pieces; overlapping words end at the start of the next word."""
     at = 0
-    waiting = AlignedPiece("")  # text that does not count is one piece, however many words
+    waiting = AlignedPiece("")  # consecutive text that is not compared is one piece
     following = [*(place.start for place in places[1:]), len(text)]
     for place, next_start in zip(places, following, strict=False):
         start = max(at, place.start)

@@ -1,35 +1,42 @@
-"""Named numbers as bars, some inside of others, in characters, as SVG and as HTML."""
+"""Nested bars of named numbers, as characters, SVG, and HTML."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textkin.explain._colour import DARK, LIGHT, hexadecimal
-from textkin.explain._frame import Pair, framed, picture_style, text
-from textkin.explain._page import page
-from textkin.explain._words import columns, filled, markup, padded, shortened
+from textkin.explain._characters import draw_bar, escape_markup, pad, shortened, text_width
+from textkin.explain._page import (
+    DARK,
+    LIGHT,
+    Pair,
+    draw_frame,
+    draw_text,
+    render_page,
+    svg_style,
+    to_hex,
+)
 
 __all__ = ["BARS_STYLE", "Bar", "bars_html", "bars_svg", "bars_text"]
 
-# ------------------------------------------------------------------ what is drawn
+# ------------------------------------------------------------------ data
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A named number.
+    """Named number, drawn as a bar.
 
     Attributes
     ----------
     name : str
-        Not yet escaped.
+        Name, not yet escaped.
     value, share : float
-        What it adds, or takes away if below 0; and that as a part of the whole.
+        Contribution (negative if it lowers the score), and its fraction of the score.
     note : str
-        What else is to be said.
+        Additional note.
     last : tuple of bool
-        For each sum that it is inside of, and for itself: whether it is the last one there.
+        For each sum that contains the bar, and for the bar: True if it is the last of its level.
     summed : bool
-        Whether it stands for many.
+        True if the bar is the sum of several parts.
     """
 
     name: str
@@ -41,47 +48,48 @@ class Bar:
 
     @property
     def depth(self) -> int:
-        """How many sums it is inside of, but for the outermost."""
+        """Nesting level, 0 for the outermost parts."""
         return len(self.last) - 1
 
     @property
     def length(self) -> float:
-        """Its size; 0 if it is no number."""
+        """Absolute value, or 0 for NaN."""
         return abs(self.value) if math.isfinite(self.value) else 0.0
 
 
-def _form(bars: Sequence[Bar]) -> str:
-    """Return the form of numbers: three decimals, unless they are too small or large for them."""
+def _number_format(bars: Sequence[Bar]) -> str:
+    """Return the number format: three decimals, unless numbers are too small or too large."""
     largest = max((bar.length for bar in bars), default=0.0)
     return ".3f" if 0.1 <= largest < 1e5 or largest == 0 else ".3g"
 
 
 def _percent(share: float) -> str:
-    if not math.isfinite(share) or abs(share) >= 10:  # of a sum that is nearly nothing
+    if not math.isfinite(share) or abs(share) >= 10:
+        # A share is not meaningful if the sum is nearly 0.
         return ""
     return f"{_number(100 * share, '.0f')} %"
 
 
 def _number(value: float, form: str) -> str:
-    """Return a number, without the sign where it is rounded to nothing."""
+    """Format a number; omit the sign if it is rounded to 0."""
     shown = f"{value:{form}}"
     return shown.lstrip("-") if math.isfinite(value) and not float(shown) else shown
 
 
 # ------------------------------------------------------------------ characters
 
-_NAME = 30  # widest column of names
+_NAME = 30  # maximum width of the column of names
 _BAR, _BAR_BESIDE_NOTES = 24, 16
 _SHORTEST_BAR = 4
-_NOTE = 12  # narrower notes are left out
+_NOTE = 12  # minimum width of notes; narrower notes are omitted
 
 
 def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) -> str:
-    """Draw bars as lines; see `Contributions.to_text`."""
-    form = _form(bars)
+    """Draw bars as lines of text; see `Contributions.to_text`."""
+    form = _number_format(bars)
     names = [_branch(bar, unicode) + _name(bar, unicode) for bar in bars]
     numbers = [_number(bar.value, form) for bar in bars]
-    name_width = max(map(columns, names), default=0)
+    name_width = max(map(text_width, names), default=0)
     number_width = max(map(len, numbers), default=0)
     used = name_width + number_width + 12
     longest = _BAR_BESIDE_NOTES if any(bar.note for bar in bars) else _BAR
@@ -90,10 +98,10 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
     room = width - used - bar_width - 2
     lines = []
     for bar, name, number in zip(bars, names, numbers, strict=True):
-        line = f"{padded(name, name_width)}  {number:>{number_width}}"
+        line = f"{pad(name, name_width)}  {number:>{number_width}}"
         if bar_width:
-            drawn = padded(_drawn(bar, bar_width, most, unicode), bar_width)
-            line += f"  {_painted(drawn, bar) if color else drawn}"
+            drawn = pad(_fill_bar(bar, bar_width, most, unicode), bar_width)
+            line += f"  {_color_bar(drawn, bar) if color else drawn}"
         line += f" {_percent(bar.share):>6}"
         if bar.note and room >= _NOTE:
             line += f"  {shortened(bar.note, room, unicode=unicode)}"
@@ -102,7 +110,7 @@ def bars_text(bars: Sequence[Bar], *, width: int, unicode: bool, color: bool) ->
 
 
 def _branch(bar: Bar, unicode: bool) -> str:
-    """Draw the lines that lead to a part of a part."""
+    """Draw the characters that connect a nested part to its parent."""
     if not bar.depth:
         return ""
     through = "".join("  " if last else ("│ " if unicode else "| ") for last in bar.last[1:-1])
@@ -118,15 +126,15 @@ def _name(bar: Bar, unicode: bool) -> str:
     return shortened(bar.name, room, unicode=unicode)
 
 
-def _drawn(bar: Bar, width: int, most: float, unicode: bool) -> str:
-    """Draw what adds in full, to the eighth of a column, and what takes away hatched."""
+def _fill_bar(bar: Bar, width: int, most: float, unicode: bool) -> str:
+    """Draw a positive bar in full, in eighths of a column, and a negative bar hatched."""
     eighths = round(8 * width * (bar.length / most)) if most else 0
     if bar.value < 0:
         return ("░" if unicode else "-") * max(1, round(eighths / 8))
-    return filled(eighths, unicode)
+    return draw_bar(eighths, unicode)
 
 
-def _painted(text: str, bar: Bar) -> str:
+def _color_bar(text: str, bar: Bar) -> str:
     if bar.summed:
         return text
     red, green, blue = DARK[-1 if bar.value < 0 else 0]
@@ -137,22 +145,22 @@ def _painted(text: str, bar: Bar) -> str:
 
 _MARGIN = 14.0
 _LINE = 24.0
-_LABELS = 120.0, 320.0  # widths of the column of names
-_NUMBERS = 130.0  # and of that of numbers
+_LABELS = 120.0, 320.0  # minimum and maximum width of the column of names
+_NUMBERS = 130.0  # width of the column of numbers
 _INDENT = 14.0
-_DEEPEST = 6  # indents; further ones are drawn like this
-_LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
-_CELL = 200  # letters of a cell of a table
+_DEEPEST = 6  # maximum indent; deeper parts have the same indent
+_LETTER = 8.6  # pixels per letter at 14 pixels; wider letters are clipped
+_CELL = 200  # maximum number of letters in a table cell
 _REST: Pair = ("#9a9aa6", "#6a6a76")
 
 
-BARS_STYLE = picture_style(
+BARS_STYLE = svg_style(
     "textkin-bars",
     {".inner": "opacity:.6"},
     {
         "rest": _REST,
-        "adds": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0])),
-        "takes": (hexadecimal(LIGHT[-1]), hexadecimal(DARK[-1])),
+        "adds": (to_hex(LIGHT[0]), to_hex(DARK[0])),
+        "takes": (to_hex(LIGHT[-1]), to_hex(DARK[-1])),
     },
     {"axis": _REST},
 )
@@ -165,41 +173,41 @@ def bars_svg(
     about: str,
     width: int,
     embedded: bool = False,
-    legend: str = "bar: what it adds",
+    legend: str = "bar: contribution",
 ) -> str:
-    """Draw bars as a picture; see `Contributions.to_svg`.
+    """Draw bars as SVG; see `Contributions.to_svg`.
 
     Parameters
     ----------
     bars : sequence of Bar
-        From top to bottom.
+        Bars from top to bottom.
     title : str
-        Above the picture, if there is one.
+        Title above the figure. If empty, none.
     about : str
-        What they are together, in a sentence.
+        Text alternative: what the bars are together.
     width : int
-        In pixels.
+        Width, in pixels.
     embedded : bool
-        Whether the page around it has the style.
+        If True, omit the style, which the surrounding page has.
     legend : str
-        What a bar is.
+        Meaning of a bar.
     """
     top = _MARGIN + (34 if title else 0)
     height = top + _LINE * len(bars) + 34
-    form = _form(bars)
+    form = _number_format(bars)
     labels = _label_width(bars, width)
     left, right = _MARGIN + labels, width - _MARGIN - _NUMBERS
     below = max((bar.length for bar in bars if bar.value < 0), default=0.0)
     above = max((bar.length for bar in bars if bar.value >= 0), default=0.0)
-    # Divided before they are added, so that huge numbers do not overflow.
+    # Dividing before adding avoids overflow of huge numbers.
     most = max(below, above)
     scale = (right - left) / (below / most + above / most) if most else 0.0
     zero = left + scale * (below / most if most else 0.0)
-    words = "; ".join(_in_words(bar) for bar in bars)
+    words = "; ".join(_describe_bar(bar) for bar in bars)
     lines = []
     if title:
-        shown = markup(shortened(title, width // 11))
-        lines.append(text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
+        shown = escape_markup(shortened(title, width // 11))
+        lines.append(draw_text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
     for at, bar in enumerate(bars):
         length = scale * (bar.length / most) if most else 0.0
         start = zero - length if bar.value < 0 else zero
@@ -208,7 +216,7 @@ def bars_svg(
         ends = f'y1="{top:.1f}" y2="{top + _LINE * len(bars):.1f}"'
         lines.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" {ends}/>')
     lines += _legend(bars, legend, height - _MARGIN + 2)
-    return framed(
+    return draw_frame(
         BARS_STYLE,
         width,
         height,
@@ -220,10 +228,10 @@ def bars_svg(
 
 
 def _label_width(bars: Sequence[Bar], width: int) -> float:
-    """Return how wide the names are, between limits."""
+    """Return the width of the column of names, within the limits."""
     least, most = _LABELS
     longest = (
-        _INDENT * min(bar.depth, _DEEPEST) + _LETTER * columns(shortened(bar.name, _NAME + 10))
+        _INDENT * min(bar.depth, _DEEPEST) + _LETTER * text_width(shortened(bar.name, _NAME + 10))
         for bar in bars
     )
     return min(max(least, *longest, 0.0) + 20, most, 0.4 * width)
@@ -237,8 +245,8 @@ def _row(
     letters = int((labels - 10 - indent) / _LETTER)
     label = f"… {bar.name}" if bar.summed else shortened(bar.name, letters)
     ink = "muted" if bar.summed or bar.depth else "ink"
-    # Isolated, so that a word keeps its own direction of writing to itself; in a frame that cuts.
-    word = text(0, 17, f"\u2068{markup(label)}\u2069", classes=ink)
+    # Isolated, so that a name keeps its own text direction; the nested frame clips long names.
+    word = draw_text(0, 17, f"\u2068{escape_markup(label)}\u2069", classes=ink)
     frame = f'x="{_MARGIN + indent:.1f}" y="{y:.1f}" width="{labels - 8 - indent:.1f}"'
     yield f'<svg {frame} height="{_LINE:.0f}">{word}</svg>'
     kind = "rest" if bar.summed else "takes" if bar.value < 0 else "adds"
@@ -247,12 +255,12 @@ def _row(
     yield (
         f'<rect class="{kind}{inner}" x="{start:.1f}" y="{y + (_LINE - thick) / 2:.1f}" '
         f'width="{max(length, 0.5):.1f}" height="{thick:.0f}" rx="1">'
-        f"<title>{markup(_in_words(bar))}</title></rect>"
+        f"<title>{escape_markup(_describe_bar(bar))}</title></rect>"
     )
     number, share = _minus(_number(bar.value, form)), _minus(_percent(bar.share))
     right = width - _MARGIN
-    yield text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
-    yield text(right, y + 17, share, anchor="end", classes="muted small number")
+    yield draw_text(right - 52, y + 17, number, anchor="end", classes=f"{ink} number")
+    yield draw_text(right, y + 17, share, anchor="end", classes="muted small number")
 
 
 def _minus(number: str) -> str:
@@ -261,19 +269,19 @@ def _minus(number: str) -> str:
 
 def _legend(bars: Sequence[Bar], words: str, y: float) -> Iterator[str]:
     if not bars:
-        yield text(_MARGIN, y, "no part adds anything", classes="muted small")
+        yield draw_text(_MARGIN, y, "no part contributes to the score", classes="muted small")
         return
     if any(bar.value < 0 for bar in bars):
-        words += " · orange, to the left: takes away"
+        words += " · orange, to the left: lowers the score"
     if any(bar.depth for bar in bars):
         words += " · indented: parts of the part above"
     if any(bar.summed for bar in bars):
-        words += " · grey: summed up"
-    yield text(_MARGIN, y, words, classes="muted small")
+        words += " · gray: sum of the remaining parts"
+    yield draw_text(_MARGIN, y, words, classes="muted small")
 
 
-def _in_words(bar: Bar) -> str:
-    verb = "takes away" if bar.value < 0 else "adds"
+def _describe_bar(bar: Bar) -> str:
+    verb = "subtracts" if bar.value < 0 else "adds"
     share = f" ({_percent(bar.share)})" if _percent(bar.share) else ""
     note = f", {shortened(bar.note, _CELL)}" if bar.note else ""
     return f"{shortened(bar.name, _CELL)} {verb} {abs(bar.value):.4g}{share}{note}"
@@ -283,17 +291,17 @@ def _in_words(bar: Bar) -> str:
 
 
 def bars_html(picture: str, bars: Sequence[Bar], *, title: str, score: float) -> str:
-    """Return a page of a picture and a table of bars; see `Contributions.to_html`."""
-    return page(
+    """Return a page with a figure and a table of bars; see `Contributions.to_html`."""
+    return render_page(
         title,
         [
             f'<div class="wide">{picture}</div>',
             '<div class="wide">',
             "<table>",
-            f"<caption>All {len(bars)} parts; those that are not indented sum to {score:.6g}."
+            f"<caption>All {len(bars)} parts; the parts without indent sum to {score:.6g}."
             "</caption>",
             '<tr><th scope="col">part</th><th scope="col" class="number">adds</th>'
-            '<th scope="col" class="number">share</th><th scope="col">how</th></tr>',
+            '<th scope="col" class="number">share</th><th scope="col">note</th></tr>',
             *map(_table_row, bars),
             "</table>",
             "</div>",
@@ -303,7 +311,7 @@ def bars_html(picture: str, bars: Sequence[Bar], *, title: str, score: float) ->
 
 def _table_row(bar: Bar) -> str:
     indent = f' style="padding-left:{0.6 + 1.2 * min(bar.depth, _DEEPEST):.1f}rem"'
-    name, note = (markup(shortened(text, _CELL)) for text in (bar.name, bar.note))
+    name, note = (escape_markup(shortened(text, _CELL)) for text in (bar.name, bar.note))
     return (
         f'<tr><td class="words"{indent if bar.depth else ""}>{name}</td>'
         f'<td class="number">{bar.value:.6g}</td><td class="number">{_percent(bar.share)}</td>'

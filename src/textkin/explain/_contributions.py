@@ -1,27 +1,32 @@
-"""A score as a sum of named parts, each of which may be a sum again."""
+"""Score as a sum of named parts, which may be sums themselves."""
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from textkin._validation import integer
+from textkin._base import DrawnResult, integer
 from textkin.explain._bars import Bar, bars_html, bars_svg, bars_text
+from textkin.explain._characters import shortened
 from textkin.explain._explanation import Contribution
 
 __all__ = ["Contribution", "Contributions"]
 
+_LONGEST_SUBJECT = 60  # columns
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Contributions:
-    """Named parts that sum to a score; draws itself as text, SVG and HTML.
+class Contributions(DrawnResult):
+    """Named parts that sum to a score; draws itself as text, SVG, and HTML.
 
     Attributes
     ----------
     score : float
-        Their sum.
+        Sum of the parts.
     parts : tuple of Contribution
-        The largest first, by what they add or take away; equal ones as they came.
+        Parts in descending order of absolute value; equal parts in their original order.
+    subject : str, default=""
+        Subject of the score, such as "class 'pets'".
 
     Examples
     --------
@@ -36,31 +41,39 @@ class Contributions:
 
     score: float
     parts: tuple[Contribution, ...]
+    subject: str = ""
 
     @classmethod
-    def of(cls, parts: Iterable[Contribution], score: float | None = None) -> "Contributions":
-        """Put parts in order.
+    def of(
+        cls, parts: Iterable[Contribution], score: float | None = None, subject: str = ""
+    ) -> "Contributions":
+        """Sort parts, and compute their sum.
 
         Parameters
         ----------
         parts : iterable of Contribution
-            In any order.
+            Parts in any order.
         score : float, optional
-            Their sum, if it is known more exactly than by adding them up.
+            Sum of the parts. If None, computed from the parts.
+        subject : str, default=""
+            Subject of the score.
 
         Returns
         -------
         Contributions
-            The largest part first.
+            Sorted parts.
         """
         ordered = tuple(sorted(parts, key=lambda part: -abs(part.value)))
         if score is None:
             score = sum((part.value for part in ordered), 0.0)
-        return cls(score, ordered)
+        return cls(score, ordered, subject)
 
     def share(self, part: Contribution) -> float:
-        """Return how much of the score a part makes up (0 if the score is 0)."""
-        return part.value / self.score if self.score else 0.0
+        """Return a part as a fraction of the absolute score, with the sign of the part.
+
+        The fractions sum to 1 or, for a negative score, to -1. If the score is 0, return 0.
+        """
+        return part.value / abs(self.score) if self.score else 0.0
 
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
@@ -70,18 +83,19 @@ class Contributions:
         Parameters
         ----------
         limit : int, default=12
-            How many parts of each sum to show, the largest first; the others are summed up.
+            Maximum number of parts of each sum, the largest first; the remaining parts are summed
+            up.
         width : int, default=80
-            Columns to fill; narrow ones leave notes and bars out.
+            Width in columns; narrow drawings omit notes and bars.
         unicode : bool, default=True
-            Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
+            If True, draw with lines and blocks; otherwise the drawing (not the words) is ASCII.
         color : bool, default=False
-            Colour what adds and what takes away with the escape sequences of terminals.
+            If True, color positive and negative parts with terminal escape sequences.
 
         Returns
         -------
         str
-            Lines without a newline at the end. Control characters of names are replaced.
+            Lines without a newline at the end. Control characters in names are replaced.
         """
         integer(1).check("limit", limit)
         integer(1).check("width", width)
@@ -90,21 +104,22 @@ class Contributions:
     def to_svg(
         self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the parts as bars, to the right what adds and to the left what takes away.
+        """Draw the parts as bars: positive parts to the right, negative parts to the left.
 
-        Light or dark with the reader's setting; blue and orange can be told apart with any colour
-        vision, and the numbers have their signs.
+        The figure is light or dark by the reader's setting. Blue and orange are distinguishable
+        with any color vision, and numbers have their signs.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture; by default it says the score.
+            Title above the figure. If empty, a title with the score.
         limit : int, default=12
-            How many parts of each sum to draw, the largest first; the others are summed up.
+            Maximum number of parts of each sum, the largest first; the remaining parts are summed
+            up.
         width : int, default=780
-            In pixels, at least 500; the picture scales.
+            Width in pixels, at least 500; the figure scales.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -122,14 +137,14 @@ class Contributions:
         )
 
     def to_html(self, *, title: str = "", limit: int = 12) -> str:
-        """Return a page with the picture and a table of all parts; it needs nothing from outside.
+        """Return a self-contained page with the figure and a table of all parts.
 
         Parameters
         ----------
         title : str, optional
-            The heading; by default it says the score.
+            Heading. If empty, a heading with the score.
         limit : int, default=12
-            How many parts of each sum the picture shows; the table has them all.
+            Maximum number of parts of each sum in the figure; the table has all parts.
 
         Returns
         -------
@@ -142,20 +157,26 @@ class Contributions:
         return bars_html(picture, self.bars(None), title=title, score=self.score)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return score and parts in plain types, ready for JSON."""
-        return {"score": self.score, "parts": [self._plain(part) for part in self.parts]}
+        """Return score and parts as a dictionary for JSON."""
+        subject = {"subject": self.subject} if self.subject else {}
+        return {
+            "score": self.score,
+            **subject,
+            "parts": [self._plain(part) for part in self.parts],
+        }
 
     def __repr__(self) -> str:
-        head = f"Contributions: score {self.score:.4g}"
+        head = f"Contributions: {self._title[0].lower()}{self._title[1:]}"
         return "\n".join(part for part in (head, self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Show the picture in notebooks."""
+        """Return an HTML drawing for notebooks."""
         return self.to_svg()
 
     @property
     def _title(self) -> str:
-        return f"Score {self.score:.4g}"
+        subject = f" for {shortened(self.subject, _LONGEST_SUBJECT)}" if self.subject else ""
+        return f"Score {self.score:.4g}{subject}"
 
     @property
     def _about(self) -> str:
@@ -171,13 +192,13 @@ class Contributions:
         }
 
     def bars(self, limit: int | None) -> list[Bar]:
-        """Return what is drawn: parts and the parts inside of them, so many of each sum."""
+        """Return the bars to draw, at most `limit` per sum."""
         return list(self._level(self.parts, limit, ()))
 
     def _level(
         self, parts: tuple[Contribution, ...], limit: int | None, last: tuple[bool, ...]
     ) -> Iterator[Bar]:
-        """Draw one sum, and the sums inside of it; one more part where one would be left over."""
+        """Yield the bars of one sum and its nested sums; never hide a single part."""
         ordered = sorted(parts, key=lambda part: -abs(part.value))
         shown = ordered if limit is None or len(parts) <= limit + 1 else ordered[:limit]
         rest = ordered[len(shown) :]
@@ -192,5 +213,5 @@ class Contributions:
             yield Bar(name, summed.value, share, "", (*last, True), summed=True)
 
     def _drawn_share(self, part: Contribution) -> float:
-        """Return the share of a part; none is drawn where parts cancel each other out."""
+        """Return the share of a part, or NaN if the parts sum to 0."""
         return self.share(part) if self.score or not part.value else math.nan

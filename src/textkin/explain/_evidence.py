@@ -1,11 +1,12 @@
-"""The evidence behind a prediction: the documents that voted for it, and why they are near."""
+"""Evidence for a prediction: the neighbors that voted, and explanations of their distances."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
-from textkin._validation import integer
-from textkin.explain._evidence_shown import (
+from textkin._base import DrawnResult, TableResult, integer
+from textkin.explain._characters import shortened
+from textkin.explain._evidence_drawing import (
     evidence_html,
     evidence_page,
     evidence_svg,
@@ -15,42 +16,44 @@ from textkin.explain._explanation import Contribution
 
 __all__ = ["Evidence", "EvidenceList", "Neighbor", "Reasons"]
 
+_SNIPPET = 160  # columns
+
 
 class Reasons(Protocol):
-    """What knows why the neighbours of a document are near."""
+    """Source of explanations of the distances between a document and its neighbors."""
 
     @property
     def parts_of(self) -> str:
-        """What the parts of an explanation sum to, in words."""
+        """Name of the quantity that the parts of an explanation sum to."""
         ...
 
     def explain(self, index: int) -> Any:  # noqa: ANN401 (an explanation of its own kind)
-        """Return why the document is as far from one of the corpus as it is, or None."""
+        """Return an explanation of the distance to a training document, or None."""
         ...
 
     def certificate(self) -> Any:  # noqa: ANN401
-        """Return the proof that no other document is nearer, or None."""
+        """Return a certificate that no other document is nearer, or None."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A document that voted.
+    """Neighbor that votes for its class.
 
     Attributes
     ----------
     index : int
-        Its position in the training documents.
+        Position in the training documents.
     id : str or None
-        Its id, where it has one.
+        ID of the document, if any.
     label : object
-        Its class.
+        Class of the document.
     distance : float
-        How far it is from the document that was classified.
+        Distance to the classified document.
     vote : float
-        Its share of all votes, 0 to 1; 0 for one that was found but not asked.
-    snippet : str
-        How its text begins; empty for rows of numbers.
+        Fraction of all votes, 0 to 1; 0 if it is not among the voting neighbors.
+    text : str
+        Start of the text; empty for rows of numbers.
     """
 
     index: int
@@ -58,19 +61,24 @@ class Neighbor:
     label: Any
     distance: float
     vote: float
-    snippet: str
+    text: str
+
+    @property
+    def snippet(self) -> str:
+        """Beginning of the text, cut to one line; empty for rows of numbers."""
+        return shortened(self.text, _SNIPPET)
 
     @property
     def name(self) -> str:
-        """The id, or the position where there is none."""
+        """ID, or the position without an ID."""
         return f"#{self.index}" if self.id is None else self.id
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in plain types, ready for JSON."""
+        """Return the neighbor as a dictionary for JSON."""
         return {
             "index": self.index,
             "id": self.id,
-            "label": plain(self.label),
+            "label": json_label(self.label),
             "distance": self.distance,
             "vote": self.vote,
             "snippet": self.snippet,
@@ -78,26 +86,26 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Evidence:
-    """Why a document has its label: the nearest training documents, and how each voted.
+class Evidence(DrawnResult):
+    """Evidence for a predicted label: the nearest training documents, and their votes.
 
-    Draws itself as text, SVG and HTML. Made by `NearestNeighborClassifier.evidence`.
+    Draws itself as text, SVG, and HTML. Created by `NearestNeighborClassifier.evidence`.
 
     Attributes
     ----------
     label : object
-        The predicted class.
+        Predicted class.
     shares : tuple of (object, float)
-        Classes and their shares of the votes, the largest first; classes without a vote are left
-        out.
+        Classes and their fractions of the votes, in descending order; classes without votes are
+        omitted.
     neighbors : tuple of Neighbor
-        The nearest first; none if the document is empty.
+        Neighbors in ascending order of distance; empty if the document is empty.
     empty : bool
-        Whether the document has nothing to compare: its label is then the most frequent class.
+        True if the document has nothing to compare. The label is then the most frequent class.
     id : str or None
-        The id of the document, where it has one.
-    snippet : str
-        How its text begins; empty for rows of numbers.
+        ID of the document, if any.
+    text : str
+        Start of the text; empty for rows of numbers.
     """
 
     label: Any
@@ -105,75 +113,81 @@ class Evidence:
     neighbors: tuple[Neighbor, ...]
     empty: bool
     id: str | None = None
-    snippet: str = ""
+    text: str = ""
     _reasons: Reasons | None = field(default=None)
 
     @property
+    def snippet(self) -> str:
+        """Beginning of the text, cut to one line; empty for rows of numbers."""
+        return shortened(self.text, _SNIPPET)
+
+    @property
     def score(self) -> float:
-        """The share of the votes that the predicted class has, 0 to 1."""
+        """Fraction of the votes for the predicted class, 0 to 1."""
         return self.shares[0][1] if self.shares else 0.0
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """The neighbours that voted for the predicted class, each with its share of all votes.
+        """Neighbors that voted for the predicted class, each with its fraction of all votes.
 
-        Of a document that has nothing to compare, the share that its class has of the training
-        documents.
+        For a document with nothing to compare, the fraction of training documents in its class.
         """
         if not self.neighbors:
             note = "the most frequent class" if self.shares else ""
             return tuple(Contribution(str(label), share, note) for label, share in self.shares[:1])
-        return votes_for(self.neighbors, self.label)
+        return select_votes(self.neighbors, self.label)
 
     def share(self, part: Contribution) -> float:
-        """Return how much of the score a part makes up."""
+        """Return the fraction of the score that a part makes up."""
         return part.value / self.score if self.score else 0.0
 
     @property
     def parts_of(self) -> str:
-        """What the parts of an explanation sum to, such as "the distance" or "the cosine"."""
+        """Name of the quantity that an explanation's parts sum to, such as "the distance"."""
         return "" if self._reasons is None else self._reasons.parts_of
 
     def explain(self, rank: int = 0) -> Any:  # noqa: ANN401 (`Comparison`, `Contributions`)
-        """Return why a neighbour is as far as it is.
+        """Explain the distance of a neighbor.
 
         Parameters
         ----------
         rank : int, default=0
-            Which neighbour: 0 is the nearest.
+            Rank of the neighbor; 0 is the nearest.
 
         Returns
         -------
         Comparison, Contributions or None
-            For transport the flow of the words (of the exact distance, also where neighbours were
-            found by a bound); for vectors the parts of the distance, or of the similarity behind
-            it. None if the measure has nothing to say.
+            For transport, the flow of the words (of the exact distance, even if the neighbors were
+            found by a bound). For vectors, the parts of the distance, or of the underlying
+            similarity. None if the metric has no explanation.
 
         Raises
         ------
         IndexError
-            If there is no such neighbour.
+            If there is no such neighbor.
         """
         integer().check("rank", rank)
         if not -len(self.neighbors) <= rank < len(self.neighbors):
             found = len(self.neighbors)
-            raise IndexError(f"rank must be one of the {found} neighbours, from 0; got {rank}.")
+            raise IndexError(
+                f"rank must be less than the number of neighbors ({found}); got {rank}."
+            )
         return None if self._reasons is None else self._reasons.explain(self.neighbors[rank].index)
 
     def certificate(self) -> Any:  # noqa: ANN401 (`SearchCertificate`)
-        """Return the proof that no other training document is nearer, where a search skipped some.
+        """Return the certificate that no other training document is nearer, or None.
 
         Returns
         -------
         SearchCertificate or None
-            For transport; ``verify()`` checks it without the search, and says whether distances
-            are exact (those of a bound are not). None for measures of vectors, by which every
-            distance was computed.
+            Certificate for transport; ``verify()`` checks it independently of the search, and
+            reports whether distances are exact (the distances of a bound are not). None for vector
+            metrics, which compute every distance.
 
         Raises
         ------
         ValueError
-            If the evidence was pickled and loaded: the search is not kept, so search again.
+            If the evidence was unpickled: the search is not stored, so search again.
         """
         return None if self._reasons is None else self._reasons.certificate()
 
@@ -191,16 +205,16 @@ class Evidence:
         Parameters
         ----------
         limit : int, default=12
-            How many neighbours to show, the nearest first; of the others the votes are summed up.
+            Maximum number of neighbors, the nearest first; the votes of the rest are summed up.
         explained : int, default=0
-            Of how many neighbours, the nearest first, to draw why they are near.
+            Number of neighbors, the nearest first, whose explanations are drawn.
         width : int, default=80
-            Columns to fill, at least 40.
+            Width in columns, at least 40.
         unicode : bool, default=True
-            Draw with lines and blocks; False keeps the drawing (not the words) to ASCII.
+            If True, draw with lines and blocks; otherwise the drawing (not the words) is ASCII.
         color : bool, default=False
-            Colour the votes for the predicted class and those for others with the escape
-            sequences of terminals.
+            If True, color the votes for the predicted class and for other classes with terminal
+            escape sequences.
 
         Returns
         -------
@@ -217,18 +231,18 @@ class Evidence:
     def to_svg(
         self, *, title: str = "", limit: int = 12, width: int = 780, embedded: bool = False
     ) -> str:
-        """Draw the votes as bars: a bar for each class, and inside of it its neighbours.
+        """Draw the votes as bars: a bar per class, with its neighbors.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture; by default it says the class and its share of the votes.
+            Title above the figure. If empty, the class and its share of the votes.
         limit : int, default=12
-            How many classes, and neighbours of each, to draw; the others are summed up.
+            Maximum number of classes, and of neighbors per class; the rest is summed up.
         width : int, default=780
-            In pixels, at least 500; the picture scales.
+            Width in pixels, at least 500; the figure scales.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -240,16 +254,16 @@ class Evidence:
         return evidence_svg(self, title=title, limit=limit, width=width, embedded=embedded)
 
     def to_html(self, *, title: str = "", limit: int = 50, explained: int = 1) -> str:
-        """Return a page with the votes and the reasons; it needs nothing from outside.
+        """Return a self-contained page with the votes and explanations.
 
         Parameters
         ----------
         title : str, optional
-            The heading.
+            Heading.
         limit : int, default=50
-            How many neighbours to show, the nearest first; of the others the votes are summed up.
+            Maximum number of neighbors, the nearest first; the votes of the rest are summed up.
         explained : int, default=1
-            Of how many neighbours, the nearest first, to draw why they are near.
+            Number of neighbors, the nearest first, whose explanations are drawn.
 
         Returns
         -------
@@ -261,14 +275,16 @@ class Evidence:
         return evidence_page([self], title=title, limit=1, explained=explained, neighbors=limit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in plain types, ready for JSON; reasons are left out."""
+        """Return the evidence as a dictionary for JSON, without explanations."""
         return {
             "id": self.id,
-            "label": plain(self.label),
+            "label": json_label(self.label),
             "share": self.score,
             "empty": self.empty,
             "snippet": self.snippet,
-            "shares": [{"label": plain(label), "share": share} for label, share in self.shares],
+            "shares": [
+                {"label": json_label(label), "share": share} for label, share in self.shares
+            ],
             "neighbors": [neighbor.to_dict() for neighbor in self.neighbors],
         }
 
@@ -276,17 +292,17 @@ class Evidence:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """Show votes and the reason of the nearest in notebooks."""
+        """Return the votes and the explanation of the nearest neighbor for notebooks."""
         return evidence_html([self], explained=1)
 
 
-class EvidenceList(Sequence[Evidence]):
-    """The evidence behind many predictions, in the order of the documents.
+class EvidenceList(DrawnResult, TableResult, Sequence[Evidence]):
+    """Evidence for several predictions, in the order of the documents.
 
     Parameters
     ----------
     items : iterable of Evidence
-        One a document; a slice of a list, or some of it, is a list again.
+        One evidence per document. A slice, or a list of positions, returns an `EvidenceList`.
 
     Examples
     --------
@@ -298,7 +314,7 @@ class EvidenceList(Sequence[Evidence]):
     >>> evidence.labels
     ['pets', 'money']
     >>> evidence[0]
-    pets: 67 % of the votes of 3 neighbours
+    pets: 67 % of the votes of 3 neighbors
       A kitten sleeps
        vote  label  distance  document
        33 %  pets      5.178  #0  Cats purr
@@ -306,8 +322,16 @@ class EvidenceList(Sequence[Evidence]):
        33 %  money     7.983  #3  The market lost five percent
     """
 
-    def __init__(self, items: Iterable[Evidence]) -> None:
+    def __init__(
+        self,
+        items: Iterable[Evidence],
+        index: Any = None,  # noqa: ANN401 (pandas is untyped)
+    ) -> None:
         self._items = tuple(items)
+        self._index = index
+
+    def _frame_index(self) -> Any:  # noqa: ANN401
+        return self._index
 
     def __len__(self) -> int:
         return len(self._items)
@@ -317,28 +341,30 @@ class EvidenceList(Sequence[Evidence]):
     @overload
     def __getitem__(self, at: slice) -> "EvidenceList": ...
     def __getitem__(self, at: int | slice) -> "Evidence | EvidenceList":
-        """Return the evidence of one document, or of some."""
-        return EvidenceList(self._items[at]) if isinstance(at, slice) else self._items[at]
+        """Return the evidence of one document, or of several."""
+        if not isinstance(at, slice):
+            return self._items[at]
+        return EvidenceList(self._items[at], None if self._index is None else self._index[at])
 
     def __iter__(self) -> Iterator[Evidence]:
         return iter(self._items)
 
     @property
     def labels(self) -> list[Any]:
-        """The predicted classes."""
+        """Predicted classes."""
         return [item.label for item in self._items]
 
     def to_html(self, *, title: str = "", limit: int = 50, explained: int = 1) -> str:
-        """Return one page with the evidence of all documents; it needs nothing from outside.
+        """Return a self-contained page with the evidence of all documents.
 
         Parameters
         ----------
         title : str, optional
-            The heading.
+            Heading.
         limit : int, default=50
-            How many documents to show; the page says how many there are.
+            Maximum number of documents; the page shows the total.
         explained : int, default=1
-            Of how many neighbours of each, the nearest first, to draw why they are near.
+            Number of neighbors per document, the nearest first, whose explanations are drawn.
 
         Returns
         -------
@@ -350,7 +376,7 @@ class EvidenceList(Sequence[Evidence]):
         return evidence_page(self._items, title=title, limit=limit, explained=explained)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record a document in plain types, ready for JSON; see `Evidence.to_dict`."""
+        """Return one record per document for JSON; see `Evidence.to_dict`."""
         return [{"document": at, **item.to_dict()} for at, item in enumerate(self._items)]
 
     def __repr__(self) -> str:
@@ -361,12 +387,12 @@ class EvidenceList(Sequence[Evidence]):
         return "\n".join([f"EvidenceList: {said}", *shown, *rest])
 
     def _repr_html_(self) -> str:
-        """Show the first documents in notebooks."""
+        """Return the first documents for notebooks."""
         return evidence_html(self._items[:5], explained=0)
 
 
-def votes_for(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contribution, ...]:  # noqa: ANN401
-    """Return the neighbours that voted for a class, the heaviest vote first."""
+def select_votes(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contribution, ...]:  # noqa: ANN401
+    """Return the votes for a class as contributions, in descending order."""
     voters = sorted(
         (one for one in neighbors if one.vote > 0 and one.label == label), key=lambda one: -one.vote
     )
@@ -376,6 +402,6 @@ def votes_for(neighbors: Iterable[Neighbor], label: Any) -> tuple[Contribution, 
     )
 
 
-def plain(label: Any) -> Any:  # noqa: ANN401
-    """Return a label that JSON can hold: as it is, or in words."""
+def json_label(label: Any) -> Any:  # noqa: ANN401
+    """Return a label for JSON: unchanged, or as a string."""
     return label if isinstance(label, str | int | float | bool) else str(label)

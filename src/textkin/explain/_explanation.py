@@ -1,4 +1,4 @@
-"""What every explanation is: parts that sum to a score, drawn in characters, as SVG and as HTML."""
+"""Interfaces of explanations and drawings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ __all__ = ["Contribution", "Drawing", "Explanation"]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """A part of a score.
+    """Named part of a score.
 
     Attributes
     ----------
     name : str
-        What it comes from: a word, two words, a factor of a model, a ranking, a neighbour.
+        Source: a word, two words, a factor of a model, a ranking, or a neighbor.
     value : float
-        What it adds, or takes away if it is below 0.
+        Amount added to the score; negative if the part lowers the score.
     note : str
-        How it came about, in a few words.
+        Short note on the part.
     parts : tuple of Contribution
-        What it is the sum of, if that is known.
+        Parts of this part, if it is a known sum.
     """
 
     name: str
@@ -31,63 +31,66 @@ class Contribution:
 
 @runtime_checkable
 class Drawing(Protocol):
-    """What draws itself in three forms, and so in a terminal, a page and a notebook.
+    """Object that draws itself as characters, SVG, and HTML.
 
-    Words come from documents and may hold anything: every form escapes or replaces what could
-    break it.
+    Names come from documents and may have any characters; each form escapes or replaces unsafe
+    ones.
     """
 
     def to_text(self, *, width: int = ...) -> str:
-        """Return lines of characters, so many columns wide, without a newline at the end."""
+        """Return lines of at most `width` columns, without a newline at the end."""
         ...
 
     def to_svg(self, *, title: str = ..., embedded: bool = ...) -> str:
         """Return an ``<svg>`` element.
 
-        Complete in itself, or `embedded` in a page that has the rules of `stylesheet`: it then
-        holds neither a ``<style>`` element nor a ``style`` attribute, as pages with a strict
-        content security policy want it.
+        The element is self-contained, or `embedded` in a page that has the rules of `stylesheet`.
+        An embedded element has neither a ``<style>`` element nor a ``style`` attribute, for pages
+        with a strict content security policy.
         """
         ...
 
     def to_html(self, *, title: str = ...) -> str:
-        """Return a page of its own, without scripts, that needs nothing from outside."""
+        """Return a self-contained page without scripts."""
         ...
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
+        """Return an HTML drawing for notebooks."""
         ...
 
 
 @runtime_checkable
 class Explanation(Drawing, Protocol):
-    """Why a score is what it is: parts that sum to it.
+    """Explanation of a score: parts that sum to it.
 
-    Every method builds its own: transport a `Flow` (a `Comparison` with bounds and proof where it
-    is exact), weighted words, factors of models and hybrids `Contributions`, votes an `Evidence`.
+    Transport gives a `Flow` (exact transport a `Comparison` with bounds and a certificate), word
+    weights, model factors and hybrids give `Contributions`, and votes give an `Evidence`.
     """
 
     @property
     def score(self) -> float:
-        """What the parts sum to."""
+        """Sum of the parts."""
         ...
 
     @property
     def parts(self) -> Sequence[Contribution]:
-        """The parts, the largest first."""
+        """Parts in descending order of size."""
         ...
 
     def share(self, part: Any, /) -> float:  # noqa: ANN401 (a Move of a Flow is a part as well)
-        """Return how much of the score a part makes up; all together 1, or 0 of a score of 0."""
+        """Return a part as a fraction of the absolute score, with the sign of the part.
+
+        The fractions sum to 1, to -1 for a negative score, or to 0 for a score of 0.
+        """
         ...
 
     def to_text(
         self, *, limit: int = ..., width: int = ..., unicode: bool = ..., color: bool = ...
     ) -> str:
-        """Return lines of characters: the largest parts, and how much the others sum to.
+        """Return lines of text: the largest parts, and the sum of the rest.
 
-        Without `unicode` the drawing (not the words) keeps to ASCII; with `color` it has the
-        escape sequences of terminals.
+        Without `unicode`, the drawing (not the words) is ASCII; with `color`, it has terminal
+        escape sequences.
         """
         ...
 
@@ -96,9 +99,9 @@ class Explanation(Drawing, Protocol):
         ...
 
     def to_html(self, *, title: str = ..., limit: int = ...) -> str:
-        """Return a page with the picture and more; see `Drawing.to_html`."""
+        """Return a page with the figure and more; see `Drawing.to_html`."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in plain types, ready for JSON."""
+        """Return the explanation as a dictionary for JSON."""
         ...

@@ -1,9 +1,10 @@
-"""A score as mass that moves: who goes where, how much of it, at what cost."""
+"""`Flow`: a score as transported mass, with source, target, mass, and cost of each move."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from textkin._base import DrawnResult
 from textkin.explain._explanation import Contribution
 
 __all__ = ["Flow", "Move", "Rest"]
@@ -11,16 +12,16 @@ __all__ = ["Flow", "Move", "Rest"]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Mass that goes from one word to another.
+    """Mass moved from one word to another.
 
     Attributes
     ----------
     source, target : str
         The two words.
     mass : float
-        The share of all mass that moves, 0 to 1.
+        Fraction of the total mass, 0 to 1.
     cost : float
-        What it would cost to move all mass this way.
+        Cost of moving the total mass between these words.
     source_at, target_at : int
         Positions of the words in the two columns of the flow.
     """
@@ -34,20 +35,20 @@ class Move:
 
     @property
     def contribution(self) -> float:
-        """What this move adds to the score: mass times cost."""
+        """Contribution to the score: mass times cost."""
         return self.mass * self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Moves that are not shown one by one, summed up.
+    """Sum of several moves.
 
     Attributes
     ----------
     count : int
-        How many.
+        Number of moves.
     mass, contribution : float
-        Their sums.
+        Sums of mass and contribution.
     """
 
     count: int
@@ -56,24 +57,24 @@ class Rest:
 
     @classmethod
     def of(cls, moves: Sequence[Move]) -> "Rest":
-        """Sum up some moves."""
+        """Create the sum of several moves."""
         return cls(
             len(moves), sum(move.mass for move in moves), sum(move.contribution for move in moves)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(DrawnResult):
     """Moves between two columns of words; their contributions sum to the score.
 
     Attributes
     ----------
     score : float
-        The sum of all contributions.
+        Sum of all contributions.
     sources, targets : tuple of (str, float)
-        The words of both columns and their masses, which sum to 1 on either side.
+        Words of both columns and their masses, which sum to 1 for each column.
     moves : tuple of Move
-        The largest contribution first; equal ones by larger mass, then by position.
+        Moves in descending order of contribution, then of mass, then by position.
 
     Examples
     --------
@@ -99,21 +100,21 @@ class Flow:
         moves: Iterable[tuple[int, int, float, float]],
         score: float | None = None,
     ) -> "Flow":
-        """Make a flow of moves given as (position of source, position of target, mass, cost).
+        """Create a flow from moves (position of source, position of target, mass, cost).
 
         Parameters
         ----------
         sources, targets : iterable of (str, float)
             Words and masses.
         moves : iterable of (int, int, float, float)
-            In any order.
+            Moves in any order.
         score : float, optional
-            The sum of the contributions, if it is known more exactly than by adding them up.
+            Sum of the contributions. If None, computed from the moves.
 
         Returns
         -------
         Flow
-            With its moves in order.
+            Flow with sorted moves.
         """
         left, right = tuple(sources), tuple(targets)
         named = (Move(left[i][0], right[j][0], mass, cost, i, j) for i, j, mass, cost in moves)
@@ -124,7 +125,7 @@ class Flow:
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """The moves that cost something, by the name that all explanations have for their parts."""
+        """Moves with a cost, as parts of an explanation."""
         return tuple(
             Contribution(
                 f"{move.source} to {move.target}",
@@ -136,32 +137,33 @@ class Flow:
         )
 
     def share(self, part: Move | Rest | Contribution) -> float:
-        """Return how much of the score a move makes up, 0 to 1 (0 if the score is 0)."""
+        """Return the fraction of the score that a move makes up, 0 to 1 (0 if the score is 0)."""
         adds = part.value if isinstance(part, Contribution) else part.contribution
         return adds / self.score if self.score > 0 else 0.0
 
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
     ) -> str:
-        """Draw the flow in characters; see `textkin.explain.flow_text`."""
-        from textkin.explain._text import flow_text  # draws flows, and so knows this file
+        """Draw the flow as lines of text; see `textkin.explain.flow_text`."""
+        # Imported here, because `_flow_text` imports this module.
+        from textkin.explain._flow_text import flow_text
 
         return flow_text(self, limit=limit, width=width, unicode=unicode, color=color)
 
     def to_svg(self, *, title: str = "", limit: int = 20, embedded: bool = False) -> str:
-        """Draw the flow as a picture; see `textkin.explain.flow_svg`."""
-        from textkin.explain._svg import flow_svg
+        """Draw the flow as SVG; see `textkin.explain.flow_svg`."""
+        from textkin.explain._flow_svg import flow_svg
 
         return flow_svg(self, title=title or self._title, limit=limit, embedded=embedded)
 
     def to_html(self, *, title: str = "", limit: int = 20) -> str:
-        """Return a page with the picture and all moves; see `textkin.explain.flow_html`."""
-        from textkin.explain._html import flow_html
+        """Return a page with the figure and all moves; see `textkin.explain.flow_html`."""
+        from textkin.explain._flow_text import flow_html
 
         return flow_html(self, title=title or self._title, limit=limit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return score and moves in plain types, ready for JSON."""
+        """Return the score and the moves of the flow as a dictionary for JSON."""
         return {
             "score": self.score,
             "flow": [
@@ -181,7 +183,7 @@ class Flow:
         return "\n".join(part for part in (f"Flow: score {self.score:.4g}", self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Show the picture in notebooks."""
+        """Return an HTML drawing for notebooks."""
         return self.to_svg()
 
     @property
@@ -189,21 +191,21 @@ class Flow:
         return f"Score {self.score:.4g}"
 
     def split(self, limit: int) -> tuple[tuple[Move, ...], Rest, Rest]:
-        """Return the largest moves, and the others summed up.
+        """Split moves into the largest ones to show, and two sums of the remaining ones.
 
         Parameters
         ----------
         limit : int
-            How many moves to return; one more where only one would be left over.
+            Maximum number of moves to return; one more if only one would remain.
 
         Returns
         -------
         shown : tuple of Move
-            The largest contributions.
+            Moves with the largest contributions.
         smaller : Rest
-            The others that cost something.
+            Sum of the remaining moves with a cost.
         free : Rest
-            The others that cost nothing, such as words that stay where they are.
+            Sum of the remaining moves without a cost, such as unchanged words.
         """
         if len(self.moves) <= limit + 1:
             return self.moves, Rest.of(()), Rest.of(())

@@ -1,33 +1,39 @@
-"""Groups of points on a map, with their sizes and words; drawn as text, SVG and HTML."""
+"""Groups of points on a map, with sizes and words; drawn as text, SVG, and HTML."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from textkin._typing import Float64Array, Int64Array
-from textkin._validation import integer
-from textkin.explain._colour import GROUPS_DARK, GROUPS_LIGHT, hexadecimal
-from textkin.explain._frame import PAPER, framed, picture_style, text
-from textkin.explain._page import page
-from textkin.explain._words import columns, filled, markup, padded, shortened
+from textkin._base import DrawnResult, Float64Array, Int64Array, integer
+from textkin.explain._characters import draw_bar, escape_markup, pad, shortened, text_width
+from textkin.explain._page import (
+    GROUPS_DARK,
+    GROUPS_LIGHT,
+    PAPER,
+    draw_frame,
+    draw_text,
+    render_page,
+    svg_style,
+    to_hex,
+)
 
 __all__ = ["GROUPS_STYLE", "Group", "GroupMap"]
 
-_POINTS = 2000  # most that are drawn
-_BAR, _WORDS = 12, 10  # columns of a bar; words of a line
+_POINTS = 2000  # maximum number of drawn points
+_BAR, _WORDS = 12, 10  # columns of a bar; words per line
 _MARGIN, _LINE = 14.0, 24.0
-_LOWEST, _HIGHEST = 200.0, 470.0  # of a map, in pixels
-_EDGE = 26.0  # between the border of a map and its points, for labels
-_LETTER = 8.6  # what a column of 14 pixels takes; wider letters are cut off at the edge
+_LOWEST, _HIGHEST = 200.0, 470.0  # minimum and maximum height of a map, in pixels
+_EDGE = 26.0  # margin between the border of a map and its points, for labels
+_LETTER = 8.6  # pixels per letter at 14 pixels; wider letters are clipped
 _STRETCH = 1.5
-_LABEL = 18.0  # how high a label is
+_LABEL = 18.0  # height of a label
 _LABEL_WORDS = 2
 _MOST_LABELS_WITH_WORDS = 24
-_LONGEST, _LONGEST_EXAMPLE = 40, 300  # columns of a word or name, and of an example, in hints
+_LONGEST, _LONGEST_EXAMPLE = 40, 300  # columns of a word or name, and of an example, in tooltips
 _SHAPES = ("circle", "square", "triangle", "diamond")
 
-GROUPS_STYLE = picture_style(
+GROUPS_STYLE = svg_style(
     "textkin-groups",
     {
         ".label": "font-size:13px;font-weight:600;paint-order:stroke;stroke-width:4px;"
@@ -37,7 +43,7 @@ GROUPS_STYLE = picture_style(
     {
         "paper": PAPER,
         **{
-            f"g{at}": (hexadecimal(light), hexadecimal(dark))
+            f"g{at}": (to_hex(light), to_hex(dark))
             for at, (light, dark) in enumerate(zip(GROUPS_LIGHT, GROUPS_DARK, strict=True))
         },
     },
@@ -47,20 +53,20 @@ GROUPS_STYLE = picture_style(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What is to be said of a group.
+    """Group of points on a map: its name, size, words, and an example.
 
     Attributes
     ----------
     name : str
-        Short: it stands on the map.
+        Short name, shown on the map.
     size : int
-        How many it has, drawn or not.
+        Number of members, drawn or not.
     words : tuple of (str, float)
-        Words of its own, with a number each; the first ones stand on the map.
+        Typical words with a weight each; the map shows the first ones.
     example : str
-        One of the group, or the beginning of it.
+        Member of the group, or its start.
     note : str
-        What else is to be said.
+        Additional note.
     """
 
     name: str
@@ -70,24 +76,24 @@ class Group:
     note: str = ""
 
     def first_words(self, n: int) -> str:
-        """Return its first words on one line."""
+        """Return the first words on one line."""
         return " ".join(shortened(word, _LONGEST) for word, _ in self.words[:n])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupMap:
-    """Points in groups; draws itself as text, SVG and HTML.
+class GroupMap(DrawnResult):
+    """Points in groups; draws itself as text, SVG, and HTML.
 
     Attributes
     ----------
     groups : tuple of Group
-        In the order of their lines.
+        Groups in the order of their lines.
     points : ndarray of shape (n, 2), float64
-        Where each point lies: to the right, and up.
+        Positions of the points: to the right, and up.
     members : ndarray of shape (n,), int64
-        The group of each point.
+        Group of each point.
     without : int
-        How many are in no group, and have no point.
+        Number of items without a group and without a point.
 
     Examples
     --------
@@ -107,14 +113,14 @@ class GroupMap:
         return self.to_text()
 
     def to_text(self, *, width: int = 80, unicode: bool = True) -> str:
-        """Return a line for each group, with a bar as long as it is large, and an example below.
+        """Return a line per group, with a bar for its size, and an example below.
 
         Parameters
         ----------
         width : int, default=80
-            Columns to fill; at least 20.
+            Width in columns, at least 20.
         unicode : bool, default=True
-            Whether other characters than ASCII may be drawn; words are as they are.
+            If False, draw in ASCII; words are unchanged.
 
         Returns
         -------
@@ -125,18 +131,18 @@ class GroupMap:
         names = [shortened(group.name, 12, unicode=unicode) for group in self.groups]
         sizes = [f"{group.size:,}" for group in self.groups]
         most = max((group.size for group in self.groups), default=0) or 1
-        name_width = max(map(columns, names), default=0)
+        name_width = max(map(text_width, names), default=0)
         size_width = max(map(len, sizes), default=0)
         bar_width = _BAR if width >= name_width + size_width + _BAR + 30 else 0
         indent = name_width + size_width + bar_width + (6 if bar_width else 4)
         room = max(8, width - indent)
         lines = []
         for group, name, number in zip(self.groups, names, sizes, strict=True):
-            line = f"{padded(name, name_width)}  {number:>{size_width}}  "
+            line = f"{pad(name, name_width)}  {number:>{size_width}}  "
             if bar_width:
                 eighths = max(1, round(8 * bar_width * group.size / most))
-                line += padded(filled(eighths, unicode), bar_width) + "  "
-            words = shortened(_fitting(group, room), room, unicode=unicode)
+                line += pad(draw_bar(eighths, unicode), bar_width) + "  "
+            words = shortened(_fit_words(group, room), room, unicode=unicode)
             lines.append((line + words).rstrip())
             if group.example:
                 lines.append(" " * indent + shortened(group.example, room, unicode=unicode))
@@ -145,19 +151,19 @@ class GroupMap:
         return "\n".join(lines)
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Return a picture: a map of the points, and a line for each group.
+        """Draw a map of the points, and a line per group.
 
-        Light or dark with the reader's setting. Groups differ by colour, by shape from the ninth
-        on, and have their names on the map.
+        The figure is light or dark by the reader's setting. Groups differ by color, from the ninth
+        also by shape, and have their names on the map.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture.
+            Title above the figure.
         width : int, default=780
-            In pixels, at least 400; the picture scales.
+            Width in pixels, at least 400; the figure scales.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -166,14 +172,14 @@ class GroupMap:
         """
         integer(400).check("width", width)
         top = _MARGIN + (30 if title else 0)
-        places, high = _laid_out(self.points, width)
+        places, high = _lay_out(self.points, width)
         lines_at = top + high + _MARGIN
         note = self._note()
         height = lines_at + _LINE * len(self.groups) + _MARGIN + (20 if note else 0)
         lines = []
         if title:
-            shown = markup(shortened(title, width // 11))
-            lines.append(text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
+            shown = escape_markup(shortened(title, width // 11))
+            lines.append(draw_text(_MARGIN, _MARGIN + 16, shown, classes="ink title"))
         lines += [
             f'<g transform="translate(0 {top:.1f})">',
             f'<rect class="paper" x="{_MARGIN}" width="{width - 2 * _MARGIN:.0f}" '
@@ -186,31 +192,31 @@ class GroupMap:
         for at, group in enumerate(self.groups):
             lines += _row(group, at, lines_at + _LINE * at, width, most)
         if note:
-            lines.append(text(_MARGIN, height - _MARGIN, note, classes="muted small"))
-        return framed(
+            lines.append(draw_text(_MARGIN, height - _MARGIN, note, classes="muted small"))
+        return draw_frame(
             GROUPS_STYLE,
             width,
             height,
             lines,
             title=title or f"{len(self.groups)} groups",
-            about=self._in_words(),
+            about=self._describe(),
             embedded=embedded,
         )
 
     def to_html(self, *, title: str = "Groups") -> str:
-        """Return a page with the picture and a table; it needs nothing from outside.
+        """Return a self-contained page with the figure and a table.
 
         Parameters
         ----------
         title : str, default="Groups"
-            The heading.
+            Heading.
 
         Returns
         -------
         str
             An HTML document without scripts. Texts are escaped.
         """
-        return page(
+        return render_page(
             title,
             [
                 f'<div class="wide">{self.to_svg()}</div>',
@@ -236,7 +242,7 @@ class GroupMap:
             parts.append(f"{self.without:,} are in no group")
         return " · ".join(parts)
 
-    def _in_words(self) -> str:
+    def _describe(self) -> str:
         lists = (
             f"{shortened(group.name, _LONGEST)}, {group.size}: "
             f"{group.first_words(_WORDS) or 'no words'}"
@@ -246,7 +252,7 @@ class GroupMap:
 
     def _marks(self, places: Float64Array) -> Iterator[str]:
         drawn = np.arange(len(places))
-        if len(places) > _POINTS:  # evenly through all of them
+        if len(places) > _POINTS:  # an even sample
             drawn = np.linspace(0, len(places) - 1, _POINTS).astype(np.int64)
         radius = 3.2 if len(drawn) > 300 else 4.2
         for at, group in enumerate(self.groups):
@@ -255,7 +261,7 @@ class GroupMap:
             yield f'<path class="g{at % len(GROUPS_LIGHT)} mark" d="{path}">{_hint(group)}</path>'
 
     def _labels(self, places: Float64Array, width: int, high: float) -> Iterator[str]:
-        """Name each group in its middle, or as near to it as there is room."""
+        """Label each group at its center, or at the closest free position."""
         taken: list[tuple[float, float, float]] = []
         for at, group in enumerate(self.groups):
             own = places[self.members == at]
@@ -265,31 +271,35 @@ class GroupMap:
             if len(self.groups) <= _MOST_LABELS_WITH_WORDS and group.words:
                 label = f"{label} {group.first_words(_LABEL_WORDS)}"
             label = shortened(label, 28)
-            half = _LETTER * columns(label) / 2 + 3
+            half = _LETTER * text_width(label) / 2 + 3
             x, y = np.median(own, axis=0).tolist()
             x = min(max(x, _MARGIN + half), width - _MARGIN - half)
-            y = _free(x, y, half, taken, high)
+            y = _find_free_height(x, y, half, taken, high)
             taken.append((x, y, half))
-            yield text(
-                x, y + 4, f"\u2068{markup(label)}\u2069", anchor="middle", classes="ink label"
+            yield draw_text(
+                x,
+                y + 4,
+                f"\u2068{escape_markup(label)}\u2069",
+                anchor="middle",
+                classes="ink label",
             )
 
 
-def _fitting(group: Group, room: int) -> str:
-    """Return as many of the first words of a group as there is room for, at least one."""
+def _fit_words(group: Group, room: int) -> str:
+    """Return as many of the first words of a group as fit, but at least one."""
     line = ""
     for word, _ in group.words[:_WORDS]:
         longer = f"{line} {word}" if line else word
-        if line and columns(longer) > room:
+        if line and text_width(longer) > room:
             break
         line = longer
     return line
 
 
-def _laid_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
-    """Return where points lie in pixels, and how high the map is.
+def _lay_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
+    """Return the positions of points in pixels, and the height of the map.
 
-    Across they may be up to half as far apart again as up and down, for the labels.
+    The horizontal scale may be up to 1.5 times the vertical scale, which leaves space for labels.
     """
     wide = width - 2 * (_MARGIN + _EDGE)
     if not len(points):
@@ -302,7 +312,7 @@ def _laid_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
         for room, size in zip((wide, inner), span.tolist(), strict=True)
     )
     across, up = min(across, _STRETCH * up), min(across, up)
-    if not np.isfinite(across):  # all points are one
+    if not np.isfinite(across):  # all points are equal
         across = up = 0.0
     height = max(_LOWEST, span[1] * up + 2 * _EDGE)
     middle = np.array([width / 2, height / 2])
@@ -310,7 +320,7 @@ def _laid_out(points: Float64Array, width: int) -> tuple[Float64Array, float]:
 
 
 def _mark(group: int, x: float, y: float, r: float) -> str:
-    """Draw one point: the shape tells groups of one colour apart."""
+    """Return the SVG path of a point; its shape distinguishes groups of the same color."""
     shape = _SHAPES[group // len(GROUPS_LIGHT) % len(_SHAPES)]
     if shape == "circle":
         return f"M{x - r:.1f} {y:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0"
@@ -321,10 +331,10 @@ def _mark(group: int, x: float, y: float, r: float) -> str:
     return f"M{x:.1f} {y - 1.3 * r:.1f}l{r} {1.3 * r:.1f}l{-r} {1.3 * r:.1f}l{-r} {-1.3 * r:.1f}z"
 
 
-def _free(
+def _find_free_height(
     x: float, y: float, half: float, taken: list[tuple[float, float, float]], high: float
 ) -> float:
-    """Return the height nearest to `y` at which a label covers no other, if there is one."""
+    """Return the height closest to `y` at which a label overlaps no other, if there is one."""
     lowest, highest = _LABEL / 2, high - _LABEL / 2
     y = min(max(y, lowest), highest)
     for step in range(int(2 * high / _LABEL)):
@@ -340,19 +350,19 @@ def _free(
 
 
 def _row(group: Group, at: int, y: float, width: int, most: int) -> Iterator[str]:
-    colour = f"g{at % len(GROUPS_LIGHT)}"
-    yield f'<path class="{colour}" d="{_mark(at, _MARGIN + 6, y + 12, 5.0)}"/>'
-    name = f"\u2068{markup(shortened(group.name, 8))}\u2069"
-    yield text(_MARGIN + 20, y + 17, name, classes="ink number")
-    yield text(_MARGIN + 130, y + 17, f"{group.size:,}", anchor="end", classes="ink number")
+    color = f"g{at % len(GROUPS_LIGHT)}"
+    yield f'<path class="{color}" d="{_mark(at, _MARGIN + 6, y + 12, 5.0)}"/>'
+    name = f"\u2068{escape_markup(shortened(group.name, 8))}\u2069"
+    yield draw_text(_MARGIN + 20, y + 17, name, classes="ink number")
+    yield draw_text(_MARGIN + 130, y + 17, f"{group.size:,}", anchor="end", classes="ink number")
     long = max(1.0, 110 * group.size / most)
     place = f'x="{_MARGIN + 140:.1f}" y="{y + 5:.1f}" width="{long:.1f}" height="14" rx="1"'
-    yield f'<rect class="{colour} mark" {place}>{_hint(group)}</rect>'
+    yield f'<rect class="{color} mark" {place}>{_hint(group)}</rect>'
     left = _MARGIN + 262
     letters = int((width - _MARGIN - left) / _LETTER)
-    words = markup(shortened(_fitting(group, letters) or group.example, letters))
-    shown = text(0, 17, f"\u2068{words}\u2069", classes="ink")
-    # In a frame, which cuts off what a font draws wider than most do.
+    words = escape_markup(shortened(_fit_words(group, letters) or group.example, letters))
+    shown = draw_text(0, 17, f"\u2068{words}\u2069", classes="ink")
+    # The nested frame clips text if a font is wider than expected.
     frame = f'x="{left:.1f}" y="{y:.1f}" width="{width - _MARGIN - left:.1f}"'
     yield f'<svg {frame} height="{_LINE:.0f}">{shown}</svg>'
 
@@ -360,14 +370,14 @@ def _row(group: Group, at: int, y: float, width: int, most: int) -> Iterator[str
 def _hint(group: Group) -> str:
     name, example = shortened(group.name, _LONGEST), shortened(group.example, _LONGEST_EXAMPLE)
     parts = [f"{name}: {group.size:,}", group.first_words(_WORDS), example]
-    return f"<title>{markup(' · '.join(part for part in parts if part))}</title>"
+    return f"<title>{escape_markup(' · '.join(part for part in parts if part))}</title>"
 
 
 def _table_row(group: Group) -> str:
     listed = (f"{shortened(word, _LONGEST)} {number:.1f}" for word, number in group.words)
-    words, name = markup(", ".join(listed)), markup(shortened(group.name, _LONGEST))
+    words, name = escape_markup(", ".join(listed)), escape_markup(shortened(group.name, _LONGEST))
     example, note = (
-        markup(shortened(one, _LONGEST_EXAMPLE)) for one in (group.example, group.note)
+        escape_markup(shortened(one, _LONGEST_EXAMPLE)) for one in (group.example, group.note)
     )
     said = example + (f"<br/><small>{note}</small>" if note else "")
     return (

@@ -1,45 +1,42 @@
-"""The top words of each topic, and their drawing as text, SVG and HTML."""
+"""Top words of each topic, drawn as text, SVG, and HTML."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from textkin._typing import Float64Array
-from textkin._validation import integer
-from textkin.explain._colour import DARK, LIGHT, hexadecimal
-from textkin.explain._frame import framed, picture_style, text
-from textkin.explain._page import page
-from textkin.explain._words import columns, markup, padded, shortened
+from textkin._base import DrawnResult, Float64Array, integer
+from textkin.explain._characters import escape_markup, pad, shortened, text_width
+from textkin.explain._page import DARK, LIGHT, draw_frame, draw_text, render_page, svg_style, to_hex
 
 __all__ = ["TOPICS_STYLE", "Topic", "Topics"]
 
-_WORD = 16  # widest column of words
-_HEAD_WORD = 11  # of a name above a list, where a number follows
+_WORD = 16  # maximum width of the column of words
+_HEAD_WORD = 11  # columns of a name above a list, next to a number
 _LONGEST = 40  # columns of a word or a name in the text alternative
-_CARD_WIDTH, _LINE, _HEAD, _GAP = 180, 18, 26, 16  # pixels of a picture
-TOPICS_STYLE = picture_style(
+_CARD_WIDTH, _LINE, _HEAD, _GAP = 180, 18, 26, 16  # pixels
+TOPICS_STYLE = svg_style(
     "textkin-topics",
     {".head": "font-weight:600", ".bar": "opacity:.3"},
-    {"bar": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0]))},
+    {"bar": (to_hex(LIGHT[0]), to_hex(DARK[0]))},
     font="13px",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The most probable words of a topic, or the heaviest ones of a class.
+    """Most probable words of a topic, or words with the largest weights of a class.
 
     Attributes
     ----------
     number : int
-        Its row of the model.
+        Row of the model.
     weight : float
-        The part of all tokens, or of all documents, that it has.
+        Fraction of all tokens, or of all documents.
     words : tuple of (str, float)
-        Words and their probabilities in the topic, or their weights, the largest first.
+        Words and their probabilities in the topic, or their weights, in descending order.
     name : str
-        What it is called, if it is a class or a cluster; its number otherwise.
+        Name of a class or cluster. If empty, the number is shown.
     """
 
     number: int
@@ -49,8 +46,8 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Topics(Sequence[Topic]):
-    """Topics, the heaviest first; draws itself as text, SVG and HTML.
+class Topics(DrawnResult, Sequence[Topic]):
+    """Topics in descending order of weight; draws itself as text, SVG, and HTML.
 
     Examples
     --------
@@ -71,44 +68,44 @@ class Topics(Sequence[Topic]):
     def of(
         cls,
         probabilities: Float64Array,
-        words: Sequence[str],
+        feature_names: Sequence[str],
         *,
         weights: Float64Array,
         n_words: int = 10,
         names: Sequence[str] = (),
     ) -> "Topics":
-        """Take the top words of rows of probabilities.
+        """Create topics from rows of probabilities.
 
         Parameters
         ----------
         probabilities : ndarray of shape (n_topics, n_words)
-            Of each word in each topic.
-        words : sequence of str
-            The word of each column.
+            Probability of each word in each topic.
+        feature_names : sequence of str
+            Word of each column.
         weights : ndarray of shape (n_topics,)
-            The part that each topic has.
+            Fraction of each topic.
         n_words : int, default=10
-            Words of each topic; those of probability 0 are left out.
+            Maximum number of words per topic; words with probability 0 are omitted.
         names : sequence of str, optional
-            What each topic is called.
+            Name of each topic.
 
         Returns
         -------
         Topics
-            The heaviest first, equal ones by number; equal words by column.
+            Topics in descending order of weight, ties by number; words with equal values by column.
         """
         integer(1).check("n_words", n_words)
         found = []
         for number in np.argsort(-weights, kind="stable"):
             row = probabilities[number]
             top = np.argsort(-row, kind="stable")[:n_words]
-            pairs = tuple((str(words[at]), float(row[at])) for at in top if row[at] > 0)
+            pairs = tuple((str(feature_names[at]), float(row[at])) for at in top if row[at] > 0)
             name = names[number] if len(names) else ""
             found.append(Topic(int(number), float(weights[number]), pairs, name))
         return cls(tuple(found))
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN204
-        """Return a topic by its place, or a slice of them as `Topics`."""
+        """Return a topic by its position, or a slice as `Topics`."""
         return Topics(self.topics[at]) if isinstance(at, slice) else self.topics[at]
 
     def __len__(self) -> int:
@@ -118,12 +115,12 @@ class Topics(Sequence[Topic]):
         return self.to_text()
 
     def to_text(self, *, width: int = 80) -> str:
-        """Draw the topics as columns of words, as many beside each other as fit.
+        """Draw the topics as columns of words, as many per row as fit.
 
         Parameters
         ----------
         width : int, default=80
-            Columns to fill.
+            Width in columns.
 
         Returns
         -------
@@ -134,16 +131,16 @@ class Topics(Sequence[Topic]):
         return "\n\n".join("\n".join(block) for block in self._blocks(width))
 
     def to_svg(self, *, title: str = "", width: int = 780, embedded: bool = False) -> str:
-        """Draw the topics as lists with bars as long as the probabilities.
+        """Draw the topics as lists of words with bars for their probabilities.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture.
+            Title above the figure.
         width : int, default=780
-            In pixels; the picture scales.
+            Width in pixels; the figure scales.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -157,42 +154,42 @@ class Topics(Sequence[Topic]):
         top = _GAP + (30 if title else 0)
         body = []
         if title:
-            shown = markup(shortened(title, width // 11))
-            body.append(text(_GAP, _GAP + 16, shown, classes="ink title"))
+            shown = escape_markup(shortened(title, width // 11))
+            body.append(draw_text(_GAP, _GAP + 16, shown, classes="ink title"))
         if not self.topics:
-            body.append(text(_GAP, top + 14, "no topics", classes="muted"))
+            body.append(draw_text(_GAP, top + 14, "no topics", classes="muted"))
         for at, topic in enumerate(self.topics):
             x = _GAP + at % beside * (_CARD_WIDTH + _GAP)
             body += _card(topic, x, top + at // beside * high)
-        return framed(
+        return draw_frame(
             TOPICS_STYLE,
             width,
             top + (-(-len(self.topics) // beside) * high or _LINE + _GAP),
             body,
-            title=title or "The top words of each topic",
-            about=self._in_words(),
+            title=title or "Top words of each topic",
+            about=self._describe(),
             embedded=embedded,
         )
 
     def to_html(self, *, title: str = "Topics") -> str:
-        """Return a page with the picture; it needs nothing from outside.
+        """Return a self-contained page with the figure.
 
         Parameters
         ----------
         title : str, default="Topics"
-            The heading.
+            Heading.
 
         Returns
         -------
         str
             An HTML document without scripts.
         """
-        return page(title, [f'<div class="wide">{self.to_svg()}</div>'])
+        return render_page(title, [f'<div class="wide">{self.to_svg()}</div>'])
 
     def _repr_html_(self) -> str:
         return self.to_svg()
 
-    def _in_words(self) -> str:
+    def _describe(self) -> str:
         lists = (
             f"{shortened(topic.name, _LONGEST) or f'Topic {topic.number}'}, "
             f"{100 * topic.weight:.1f} %: "
@@ -202,7 +199,7 @@ class Topics(Sequence[Topic]):
         return ("; ".join(lists) or "No topics") + "."
 
     def _blocks(self, width: int) -> Iterator[list[str]]:
-        """Set as many columns beside each other as fit, at least one."""
+        """Yield the lines of each row of topics, with as many topics side by side as fit."""
         lists = [
             [f"{_title(topic)}  {100 * topic.weight:.1f} %"]
             + [shortened(word, _WORD) for word, _ in topic.words]
@@ -213,15 +210,15 @@ class Topics(Sequence[Topic]):
             block: list[list[str]] = []
             used = 0
             for column in lists[start:]:
-                used += max(map(columns, column)) + (2 if block else 0)
+                used += max(map(text_width, column)) + (2 if block else 0)
                 if block and used > width:
                     break
                 block.append(column)
             start += len(block)
-            sizes = [max(map(columns, column)) for column in block]
+            sizes = [max(map(text_width, column)) for column in block]
             rows = max(map(len, block))
             full = [column + [""] * (rows - len(column)) for column in block]
-            yield ["  ".join(map(padded, row, sizes)).rstrip() for row in zip(*full, strict=True)]
+            yield ["  ".join(map(pad, row, sizes)).rstrip() for row in zip(*full, strict=True)]
 
 
 def _title(topic: Topic) -> str:
@@ -230,11 +227,11 @@ def _title(topic: Topic) -> str:
 
 def _card(topic: Topic, x: int, y: int) -> Iterator[str]:
     head = f"{shortened(_title(topic), _HEAD_WORD)} · {100 * topic.weight:.1f} %"
-    yield text(x, y + 14, markup(head), classes="ink head")
+    yield draw_text(x, y + 14, escape_markup(head), classes="ink head")
     most = max((probability for _, probability in topic.words), default=1.0)
     for at, (word, probability) in enumerate(topic.words):
         top = y + _HEAD + at * _LINE
         bar = max(1.0, _CARD_WIDTH * probability / most)
         yield f'<rect class="bar" x="{x}" y="{top - 2}" width="{bar:.1f}" height="{_LINE - 2}"/>'
-        shown = f"\u2068{markup(shortened(word, 2 * _WORD - 8))}\u2069"
-        yield text(x + 4, top + 11, f"{shown}<title>{probability:.3g}</title>")
+        shown = f"\u2068{escape_markup(shortened(word, 2 * _WORD - 8))}\u2069"
+        yield draw_text(x + 4, top + 11, f"{shown}<title>{probability:.3g}</title>")

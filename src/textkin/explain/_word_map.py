@@ -1,4 +1,4 @@
-"""A map of words: a grid of cells with the words of each, drawn as text, SVG and HTML."""
+"""Map of words: a grid of cells with the words of each cell, drawn as text, SVG, and HTML."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,41 +6,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textkin._typing import Float64Array
-from textkin._validation import integer
-from textkin.explain._colour import DARK, LIGHT, hexadecimal
-from textkin.explain._frame import FONT, PAPER, framed, picture_style, text
-from textkin.explain._page import page
-from textkin.explain._words import columns, markup, padded, shortened
+from textkin._base import DrawnResult, Float64Array, integer
+from textkin.explain._characters import escape_markup, pad, shortened, text_width
+from textkin.explain._page import (
+    DARK,
+    FONT,
+    LIGHT,
+    PAPER,
+    draw_frame,
+    draw_text,
+    render_page,
+    svg_style,
+    to_hex,
+)
 
 __all__ = ["MAP_STYLE", "MapCell", "WordMap"]
 
-_WORD, _SHORTEST_WORD = 14, 6  # widest and narrowest columns of words
-_LONGEST = 40  # columns of a word in hints and in the text alternative
-_SHADES = " ░▒▓█"  # of cells, by their part of the heaviest one
-_CELL_WIDTH, _NARROWEST = 84, 40  # pixels of a picture
-_LARGEST, _SMALLEST = 17.0, 8.0  # letters, in pixels
-_LETTER = 0.58  # how wide a column of letters is, by its size; wider ones are cut off
+_WORD, _SHORTEST_WORD = 14, 6  # maximum and minimum width of a column of words
+_LONGEST = 40  # columns of a word in tooltips and in the text alternative
+_SHADES = " ░▒▓█"  # shades of a cell, by its weight relative to the heaviest cell
+_CELL_WIDTH, _NARROWEST = 84, 40  # default and minimum width of a cell, in pixels
+_LARGEST, _SMALLEST = 17.0, 8.0  # maximum and minimum font size, in pixels
+_LETTER = 0.58  # width of a letter relative to its font size; wider letters are clipped
 _LEADING, _PAD, _MARGIN, _GAP = 1.2, 5, 14, 2
-_PALEST, _DEEPEST = 0.04, 0.5  # opacity of the lightest and heaviest cells; words can be read
+_PALEST, _DEEPEST = 0.04, 0.5  # opacity of the lightest and heaviest cells; words stay readable
 
-MAP_STYLE = picture_style(
+MAP_STYLE = svg_style(
     "textkin-map",
-    {"text": f"font-family:{FONT};unicode-bidi:isolate"},  # each has a size of its own
-    {"cell": (hexadecimal(LIGHT[0]), hexadecimal(DARK[0])), "paper": PAPER},
+    {"text": f"font-family:{FONT};unicode-bidi:isolate"},  # font sizes differ per word
+    {"cell": (to_hex(LIGHT[0]), to_hex(DARK[0])), "paper": PAPER},
 )
 
 
 @dataclass(frozen=True, slots=True)
 class MapCell:
-    """The most probable words of a cell.
+    """Most probable words of a cell.
 
     Attributes
     ----------
     weight : float
-        The part of all tokens that it has.
+        Fraction of all tokens.
     words : tuple of (str, float)
-        Words and their probabilities in the cell, the most probable first.
+        Words and their probabilities in the cell, in descending order.
     """
 
     weight: float
@@ -48,8 +55,8 @@ class MapCell:
 
 
 @dataclass(frozen=True, slots=True)
-class WordMap(Sequence[tuple[MapCell, ...]]):
-    """Rows of cells with words; draws itself as text, SVG and HTML.
+class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
+    """Rows of cells with words; draws itself as text, SVG, and HTML.
 
     Examples
     --------
@@ -71,28 +78,28 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
     def of(
         cls,
         probabilities: Float64Array,
-        words: Sequence[str],
+        feature_names: Sequence[str],
         *,
         weights: Float64Array,
         n_words: int = 3,
     ) -> "WordMap":
-        """Take the top words of a grid of probabilities.
+        """Create a map from a grid of probabilities.
 
         Parameters
         ----------
         probabilities : ndarray of shape (rows, columns, n_words)
-            Of each word in each cell.
-        words : sequence of str
-            The word of each column of a cell.
+            Probability of each word in each cell.
+        feature_names : sequence of str
+            Word of each column of a cell.
         weights : ndarray of shape (rows, columns)
-            The part that each cell has.
+            Fraction of each cell.
         n_words : int, default=3
-            Words of each cell; those of probability 0 are left out.
+            Maximum number of words per cell; words with probability 0 are omitted.
 
         Returns
         -------
         WordMap
-            Equal words by column.
+            Map of words; words with equal probabilities are sorted by column.
         """
         integer(1).check("n_words", n_words)
         rows = []
@@ -100,7 +107,9 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
             cells = []
             for cell, weight in zip(row, row_weights, strict=True):
                 top = np.argsort(-cell, kind="stable")[:n_words]
-                pairs = tuple((str(words[at]), float(cell[at])) for at in top if cell[at] > 0)
+                pairs = tuple(
+                    (str(feature_names[at]), float(cell[at])) for at in top if cell[at] > 0
+                )
                 cells.append(MapCell(float(weight), pairs))
             rows.append(tuple(cells))
         return cls(tuple(rows))
@@ -116,13 +125,14 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         return self.to_text()
 
     def to_text(self, *, width: int = 80) -> str:
-        """Draw the map as a table, each cell with a mark as dark as the cell is heavy.
+        """Draw the map as a table, with a mark in each cell for its weight.
 
         Parameters
         ----------
         width : int, default=80
-            Columns to fill. Words are cut to fit, but to no fewer than six letters: a map that is
-            still too wide comes in parts, from left to right, each under the columns it has.
+            Width in columns. Words are truncated to fit, but to no fewer than six letters. A map
+            that is still too wide is split into parts, from left to right, each with its column
+            numbers.
 
         Returns
         -------
@@ -134,7 +144,11 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         if not across:
             return ""
         longest = max(
-            (columns(shortened(word, _WORD)) for cell in self._cells() for word, _ in cell.words),
+            (
+                text_width(shortened(word, _WORD))
+                for cell in self._cells()
+                for word, _ in cell.words
+            ),
             default=1,
         )
         room = min(longest, max(_SHORTEST_WORD, (width + 2) // across - 4))
@@ -148,16 +162,16 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         return "\n\n".join(parts)
 
     def to_svg(self, *, title: str = "", width: int | None = None, embedded: bool = False) -> str:
-        """Draw the map: words as large as they are probable, cells as deep in colour as heavy.
+        """Draw the map as SVG: a grid of cells, each with its most probable words.
 
         Parameters
         ----------
         title : str, optional
-            Above the picture.
+            Title above the figure.
         width : int or None, default=None
-            In pixels; the picture scales. None gives every cell the same room.
+            Width in pixels; the figure scales. If None, all cells have the same default width.
         embedded : bool, default=False
-            Leave the style to the page around it, which has the rules of `stylesheet`.
+            If True, omit the style; the surrounding page must have the rules of `stylesheet`.
 
         Returns
         -------
@@ -185,36 +199,36 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
                 cell, (r, c), _MARGIN + c * wide, above + r * high, (wide, high), span, top
             )
         )
-        note = "more colour: more tokens · larger: likelier"
-        head = markup(shortened(title, width // 11))
-        return framed(
+        note = "darker cell: more tokens · larger word: more probable"
+        head = escape_markup(shortened(title, width // 11))
+        return draw_frame(
             MAP_STYLE,
             width,
             height,
             [
-                *([text(_MARGIN, _MARGIN + 16, head, classes="ink title")] if title else []),
+                *([draw_text(_MARGIN, _MARGIN + 16, head, classes="ink title")] if title else []),
                 *drawn,
-                text(_MARGIN, height - _MARGIN, note, classes="muted small"),
+                draw_text(_MARGIN, height - _MARGIN, note, classes="muted small"),
             ],
-            title=title or "A map of words: the most probable words of each cell",
-            about=self._in_words(),
+            title=title or "Map of words: the most probable words of each cell",
+            about=self._describe(),
             embedded=embedded,
         )
 
     def to_html(self, *, title: str = "A map of words") -> str:
-        """Return a page with the picture; it needs nothing from outside.
+        """Return a self-contained page with the figure.
 
         Parameters
         ----------
         title : str, default="A map of words"
-            The heading.
+            Heading.
 
         Returns
         -------
         str
             An HTML document without scripts.
         """
-        return page(title, [f'<div class="wide">{self.to_svg()}</div>'])
+        return render_page(title, [f'<div class="wide">{self.to_svg()}</div>'])
 
     def _repr_html_(self) -> str:
         return self.to_svg()
@@ -223,7 +237,7 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         for row in self.rows:
             yield from row
 
-    def _in_words(self) -> str:
+    def _describe(self) -> str:
         cells = (
             f"Row {r}, column {c}, {100 * cell.weight:.2g} %: "
             + (", ".join(shortened(word, _LONGEST) for word, _ in cell.words) or "no words")
@@ -233,7 +247,7 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
         return ("; ".join(cells) or "No cells") + "."
 
     def _lines(self, cells: Sequence[MapCell], room: int) -> list[str]:
-        """Set cells beside each other, their words below each other."""
+        """Draw a row of cells as lines, with the words of each cell below each other."""
         most = max((cell.weight for cell in self._cells()), default=0.0)
         lines = []
         for at in range(max((len(cell.words) for cell in cells), default=0) or 1):
@@ -241,7 +255,7 @@ class WordMap(Sequence[tuple[MapCell, ...]]):
             for cell in cells:
                 word = shortened(cell.words[at][0], room) if at < len(cell.words) else ""
                 mark = _shade(cell.weight, most) if at == 0 else " "
-                parts.append(padded(f"{mark} {word}", room + 2))
+                parts.append(pad(f"{mark} {word}", room + 2))
             lines.append("  ".join(parts).rstrip())
         return lines
 
@@ -252,7 +266,7 @@ def _shade(weight: float, most: float) -> str:
 
 
 def _opacity(weight: float, least: float, most: float) -> float:
-    """Return how dark a cell is, between the extremes of its map."""
+    """Return the opacity of a cell, between the limits of its map."""
     part = (weight - least) / (most - least) if most > least else 0.5
     return _PALEST + (_DEEPEST - _PALEST) * part
 
@@ -270,7 +284,7 @@ def _cell(
     box = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"'
     shade = _opacity(cell.weight, *span)
     hint = f"Row {at[0]}, column {at[1]}: {100 * cell.weight:.2g} % of all tokens"
-    # A frame of its own cuts off what a font draws wider than most do.
+    # The nested frame clips text if a font is wider than expected.
     yield f"<svg {box}><title>{hint}</title>"
     yield '<rect class="paper" width="100%" height="100%" rx="3"/>'
     yield f'<rect class="cell" width="100%" height="100%" rx="3" opacity="{shade:.3f}"/>'
@@ -278,17 +292,17 @@ def _cell(
     line = (high - _LEADING * sum(letters)) / 2
     for (word, probability), letter in zip(cell.words, letters, strict=True):
         line += _LEADING * letter
-        shown = markup(shortened(word, int((wide - 2 * _PAD) / (_LETTER * letter))))
+        shown = escape_markup(shortened(word, int((wide - 2 * _PAD) / (_LETTER * letter))))
         yield (
             f'<text class="ink" x="{wide / 2:.1f}" y="{line - 0.3 * letter:.1f}" '
             f'text-anchor="middle" font-size="{letter:.1f}">\u2068{shown}\u2069'
-            f"<title>{markup(shortened(word, _LONGEST))}: {probability:.3g}</title></text>"
+            f"<title>{escape_markup(shortened(word, _LONGEST))}: {probability:.3g}</title></text>"
         )
     yield "</svg>"
 
 
 def _letters(word: str, part: float, room: float) -> float:
-    """Return the size of letters: by the area that a word should take, but so that it fits."""
+    """Return the font size of a word, by its share of the area and limited by its length."""
     wanted = _SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(min(1.0, max(0.0, part)))
-    fitting = room / (_LETTER * max(1, columns(shortened(word, 4 * _WORD))))
+    fitting = room / (_LETTER * max(1, text_width(shortened(word, 4 * _WORD))))
     return max(_SMALLEST, min(wanted, fitting))

@@ -1,41 +1,134 @@
-"""The document store: documents in a folder, safe against crashes, for any number of readers."""
+"""Crash-safe document store and search index in a folder, for any number of readers."""
 
-from textkin.index._adding import Changes
-from textkin.index._index import Index
-from textkin.index._info import IndexInfo
-from textkin.index._part_files import Parts
-from textkin.index.ranking import (
-    Cascade,
-    ClusterRanking,
-    Filter,
-    Hit,
-    Hits,
-    ModelRanking,
-    Query,
-    RankFusion,
-    TermRanking,
-    TransportRanking,
-    WeightedSum,
-    parse_filter,
-    rocchio,
-)
+from typing import TYPE_CHECKING
+
+from textkin._base import lazy_names
+
+if TYPE_CHECKING:
+    from textkin.index._index import Index as Index
+    from textkin.index._info import IndexInfo as IndexInfo, is_index as is_index
+    from textkin.index._reader import (
+        FieldValues as FieldValues,
+        IndexReader as IndexReader,
+        RankingInfo as RankingInfo,
+        Selection as Selection,
+        ValueCounts as ValueCounts,
+    )
+    from textkin.index.distributed import ClusterRanking as ClusterRanking, Parts as Parts
+    from textkin.index.search import (
+        Cascade as Cascade,
+        ComparedWords as ComparedWords,
+        Condition as Condition,
+        FeedbackRound as FeedbackRound,
+        Filter as Filter,
+        Hit as Hit,
+        Hits as Hits,
+        Hybrid as Hybrid,
+        IndexState as IndexState,
+        ModelRanking as ModelRanking,
+        NAMES as NAMES,
+        Piece as Piece,
+        Query as Query,
+        RankFusion as RankFusion,
+        RankingLike as RankingLike,
+        Rerank as Rerank,
+        ScoredRows as ScoredRows,
+        Scorer as Scorer,
+        SearchRequest as SearchRequest,
+        TermRanking as TermRanking,
+        TransportRanking as TransportRanking,
+        HybridTuning as HybridTuning,
+        WeightedSum as WeightedSum,
+        filter_documents as filter_documents,
+        filter_of as filter_of,
+        group as group,
+        parse_filter as parse_filter,
+        ranking_of as ranking_of,
+        rocchio as rocchio,
+    )
+    from textkin.index.store import Changes as Changes
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_index": ["Index"],
+            "_info": ["IndexInfo", "is_index"],
+            "_reader": [
+                "FieldValues",
+                "IndexReader",
+                "RankingInfo",
+                "Selection",
+                "ValueCounts",
+            ],
+            "distributed": ["ClusterRanking", "Parts"],
+            "search": [
+                "Cascade",
+                "ComparedWords",
+                "Condition",
+                "FeedbackRound",
+                "Filter",
+                "filter_of",
+                "group",
+                "Hit",
+                "Hits",
+                "Hybrid",
+                "IndexState",
+                "ModelRanking",
+                "NAMES",
+                "parse_filter",
+                "filter_documents",
+                "Query",
+                "RankFusion",
+                "ranking_of",
+                "RankingLike",
+                "Rerank",
+                "rocchio",
+                "Piece",
+                "ScoredRows",
+                "Scorer",
+                "SearchRequest",
+                "TermRanking",
+                "TransportRanking",
+                "WeightedSum",
+                "HybridTuning",
+            ],
+            "store": [
+                "Changes",
+            ],
+        },
+    )
 
 __all__ = [
     "Cascade",
     "Changes",
     "ClusterRanking",
+    "ComparedWords",
+    "Condition",
+    "FeedbackRound",
+    "FieldValues",
     "Filter",
     "Hit",
     "Hits",
+    "Hybrid",
+    "HybridTuning",
     "Index",
     "IndexInfo",
+    "IndexReader",
     "ModelRanking",
     "Parts",
     "Query",
     "RankFusion",
+    "RankingInfo",
+    "RankingLike",
+    "Rerank",
+    "SearchRequest",
+    "Selection",
     "TermRanking",
     "TransportRanking",
+    "ValueCounts",
     "WeightedSum",
+    "filter_documents",
+    "is_index",
     "parse_filter",
     "rocchio",
 ]

@@ -1,50 +1,77 @@
-"""What an index says of itself."""
+"""Counts, sizes, and settings of an index."""
 
 import os
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textkin.index._catalogue import CATALOGUE
-from textkin.index._model_folders import MODELS
-from textkin.index._opening import FORMAT
-from textkin.index._settings import Reading, VectorSet
-from textkin.index._snapshot import SEGMENTS, Snapshot
+from textkin.index.store import (
+    CATALOG,
+    EMBEDDINGS,
+    FORMAT,
+    MODELS,
+    SEGMENTS,
+    Session,
+    Snapshot,
+    VectorSet,
+)
+from textkin.text import LANGUAGES, stop_word_set, tokenize
 
-__all__ = ["IndexInfo", "info_of"]
+__all__ = ["IndexInfo", "info_of", "is_index"]
+
+_SAMPLED = 200  # documents whose language is guessed
+_SAMPLED_LENGTH = 2000  # characters of each
+_LEAST_WORDS = 200
+_LEAST_SHARE = 0.15  # of stop words among all words
+_PLAINLY = 2.0  # ratio of the shares of two languages
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The numbers and settings of an index.
+    """Counts, sizes, and settings of an index.
 
     Attributes
     ----------
     path : str
-        The folder.
+        Folder of the index.
     format : int
-        The version of its format.
+        Version of the file format.
     documents, tokens : int
-        How many documents there are, and how many words they have in all.
+        Number of documents, and total number of words in them.
     words : int
-        Different words that were ever added; the columns of `Index.bags`.
+        Number of distinct words that were ever added, which is the number of columns of
+        `Index.bags`.
     segments : int
-        Files of counted documents.
+        Number of segment files with word counts.
     recent : int
-        Documents that are in no segment yet; they are counted from the catalogue.
+        Number of documents that are not in a segment yet; searches read them from the catalog.
     deleted : int
-        Documents that were deleted but are still in a segment; `Index.compact` removes them.
+        Number of deleted documents that are still in a segment; `Index.compact` removes them.
     bytes : dict
-        On the disk: ``catalogue`` (with SQLite's log), ``segments``, ``vectors``, ``models``,
-        ``total``.
+        Sizes on disk: ``catalog`` (with SQLite's log), ``segments``, ``vectors``, ``models``,
+        ``embeddings``, ``total``.
     models : dict of str to str
-        The attached models by their names, and what they are.
-    lowercase, stop_words, normalize, language, ngram_range
-        How texts are read, as given to `Index.create`; a stop list has its version.
+        Descriptions of the attached models, by name.
+    unembedded : dict of str to int
+        Number of documents without a vector, by the name of the model.
+    language : str or None
+        Language of the stems that rankings by words use, or language of the normalizer.
+    terms : int
+        Number of distinct terms of rankings by words; equals `words` without stems.
+    stemmer : str or None
+        Stemmer of rankings by words with the version of PyStemmer, or None for whole words.
+    term_stop_words : str or None
+        Stop list of rankings by words with its version.
+    likely_language : str or None
+        Code of another language whose stop words are far more frequent in the first documents than
+        the stop words of `language`; None if the language seems right, or there is none.
+    lowercase, stop_words, normalizer, ngram_range
+        Settings for counting words, as passed to `Index.create`; a stop list includes its version.
     vectors : str
-        "built-in", or "own" for those that lie in the folder.
+        "built-in", or "own" if the word vectors are stored in the folder.
     created, textkin : str
-        When the index was made (UTC), and by which version.
+        Time of creation (UTC), and version of textkin that created the index.
     """
 
     path: str
@@ -57,17 +84,22 @@ class IndexInfo:
     deleted: int
     bytes: dict[str, int]
     models: dict[str, str]
+    terms: int
+    stemmer: str | None
+    term_stop_words: str | None
+    likely_language: str | None
+    unembedded: dict[str, int]
     lowercase: bool
     stop_words: str | tuple[str, ...] | None
-    normalize: str | None
+    normalizer: str | None
     language: str | None
     ngram_range: tuple[int, int]
     vectors: str
     created: str
     textkin: str
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dict of JSON types."""
         found = asdict(self)
         found["ngram_range"] = list(self.ngram_range)
         if isinstance(self.stop_words, tuple):
@@ -75,25 +107,34 @@ class IndexInfo:
         return found
 
 
-def info_of(
-    snapshot: Snapshot, reading: Reading, vectors: VectorSet, models: dict[str, str]
-) -> IndexInfo:
-    """Return the numbers and settings of a snapshot."""
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Return True if a folder holds an index."""
+    return (Path(path) / CATALOG).is_file()
+
+
+def info_of(session: Session, snapshot: Snapshot) -> IndexInfo:
+    """Return the counts, sizes, and settings of a snapshot of an index."""
     state = snapshot.state
-    with snapshot.catalogue() as catalogue:
-        (recent,) = catalogue.execute(
+    with snapshot.catalog() as catalog:
+        (recent,) = catalog.execute(
             "SELECT count(*) FROM documents WHERE position >= ?", (state.tail_position,)
         ).fetchone()
-        deleted = catalogue.count_deleted(0, state.next_position)
-        created, made_by = (catalogue.setting(name) for name in ("created", "textkin"))
+        deleted = catalog.count_deleted(0, state.next_position)
+        created, made_by = (catalog.setting(name) for name in ("created", "textkin"))
     folder = snapshot.folder
-    catalogue_bytes = sum(_size(folder / f"{CATALOGUE}{ending}") for ending in ("", "-wal", "-shm"))
+    catalog_bytes = sum(_size(folder / f"{CATALOG}{ending}") for ending in ("", "-wal", "-shm"))
     sizes = {
-        "catalogue": catalogue_bytes,
+        "catalog": catalog_bytes,
         "segments": _size_within(folder / SEGMENTS),
         "vectors": _size_within(folder / VectorSet.FOLDER),
         "models": _size_within(folder / MODELS),
+        "embeddings": _size_within(folder / EMBEDDINGS),
     }
+    term_map = snapshot.term_map
+    stems = None if term_map is None else term_map.analyzer
+    settings = asdict(session.analyzer)
+    if stems is not None:
+        settings["language"] = stems.language
     return IndexInfo(
         path=str(folder),
         format=FORMAT,
@@ -104,21 +145,49 @@ def info_of(
         recent=recent,
         deleted=deleted,
         bytes={**sizes, "total": sum(sizes.values())},
-        models=models,
-        **asdict(reading),
-        vectors=vectors.name,
+        models=session.models.describe(snapshot),
+        terms=state.words if term_map is None else term_map.n_terms,
+        stemmer=None if stems is None else f"{stems.stemmer} (PyStemmer {stems.version})",
+        term_stop_words=None if stems is None else stems.stop_words,
+        likely_language=None if stems is None else _likely_language(snapshot, stems.language),
+        unembedded={
+            name: snapshot.count_missing(record) for name, record in snapshot.models.items()
+        },
+        **settings,
+        vectors=session.vector_set.name,
         created=created,
         textkin=made_by,
     )
 
 
 def _size_within(folder: Path) -> int:
-    """Return the bytes of all files in a folder; a writer may remove it while we look."""
+    """Return the total size of the files in a folder; ignore files removed concurrently."""
     return sum(_size(Path(place) / name) for place, _, names in os.walk(folder) for name in names)
 
 
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError:  # gone meanwhile, or never there
+    except OSError:  # the file was removed concurrently, or never existed
         return 0
+
+
+def _likely_language(snapshot: Snapshot, language: str) -> str | None:
+    """Return the language of the first documents if it is plainly another one."""
+    with snapshot.catalog() as catalog:
+        rows = catalog.execute(
+            "SELECT substr(text, 1, ?) FROM documents ORDER BY position LIMIT ?",
+            (_SAMPLED_LENGTH, _SAMPLED),
+        ).fetchall()
+    counts = Counter(word for (text,) in rows for word in tokenize(text))
+    if counts.total() < _LEAST_WORDS:
+        return None
+    shares = {
+        code: sum(counts[word] for word in stop_word_set(f"snowball-{one.name}")) / counts.total()
+        for code, one in LANGUAGES.items()
+        if one.stop_words is not None
+    }
+    likely = max(shares, key=lambda code: shares[code])
+    if likely == language or shares[likely] < _LEAST_SHARE:
+        return None
+    return likely if shares[likely] > _PLAINLY * shares.get(language, 0.0) else None

@@ -1,4 +1,4 @@
-"""Groups of duplicates in one set of documents."""
+"""Results of a search for duplicates: groups in one set, and repeats between two sets."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -7,31 +7,34 @@ from typing import Any, overload
 
 import numpy as np
 
-from textkin._typing import Float64Array, Int64Array
+from textkin._base import Float64Array, Int64Array
+from textkin.exceptions import ParameterError
 from textkin.explain import Contributions
-from textkin.learn._compared import Compared, Duplicate
-from textkin.learn._duplicates_drawing import Table
-from textkin.learn._found_duplicates import FoundDuplicates
-from textkin.learn._grouping import Groups
+from textkin.learn._duplicate_results import ComparedDocuments, Duplicate, DuplicateResult, Table
+from textkin.learn._equal_rows import Groups
 from textkin.transport import Comparison, PairBlock
 
-__all__ = ["DuplicateGroup", "Duplicates"]
+__all__ = ["DuplicateGroup", "Duplicates", "Repeat", "Repeats"]
 
 
 class DuplicateGroup(Sequence[Duplicate]):
-    """Documents that are duplicates of each other: the representative, then the nearest to it.
+    """Documents that duplicate each other: the representative, then the other members.
+
+    The other members are in the order of their distances from the representative.
 
     Attributes
     ----------
     number : int
-        Its place among the groups, which `Duplicates.labels` says of documents.
+        Index among the groups, as in `Duplicates.labels`.
 
     See Also
     --------
     Duplicates : The groups of a set.
     """
 
-    def __init__(self, number: int, compared: Compared, members: tuple[Duplicate, ...]) -> None:
+    def __init__(
+        self, number: int, compared: ComparedDocuments, members: tuple[Duplicate, ...]
+    ) -> None:
         self.number = number
         self._compared = compared
         self._members = members
@@ -48,73 +51,74 @@ class DuplicateGroup(Sequence[Duplicate]):
 
     @property
     def representative(self) -> Duplicate:
-        """The document that the most of the group are near to; the first of equal ones."""
+        """Document with the most neighbors in the group, see `find_duplicates`."""
         return self._members[0]
 
     @property
     def positions(self) -> list[int]:
-        """Where its documents stand, in the order of positions."""
+        """Positions of the documents, in ascending order."""
         return sorted(member.position for member in self._members)
 
     @property
     def diameter(self) -> float:
-        """How far the farthest member is from the representative."""
+        """Largest distance of a member from the representative."""
         return max(member.distance for member in self._members)
 
     def explain(self, member: Duplicate | int) -> Comparison | Contributions | None:
-        """Return why a member is as far from the representative as it is.
+        """Explain the distance of a member from the representative.
 
         Parameters
         ----------
         member : Duplicate or int
-            One of the group, or its position among the documents.
+            Member of the group, or its position among the documents.
 
         Returns
         -------
         Comparison, Contributions or None
-            The words that move, for transport; for vectors what the distance comes from, or the
-            similarity, 1 less it; None if there is nothing more to say, as for documents that
-            were compared for equality.
+            Transport plan of the words for a transport metric; otherwise contributions to the
+            distance, or to the similarity (1 minus the distance). None if there is no
+            explanation, for example if documents were compared for equality.
         """
         position = member.position if isinstance(member, Duplicate) else whole_number(member)
         if all(position != one.position for one in self._members):
-            raise ValueError(
-                f"member must be one of the group, or its position: one of {self._named()}; "
-                f"got {position}."
+            raise ParameterError(
+                "member",
+                f"one of the group, or its position: one of {self._shown_positions()}",
+                str(position),
             )
         return self._compared.explain(position, self.representative.position)
 
-    def _named(self) -> str:
+    def _shown_positions(self) -> str:
         shown = ", ".join(map(str, self.positions[:10]))
         return shown if len(self) <= 10 else f"{shown}, …"
 
     def __repr__(self) -> str:
-        return f"DuplicateGroup({len(self)} documents at {self._named()})"
+        return f"DuplicateGroup({len(self)} documents at {self._shown_positions()})"
 
 
-class Duplicates(FoundDuplicates[DuplicateGroup]):
-    """The groups of duplicates among documents, the largest first; made by `find_duplicates`.
+class Duplicates(DuplicateResult[DuplicateGroup]):
+    """Groups of duplicates in one set of documents, in descending size; see `find_duplicates`.
 
-    Groups are what chains of pairs link: two documents of a group may be farther apart than the
-    threshold, if others lie between them. Every member says how far it is from the
-    representative, so such a chain shows.
+    Chains of pairs link the documents of a group: the distance of two members can exceed the
+    radius if other members are between them. Each member has its distance from the
+    representative, which shows such chains.
 
     Attributes
     ----------
     labels : ndarray of shape (n_documents,), int64
-        The group of each document; -1 for one that is alone.
+        Group of each document; -1 for a document without duplicates.
     empty : ndarray of int64
-        Positions of documents without words (or without direction, by "cosine"), which are
-        duplicates of none.
+        Positions of documents without words (or rows of zeros, with "cosine"), which have no
+        duplicates.
 
     See Also
     --------
-    Repeats : What one set repeats of another.
+    Repeats : Documents of one set that duplicate documents of another set.
     """
 
     def __init__(
         self,
-        compared: Compared,
+        compared: ComparedDocuments,
         groups: Groups,
         distances: Float64Array,
         empty: Int64Array,
@@ -130,7 +134,7 @@ class Duplicates(FoundDuplicates[DuplicateGroup]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    def _made(self, at: int) -> DuplicateGroup:
+    def _item(self, at: int) -> DuplicateGroup:
         members = self._groups.members(at)
         chosen = int(self._groups.representatives[at])
         others = members[members != chosen]
@@ -141,23 +145,24 @@ class Duplicates(FoundDuplicates[DuplicateGroup]):
 
     @property
     def representatives(self) -> Int64Array:
-        """The position of the representative of each group."""
+        """Position of the representative of each group."""
         return self._groups.representatives
 
     @cached_property
     def removed(self) -> Int64Array:
-        """Positions of the documents to drop: all of a group but its representative."""
+        """Positions of redundant documents: all members of groups except the representatives."""
         return np.setdiff1d(np.flatnonzero(self.labels >= 0), self.representatives)
 
     @cached_property
     def kept(self) -> Int64Array:
-        """Positions of the documents that are left: without duplicates, and representatives."""
+        """Positions of representatives and of documents without duplicates."""
         return np.setdiff1d(np.arange(self.n_documents), self.removed)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record a document of a group, in plain types, as for a table.
+        """Return one record per member of a group, in plain types.
 
-        Group, position, id, the position of the representative, distance to it and reason.
+        A record has the group, the position of the representative, the position and ID of the
+        member, its distance from the representative, and the reason.
         """
         return [
             {"group": group.number, "representative": group[0].position, **member.to_dict()}
@@ -165,11 +170,11 @@ class Duplicates(FoundDuplicates[DuplicateGroup]):
             for member in group
         ]
 
-    def _head(self) -> str:
+    def _summary(self) -> str:
         groups = f"{len(self):,} group{'' if len(self) == 1 else 's'}"
         return (
             f"Duplicates: {groups}, {len(self.removed):,} of {self.n_documents:,} documents to "
-            f"remove ({self._compared.said()})"
+            f"remove ({self._compared.criterion()})"
         )
 
     def _tables(self, limit: int) -> tuple[list[Table], str]:
@@ -184,3 +189,180 @@ class Duplicates(FoundDuplicates[DuplicateGroup]):
         ]
         more = len(self) - limit
         return tables, f"and {more:,} more group{'' if more == 1 else 's'}" if more > 0 else ""
+
+
+class Repeat:
+    """Document that duplicates documents of another set.
+
+    Attributes
+    ----------
+    position : int
+        Position among the documents.
+    id : str or None
+        ID, or None for a document without an ID.
+    text : str
+        Text. Empty for rows of numbers.
+    nearest : Duplicate
+        Nearest document of the other set, with its position there; ties go to the lowest
+        position.
+    count : int
+        Number of documents of the other set that it duplicates.
+    """
+
+    def __init__(self, repeats: "Repeats", position: int, nearest: Duplicate, count: int) -> None:
+        self._repeats = repeats
+        self.position = position
+        self.id = repeats._compared.id(position)
+        self.text = repeats._compared.text(position)
+        self.nearest = nearest
+        self.count = count
+
+    @property
+    def name(self) -> str:
+        """ID, or the position for a document without an ID."""
+        return str(self.position) if self.id is None else self.id
+
+    @property
+    def matches(self) -> tuple[Duplicate, ...]:
+        """Documents of the other set that it duplicates, by distance, then by position."""
+        return self._repeats._matches(self.position)
+
+    def explain(self, match: Duplicate | int | None = None) -> Comparison | Contributions | None:
+        """Explain the distance from a document of the other set.
+
+        Parameters
+        ----------
+        match : Duplicate, int or None
+            Item of `matches`, or a position in the other set. If None, the nearest document.
+
+        Returns
+        -------
+        Comparison, Contributions or None
+            Explanation, see `DuplicateGroup.explain`.
+        """
+        match = self.nearest if match is None else match
+        position = match.position if isinstance(match, Duplicate) else whole_number(match)
+        compared = self._repeats._compared
+        if not 0 <= position < self._repeats.n_against:
+            raise ParameterError(
+                "match",
+                f"a position in the other set, which has {self._repeats.n_against} documents",
+                str(position),
+            )
+        return compared.explain(self.position, compared.n_documents + position)
+
+    def __repr__(self) -> str:
+        return (
+            f"Repeat({self.position} of {self.nearest.position}, {self.nearest.reason}, "
+            f"{self.count} in all)"
+        )
+
+
+class Repeats(DuplicateResult[Repeat]):
+    """Documents that duplicate documents of another set; see `find_duplicates(against=...)`.
+
+    Attributes
+    ----------
+    n_against : int
+        Number of documents of the other set.
+    positions : ndarray of int64
+        Positions of the documents that duplicate documents of the other set, ascending.
+    counts : ndarray of int64
+        Number of documents of the other set that each of these documents duplicates.
+    empty : ndarray of int64
+        Positions of documents without words, which have no duplicates.
+
+    See Also
+    --------
+    Duplicates : Groups of duplicates in one set.
+    """
+
+    def __init__(
+        self,
+        compared: ComparedDocuments,
+        firsts: Int64Array,
+        nearest: Int64Array,
+        distances: Float64Array,
+        counts: Int64Array,
+        empty: Int64Array,
+        pairs: PairBlock | None,
+    ) -> None:
+        self._compared = compared
+        self._firsts = firsts
+        self._nearest = nearest
+        self._distances = distances
+        self._pairs = pairs
+        self.positions = np.flatnonzero(counts).astype(np.int64)
+        self.counts = counts[self.positions]
+        self.empty = empty
+        self.n_against = len(firsts) - compared.n_documents
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def _item(self, at: int) -> Repeat:
+        position = int(self.positions[at])
+        [nearest] = self._compared.duplicates(
+            position, self._nearest[[position]], self._distances[[position]]
+        )
+        return Repeat(self, position, nearest, int(self.counts[at]))
+
+    def _matches(self, position: int) -> tuple[Duplicate, ...]:
+        pairs, n = self.pairs, self.n_documents
+        first = self._firsts[position]
+        begin, end = np.searchsorted(pairs.rows, [first, first + 1])
+        columns, distances = pairs.columns[begin:end] + n, pairs.distances[begin:end]
+        # Documents equal to a found document have the same distance.
+        copies = np.flatnonzero(np.isin(self._firsts[n:], columns)) + n
+        far = distances[np.searchsorted(columns, self._firsts[copies])]
+        order = np.argsort(far, kind="stable")
+        return self._compared.duplicates(position, copies[order], far[order])
+
+    @property
+    def share(self) -> float:
+        """Fraction of the documents that duplicate documents of the other set."""
+        return len(self) / self.n_documents if self.n_documents else 0.0
+
+    @property
+    def removed(self) -> Int64Array:
+        """Positions of redundant documents: duplicates of documents of the other set."""
+        return self.positions
+
+    @cached_property
+    def kept(self) -> Int64Array:
+        """Positions of documents without duplicates in the other set."""
+        return np.setdiff1d(np.arange(self.n_documents), self.positions)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one record per repeat, in plain types.
+
+        A record has the position and ID of the document, the position and ID of the nearest
+        document of the other set, its distance, the reason, and the number of documents of the
+        other set that the document duplicates.
+        """
+        return [
+            {
+                "position": repeat.position,
+                "id": repeat.id,
+                "against": repeat.nearest.position,
+                "against_id": repeat.nearest.id,
+                "distance": repeat.nearest.distance,
+                "reason": repeat.nearest.reason,
+                "count": repeat.count,
+            }
+            for repeat in self
+        ]
+
+    def _summary(self) -> str:
+        return (
+            f"Repeats: {len(self):,} of {self.n_documents:,} documents duplicate some of the "
+            f"{self.n_against:,} others ({self._compared.criterion()})"
+        )
+
+    def _tables(self, limit: int) -> tuple[list[Table], str]:
+        rows = [
+            (repeat.name, repeat.nearest.name, repeat.nearest.reason, repeat.text)
+            for repeat in self[:limit]
+        ]
+        heads = ("document", "repeats", "reason", "text")
+        return [Table("", heads, rows, max(len(self) - limit, 0))] if rows else [], ""

@@ -1,48 +1,66 @@
-"""Find documents that are the same, or nearly: in one set, or between two."""
+"""Search for equal and near-duplicate documents, in one set or between two sets."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from scipy import sparse
 
-from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin.learn._choosing import measure_of
-from textkin.learn._compared import Compared
-from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
-from textkin.learn._duplicate_groups import Duplicates
-from textkin.learn._duplicates_asked import (
-    EQUAL,
-    By,
-    check_by,
-    check_threshold,
-    name_of,
-    refuse,
-    refuse_one_sided,
+from textkin._base import (
+    BoolArray,
+    Constraint,
+    Float64Array,
+    Int64Array,
+    check_bags,
+    frame_index,
+    one_of,
+    real,
 )
-from textkin.learn._grouping import Groups, KeptPairs, joined
-from textkin.learn._hashing import (
+from textkin.corpus import Vectors
+from textkin.exceptions import ParameterError, ParameterTypeError
+from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
+from textkin.learn._duplicate_groups import Duplicates, Repeats
+from textkin.learn._duplicate_results import ComparedDocuments
+from textkin.learn._equal_rows import (
+    Groups,
+    PairBuffer,
+    check_one_kind,
     first_of_equals,
     has_words,
     keys_of_rows,
     keys_of_texts,
-    refuse_mixed,
+    link_pairs,
 )
-from textkin.learn._measures import Measure, is_transport
-from textkin.learn._repeats import Repeats
-from textkin.learn._vectors import takes_texts
+from textkin.learn._measure import METRIC, Measure, is_transport, make_measure
+from textkin.learn._representation import takes_texts
 from textkin.run import ProgressCallback
-from textkin.text._stop_words import StopWords
-from textkin.text._tokenise import text_of
-from textkin.transport import PairBlock
-from textkin.transport._search import PROGRESS
-from textkin.vectors._documents import Vectors
+from textkin.text import StopWords, text_of
+from textkin.transport import PROGRESS, PairBlock, TokenMover, WordMover
 from textkin.weighting import TfIdf
-from textkin.weighting._rows import checked_bags
 
 __all__ = ["find_duplicates"]
 
-_WEIGHED = (
+DuplicateMetric: TypeAlias = Literal["text", "bag"] | str | WordMover | TokenMover
+
+_EQUALITY = ("text", "bag")
+_ONE_SIDED = ("rwmd-query", "rwmd-document")
+_METRIC: Constraint = one_of(*_EQUALITY) | METRIC
+_TYPICAL_RADII = {
+    "cosine": "0.1",
+    "hellinger": "0.3",
+    "jaccard": "0.2",
+    "weighted-jaccard": "0.2",
+    "l2": "0.4",
+    "squared-l2": "0.2",
+    "l1": "0.5",
+    "edit": "2",
+    "wmd": "0.5",
+    "rwmd": "0.5",
+    "wcd": "0.25",
+}
+
+
+_WEIGHTED = (
     "cosine",
     "l1",
     "manhattan",
@@ -57,8 +75,8 @@ _WEIGHED = (
 @overload
 def find_duplicates(
     documents: DocumentsLike,
-    threshold: float | None = None,
-    by: By = "bag",
+    radius: float | None = None,
+    metric: DuplicateMetric | None = None,
     *,
     against: None = None,
     model: Any = None,  # noqa: ANN401 (a transformer of anybody's)
@@ -70,8 +88,8 @@ def find_duplicates(
 @overload
 def find_duplicates(
     documents: DocumentsLike,
-    threshold: float | None = None,
-    by: By = "bag",
+    radius: float | None = None,
+    metric: DuplicateMetric | None = None,
     *,
     against: DocumentsLike,
     model: Any = None,  # noqa: ANN401 (a transformer of anybody's)
@@ -82,8 +100,8 @@ def find_duplicates(
 ) -> Repeats: ...
 def find_duplicates(
     documents: DocumentsLike,
-    threshold: float | None = None,
-    by: By = "bag",
+    radius: float | None = None,
+    metric: DuplicateMetric | None = None,
     *,
     against: DocumentsLike | None = None,
     model: Any = None,
@@ -92,74 +110,81 @@ def find_duplicates(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Duplicates | Repeats:
-    """Find documents that are the same, or nearly: in one set, or between two.
+    """Find equal or near-duplicate documents, in one set or between two sets.
 
     Parameters
     ----------
     documents : iterable of texts, documents or lists of words; or bags or vectors
-        Texts, documents as `read` gives them, an `Index`, lists of words, or rows of numbers.
-    threshold : float or None, default=None
-        How far apart duplicates may be, for a metric; none for "text" and "bag".
-    by : str, WordMover or TokenMover, default="bag"
-        What is compared. "text": the words in their order, whatever stands between them, and
-        whatever their case. "bag": the words in any order, each as often, stop words left out.
-        Otherwise documents are duplicates that are at most `threshold` apart: by "wmd", "rwmd" or
-        "wcd", by a `WordMover` or `TokenMover` with settings of its own, or by a metric of
-        `distances` ("cosine", "jaccard", "edit", …).
+        Texts, documents of `read`, an `Index`, lists of words, or rows of numbers.
+    radius : float or None, default=None
+        Largest distance of duplicates. Required for a metric; None for "text" and "bag".
+    metric : str, WordMover, TokenMover or None, default=None
+        Criterion. "text" compares all words in order, without case and punctuation. "bag"
+        compares the words and their counts in any order, without stop words. If None, "text" for
+        texts and lists of words, and "bag" (equal rows) for rows of numbers. With any other
+        value, documents within `radius` are duplicates: "wmd", "rwmd", "wcd", a `WordMover` or
+        `TokenMover` with its own settings, or a metric of `pairwise_distances` ("cosine",
+        "jaccard", "edit", …).
     against : the same as documents, or None, default=None
-        Another set, such as the training documents: tells which documents repeat some of it.
+        Another set, such as the training documents. If given, find the documents that duplicate
+        documents of this set.
     model : transformer or None, default=None
-        Makes the vectors that a metric of `distances` compares; without one, texts are weighed by
-        ``TfIdf(idf="smooth")`` (or stay counts for "jaccard", "weighted-jaccard" and
-        "hellinger"). It is fitted to all documents, of both sets.
+        Transformer that makes the vectors for a metric of `pairwise_distances`, fitted to the
+        documents of both sets. If None, texts are weighted by ``TfIdf(idf="smooth")``, or counted
+        for "jaccard", "weighted-jaccard" and "hellinger".
     vectors : WordVectors, ndarray or None, default=None
-        Of words, for "wmd", "rwmd" and "wcd"; None takes the built-in ones.
+        Word vectors for "wmd", "rwmd" and "wcd". If None, the built-in vectors.
     stop_words : str, None, path or collection of str, default="smart"
-        Words of texts that do not count; all words count by "text" and "edit". An estimator has
-        its own, and lists of words stay as they are.
+        Words of texts to ignore; "text" and "edit" use all words. An estimator has its own, and
+        lists of words stay unchanged.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 one for each core. The answer is the same.
+        Number of threads. None means 1, and -1 means all cores. The result does not depend on it.
     progress : callable, optional
-        Called with (documents done, documents in all); raising from it stops the work.
+        Called with (documents done, total). An exception raised in it stops the work.
 
     Returns
     -------
     Duplicates or Repeats
-        Groups of documents, the largest first; with `against`, the documents that repeat some of
-        it.
+        Groups of documents, in descending size. With `against`, the documents that duplicate
+        documents of this set.
 
     Raises
     ------
     ValueError
-        If a metric has no threshold, or equality has one; if the threshold is below 0 or no
-        number; if the metric is one-sided ("rwmd-query") in one set.
+        If a distance has no radius, or equality has one; if the radius is negative or not a
+        number; if the metric is not symmetric ("rwmd-query") and `against` is None.
     TypeError
-        If `documents` or `against` are no documents, or are of different kinds.
+        If `documents` or `against` are not documents, or differ in kind.
 
     See Also
     --------
-    textkin.transport.WordMover.pairwise_below : The pairs alone, as a stream.
+    textkin.transport.WordMover.pairwise_below : Stream of the pairs.
 
     Notes
     -----
-    Nothing is approximate: all pairs are searched, though most are never compared. Documents that
-    are equal are found by their hashes and confirmed word by word, and only the first of them is
-    compared with others. Other pairs come block by block; what is held is a few numbers a
-    document, and up to 33 million pairs. By transport, bounds remove most pairs.
+    The search is exact: it finds all pairs, although it never computes most distances. Hashes
+    find equal documents, a comparison word by word confirms them, and only the first of them is
+    compared with other documents. Other pairs arrive in blocks; memory holds a few numbers per
+    document, and up to 33 million pairs. For transport metrics, bounds exclude most pairs.
 
-    A group is what a chain of pairs links (single linkage). Its representative is the document
-    that the most of the group are near to, of equal ones the first; each member says how far it
-    is from it. Two members may be farther apart than the threshold, see
-    `DuplicateGroup.diameter`.
+    Chains of pairs link the documents of a group (single linkage). The representative of a group
+    is the document with the most neighbors in the group; ties go to the smallest sum of
+    distances, then to the first document. Each member has its distance from the representative.
+    The distance of two members can exceed the radius, see `DuplicateGroup.diameter`.
 
-    A document without words is a duplicate of none: it is told under ``empty``. By "cosine" and
-    "hellinger" that is so for a row of zeros; by other metrics of numbers a zero is a place like
-    others.
+    Documents without words have no duplicates and are listed in ``empty``. With "cosine" and
+    "hellinger", this holds for rows of zeros; with other metrics, a row of zeros is a valid
+    vector.
 
     Examples
     --------
     >>> texts = ["Cats purr on the mat.", "Stocks fell", "On the mat, cats purr!", "Stocks FELL"]
-    >>> found = find_duplicates(texts)
+    >>> [[member.text for member in group] for group in find_duplicates(texts)]
+    [['Stocks fell', 'Stocks FELL']]
+
+    The same words in any order, without stop words:
+
+    >>> found = find_duplicates(texts, metric="bag")
     >>> print(found)
     Duplicates: 2 groups, 2 of 4 documents to remove (the same words)
     Group 0, 2 documents
@@ -171,90 +196,107 @@ def find_duplicates(
     >>> [texts[at] for at in found.kept]
     ['Cats purr on the mat.', 'Stocks fell']
 
-    Near duplicates, by the words that move:
+    Near duplicates, with the words that differ:
 
-    >>> found = find_duplicates(["Cats purr", "Kittens purr", "Stocks fell"], 3.0, by="wmd")
+    >>> found = find_duplicates(["Cats purr", "Kittens purr", "Stocks fell"], 3.0, metric="wmd")
     >>> found[0][1].text, found[0][1].reason
     ('Kittens purr', 'wmd 2.3 <= 3')
     >>> [(move.source, move.target) for move in found[0].explain(1).moves if move.cost]
     [('kittens', 'cats')]
 
-    Test documents that stand in the training set:
+    Test documents that duplicate training documents:
 
     >>> find_duplicates(["stocks fell", "rain"], against=texts).to_records()[0]["against"]
     1
     """
-    check_by(by)
+    if metric is not None:
+        _METRIC.check("metric", metric)
     PROGRESS.check("progress", progress)
-    check_threshold(threshold, by)
-    if against is None:
-        refuse_one_sided(by)
+    if metric is not None:
+        _check_radius(radius, metric)
+        if against is None:
+            _check_symmetric(metric)
     own = listed(documents, "documents")
     other = [] if against is None else listed(against, "against")
-    n, everything = size(own), _together(own, other)
-    if not isinstance(by, str) or by not in EQUAL:
-        if model is None and by in _WEIGHED and not are_numbers(everything):
-            model = TfIdf(idf="smooth")  # else a word of all documents would weigh nothing
-        measure = measure_of(by, model=model, vectors=vectors, stop_words=stop_words, n_jobs=n_jobs)
-        words = getattr(by, "stop_words", stop_words)
-        if _has_nothing(everything, by, model, stop_words):
+    n, everything = size(own), _concatenate(own, other)
+    if metric is None:
+        metric = "bag" if are_numbers(everything) else "text"
+        _check_radius(radius, metric)
+    if not isinstance(metric, str) or metric not in _EQUALITY:
+        if model is None and metric in _WEIGHTED and not are_numbers(everything):
+            model = TfIdf(idf="smooth")  # otherwise, a word of all documents has weight 0
+        measure = make_measure(
+            metric, model=model, vectors=vectors, stop_words=stop_words, n_jobs=n_jobs
+        )
+        words = getattr(metric, "stop_words", stop_words)
+        if _has_no_words(everything, metric, model, stop_words):
             keys, empty = [b""] * size(everything), np.ones(size(everything), dtype=bool)
         else:
             measure.fit(everything)
             keys, empty = measure.keys(), measure.empty
-        compared = Compared(everything, n, name_of(by), float(threshold), measure, words)  # type: ignore[arg-type]
+        compared = ComparedDocuments(
+            everything,
+            n,
+            _name_of(metric),
+            float(radius),  # type: ignore[arg-type] # checked above
+            measure,
+            words,
+            frame_index(documents),
+        )
     else:
-        refuse(by, model=model, vectors=vectors)
-        keys = _equal_keys(everything, by, stop_words, n_jobs, progress)
+        _check_unused(metric, model=model, vectors=vectors)
+        keys = _make_keys(everything, metric, stop_words, n_jobs, progress)
         empty = np.array([not key for key in keys], dtype=bool)
-        compared = Compared(everything, n, by, None, None, stop_words)
+        compared = ComparedDocuments(
+            everything, n, metric, None, None, stop_words, frame_index(documents)
+        )
     if against is None:
-        return _groups(compared, keys, empty, progress)
-    return _repeats(compared, keys, empty, progress)
+        return _find_groups(compared, keys, empty, progress)
+    return _find_repeats(compared, keys, empty, progress)
 
 
 # ------------------------------------------------------------------ one set
 
 
-def _groups(
-    compared: Compared,
+def _find_groups(
+    compared: ComparedDocuments,
     keys: list[bytes],
     empty: BoolArray,
     progress: ProgressCallback | None,
 ) -> Duplicates:
-    firsts = _firsts(keys, empty)
-    kept = KeptPairs()
+    firsts = _first_equals(keys, empty)
+    kept = PairBuffer()
     positions = np.arange(len(firsts), dtype=np.int64)
     copies = np.flatnonzero(firsts != positions)
     kept.add(PairBlock(firsts[copies], copies.astype(np.int64), np.zeros(len(copies))))
-    asked = positions[(firsts == positions) & ~empty]
-    groups = joined(firsts, _near(compared, asked, None, progress), kept)
+    distinct = positions[(firsts == positions) & ~empty]
+    groups = link_pairs(firsts, _near_pairs(compared, distinct, None, progress), kept)
     pairs = kept.all()
-    distances = _from_representatives(compared.measure, groups, firsts, pairs)
+    distances = _distances_to_representatives(compared.measure, groups, firsts, pairs)
     nothing = np.flatnonzero(empty).astype(np.int64)
     return Duplicates(compared, groups, distances, nothing, pairs)
 
 
-def _near(
-    compared: Compared,
+def _near_pairs(
+    compared: ComparedDocuments,
     rows: Int64Array,
     columns: Int64Array | None,
     progress: ProgressCallback | None,
 ) -> Iterator[PairBlock]:
-    """Stream the near pairs of documents that differ; none where equality is asked for."""
-    if compared.measure is None or compared.threshold is None or not len(rows):
+    """Yield the pairs of distinct documents within the radius, or nothing without a radius."""
+    if compared.measure is None or compared.radius is None or not len(rows):
         return
-    yield from compared.measure.below_among(compared.threshold, rows, columns, progress=progress)
+    yield from compared.measure.below_among(compared.radius, rows, columns, progress=progress)
 
 
-def _from_representatives(
+def _distances_to_representatives(
     measure: Measure | None, groups: Groups, firsts: Int64Array, pairs: PairBlock | None
 ) -> Float64Array:
-    """Return how far each document is from the representative of its group; 0 outside of groups."""
+    """Return the distance of each document from its representative; 0 outside of groups."""
     distances = np.zeros(len(firsts))
     if measure is None:
         return distances
-    known = firsts != np.arange(len(firsts))  # those get what their firsts have
+    known = firsts != np.arange(len(firsts))  # copies get the distance of their first document
     known[groups.representatives] = True
     if pairs is not None:
         chosen = np.zeros(len(firsts), dtype=bool)
@@ -272,31 +314,34 @@ def _from_representatives(
 # ------------------------------------------------------------------ between two sets
 
 
-def _repeats(
-    compared: Compared,
+def _find_repeats(
+    compared: ComparedDocuments,
     keys: list[bytes],
     empty: BoolArray,
     progress: ProgressCallback | None,
 ) -> Repeats:
     n = compared.n_documents
-    firsts = np.concatenate([_firsts(keys[:n], empty[:n]), n + _firsts(keys[n:], empty[n:])])
+    firsts = np.concatenate(
+        [_first_equals(keys[:n], empty[:n]), n + _first_equals(keys[n:], empty[n:])]
+    )
     positions = np.arange(len(firsts), dtype=np.int64)
-    asked = positions[(firsts == positions) & ~empty]
-    rows, columns = asked[asked < n], asked[asked >= n]
+    distinct = positions[(firsts == positions) & ~empty]
+    rows, columns = distinct[distinct < n], distinct[distinct >= n]
     blocks: Iterable[PairBlock] = (
-        _near(compared, rows, columns, progress)
+        _near_pairs(compared, rows, columns, progress)
         if compared.measure is not None
-        else [_same(keys, rows, columns)]
+        else [_equal_pairs(keys, rows, columns)]
     )
     copies = np.bincount(firsts, minlength=len(firsts))
-    kept = KeptPairs()
+    kept = PairBuffer()
     nearest = np.full(n, -1, dtype=np.int64)
     distances, counts = np.zeros(n), np.zeros(n, dtype=np.int64)
     for block in blocks:
         kept.add(PairBlock(block.rows, block.columns - n, block.distances))
         counts += np.bincount(block.rows, copies[block.columns], n).astype(np.int64)
         order = np.lexsort((block.columns, block.distances, block.rows))
-        found, at = np.unique(block.rows[order], return_index=True)  # a row is in one block
+        # All pairs of a row are in one block.
+        found, at = np.unique(block.rows[order], return_index=True)
         nearest[found] = block.columns[order][at]
         distances[found] = block.distances[order][at]
     of = firsts[:n]
@@ -304,7 +349,7 @@ def _repeats(
     return Repeats(compared, firsts, nearest[of], distances[of], counts[of], nothing, kept.all())
 
 
-def _same(keys: list[bytes], rows: Int64Array, columns: Int64Array) -> PairBlock:
+def _equal_pairs(keys: list[bytes], rows: Int64Array, columns: Int64Array) -> PairBlock:
     """Return the pairs of documents with the same key."""
     there = {keys[column]: column for column in columns.tolist()}
     pairs = [(row, there[keys[row]]) for row in rows.tolist() if keys[row] in there]
@@ -312,46 +357,109 @@ def _same(keys: list[bytes], rows: Int64Array, columns: Int64Array) -> PairBlock
     return PairBlock(first, second, np.zeros(len(pairs)))
 
 
-# ------------------------------------------------------------------ what was given
+# ------------------------------------------------------------------ parameters
 
 
-def _firsts(keys: list[bytes], empty: BoolArray) -> Int64Array:
-    """Return the first of the equals of each document; an empty one equals none."""
+def _name_of(metric: DuplicateMetric) -> str:
+    """Return the name of a criterion."""
+    return metric if isinstance(metric, str) else type(metric).__name__
+
+
+def _check_radius(radius: object, metric: DuplicateMetric) -> None:
+    """Raise if a metric has no valid radius, or equality has a radius."""
+    if isinstance(metric, str) and metric in _EQUALITY:
+        if radius is not None:
+            raise ParameterError(
+                "metric",
+                message=f"metric {metric!r} finds equal documents and takes no radius; got "
+                f"{radius!r}.",
+                hint="For near duplicates choose a metric such as `metric='cosine'` with "
+                "`radius=0.1`.",
+            )
+        return
+    if radius is None:
+        usual = _TYPICAL_RADII.get(_name_of(metric))
+        such = f", such as {usual}" if usual else ""
+        raise ParameterError(
+            "metric",
+            message=f"metric {_name_of(metric)!r} needs a radius, the largest distance of "
+            f"duplicates{such};",
+            hint="lower it if groups contain unrelated documents. For equal documents choose "
+            "`metric='text'`.",
+        )
+    real(0).check("radius", radius)
+
+
+def _check_symmetric(metric: DuplicateMetric) -> None:
+    """Raise ValueError if a metric depends on the order of the two documents."""
+    name = metric if isinstance(metric, str) else metric.metric
+    if name in _ONE_SIDED:
+        raise ParameterError(
+            "metric",
+            "symmetric to compare documents of one set",
+            f"{name!r}, which depends on the order of the two documents",
+            "Pass `metric='rwmd'`, `metric='wmd'`, or another set as `against`.",
+        )
+
+
+def _check_unused(metric: str, **given: object) -> None:
+    """Raise ValueError if an argument is given that equality does not use."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} must be None with metric={metric!r}; it is only for near duplicates."
+            )
+
+
+# ------------------------------------------------------------------ documents
+
+
+def _first_equals(keys: list[bytes], empty: BoolArray) -> Int64Array:
+    """Return the position of the first equal document; an empty document equals only itself."""
     return first_of_equals(
         [b"" if nothing else key for key, nothing in zip(keys, empty.tolist(), strict=True)]
     )
 
 
-def _equal_keys(
+def _make_keys(
     documents: Any,  # noqa: ANN401 (what `listed` returned)
-    by: str,
+    metric: str,
     stop_words: StopWords,
     n_jobs: int | None,
     progress: ProgressCallback | None,
 ) -> list[bytes]:
     if are_numbers(documents):
-        if by == "text":
-            raise TypeError(
-                "by='text' compares texts or lists of words; got rows of numbers: choose by='bag'."
+        if metric == "text":
+            raise ParameterTypeError(
+                "documents",
+                "texts or lists of words for metric='text'",
+                "rows of numbers",
+                "Pass `metric='bag'`.",
             )
-        return keys_of_rows(checked_bags(documents))
+        return keys_of_rows(check_bags(documents))
     return keys_of_texts(
         documents,
-        ordered=by == "text",
-        stop_words=None if by == "text" else stop_words,
+        ordered=metric == "text",
+        stop_words=None if metric == "text" else stop_words,
         n_jobs=n_jobs,
         progress=progress,
     )
 
 
-def _together(own: Any, other: Any) -> Any:  # noqa: ANN401 (what `listed` returned)
-    """Return the documents of both sets as one."""
+def _concatenate(own: Any, other: Any) -> Any:  # noqa: ANN401 (what `listed` returned)
+    """Concatenate the documents of both sets.
+
+    Raises
+    ------
+    TypeError or ValueError
+        If the kinds or the columns of the documents differ.
+    """
     for name, given in (("documents", own), ("against", other)):
         if not are_numbers(given):
-            refuse_mixed(given, name)
+            check_one_kind(given, name)
         elif given.ndim != 2:
             raise ValueError(
-                f"{name} must have one row a document; got an array of shape {given.shape}."
+                f"{name} must have one row per document; got an array of shape {given.shape}."
             )
     if not size(other) and isinstance(other, list):
         return own
@@ -359,13 +467,13 @@ def _together(own: Any, other: Any) -> Any:  # noqa: ANN401 (what `listed` retur
         return other
     kinds = [_kind(given) for given in (own, other)]
     if kinds[0] != kinds[1]:
-        raise TypeError(f"against must be {kinds[0]}, as documents are; got {kinds[1]}.")
+        raise ParameterTypeError("against", f"{kinds[0]}, like documents", str(kinds[1]))
     if isinstance(own, list):
         return own + other
     if own.shape[1] != other.shape[1]:
         raise ValueError(
-            f"against must have the columns of documents, {own.shape[1]}; got {other.shape[1]}. "
-            "Count the words of both with one vocabulary."
+            f"against must have the same columns as documents, {own.shape[1]}; got "
+            f"{other.shape[1]}. Count the words of both with one vocabulary."
         )
     if sparse.issparse(own) or sparse.issparse(other):
         return sparse.vstack([sparse.csr_array(own), sparse.csr_array(other)], format="csr")
@@ -378,10 +486,15 @@ def _kind(documents: Any) -> str:  # noqa: ANN401
     return "texts" if isinstance(text_of(documents[0]), str) else "lists of words"
 
 
-def _has_nothing(documents: Any, by: By, model: Any, stop_words: StopWords) -> bool:  # noqa: ANN401
-    """Tell whether there is no word to learn, where words are learnt: no document has any."""
+def _has_no_words(
+    documents: Any,  # noqa: ANN401 (what `listed` returned)
+    metric: DuplicateMetric,
+    model: Any,  # noqa: ANN401 (a transformer of anybody's)
+    stop_words: StopWords,
+) -> bool:
+    """Return True if a vocabulary must be learned and no document has a word."""
     if not size(documents):
         return True
-    if are_numbers(documents) or is_transport(by) or by == "edit" or takes_texts(model):
+    if are_numbers(documents) or is_transport(metric) or metric == "edit" or takes_texts(model):
         return False
     return not has_words(documents, stop_words)

@@ -1,81 +1,133 @@
-"""k-medoids: documents that stand for those near them."""
+"""k-medoids: documents that minimize the distances of the other documents from them."""
+
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 
-from textkin._typing import Float64Array, Int64Array
-from textkin.learn._pairs import Pairs, matrix_of
-from textkin.learn._partition import Asked, too_many
-from textkin.run import ProgressCallback
+from textkin._base import Float64Array, Int64Array
+from textkin.exceptions import ParameterError
+from textkin.learn._cluster_method import (
+    ClusterSettings,
+    DistanceMethod,
+    DocumentDistances,
+    Partition,
+    compute_matrix,
+    largest_clusters,
+    too_many_clusters,
+)
+from textkin.run import ProgressCallback, part_of
 
-__all__ = ["k_medoids", "seeded", "swapped"]
+__all__ = ["KMedoidsMethod", "seed_medoids", "select_medoids", "swap_medoids"]
 
-_LEAST_GAIN = 1e-12  # of the cost; less is rounding
+_LEAST_GAIN = 1e-12  # relative to the cost; a smaller gain is rounding
 
 
-def k_medoids(
-    pairs: Pairs, asked: Asked, random: RandomState, progress: ProgressCallback | None = None
-) -> Int64Array:
-    """Return the places of documents, ascending, so that the others are near to one of them.
+class KMedoidsMethod(DistanceMethod):
+    """k-medoids on any measure."""
 
-    Up to `max_matrix` documents the sum over all of them of the distance from the nearest medoid
-    is lowered until no exchange of one medoid for one document lowers it further. Of more, as many
-    are drawn, the sum is that over the drawn ones, and medoids are among them (CLARA).
-    """
-    n, k, max_matrix = len(pairs), asked.n_clusters, asked.max_matrix
-    assert k is not None
-    if k > max_matrix:
-        raise ValueError(
-            f"n_clusters must be at most max_matrix={max_matrix} for method='kmedoids', which "
-            f"takes medoids among so many documents; got {k}."
+    def find(
+        self,
+        documents: Any,  # noqa: ANN401
+        settings: ClusterSettings,
+        random: RandomState,
+        progress: ProgressCallback | None,
+    ) -> Partition:
+        """Find medoids, and the nearest medoid of each document."""
+        distances = self._fit_distances(documents, settings)
+        n = len(distances)
+        whole = n <= settings.max_matrix  # the matrix has all distances
+        total = n if whole else 2 * n
+        medoids = select_medoids(distances, settings, random, part_of(progress, 0, n, total))
+        everything = np.arange(n)
+        far = distances.between(
+            everything, medoids, None if whole else part_of(progress, n, total, total)
         )
-    note = ""
-    if n <= max_matrix:
-        drawn = np.arange(n)
-        matrix = pairs.fill(progress)
-    else:
-        note = f"of max_matrix={max_matrix} that were drawn: raise it, or leave copies out"
-        drawn = np.sort(random.choice(n, max_matrix, replace=False))
-        matrix = matrix_of(pairs.measure, pairs.positions[drawn], progress)
-    best, least = np.empty(0, np.int64), np.inf
-    for _ in range(asked.n_init):
-        medoids = swapped(matrix, seeded(matrix, k, random, note))
-        cost = float(matrix[medoids].min(axis=0).sum())
-        if cost < least:
-            best, least = medoids, cost
-    best = (matrix[best] == 0).argmax(axis=1)  # of equal documents the first
-    found: Int64Array = np.sort(drawn[best]).astype(np.int64)
-    return found
+        labels = far.argmin(axis=1)  # ties go to the lowest position
+        own = far[everything, labels]
+        far = far[:, largest_clusters(labels, medoids)]
+        if progress is not None:
+            progress(total, total)
+        return Partition(distances.positions, labels, own, far, distances.positions[medoids])
 
 
-def seeded(matrix: Float64Array, k: int, random: RandomState, note: str = "") -> Int64Array:
-    """Draw `k` documents, each in proportion to its distance from those drawn before.
+def select_medoids(
+    distances: DocumentDistances,
+    settings: ClusterSettings,
+    random: RandomState,
+    progress: ProgressCallback | None = None,
+) -> Int64Array:
+    """Select k medoids that minimize the total distance to the nearest medoid.
+
+    With at most `max_matrix` documents, swap medoids until no swap lowers the total. With more
+    documents, run the same search on a random sample of `max_matrix` documents (CLARA).
+
+    Returns
+    -------
+    ndarray of shape (k,), int64
+        Indices of the medoids in `distances`, in ascending order.
 
     Raises
     ------
     ValueError
-        If there are fewer that differ; `note` says of which.
+        If k is above `max_matrix`, or above the number of distinct documents.
+    """
+    n, k, max_matrix = len(distances), settings.n_clusters, settings.max_matrix
+    assert k is not None
+    if k > max_matrix:
+        raise ParameterError(
+            "n_clusters",
+            f"at most max_matrix={max_matrix} for method='kmedoids', the number of candidates",
+            str(k),
+        )
+    note = ""
+    if n <= max_matrix:
+        drawn = np.arange(n)
+        matrix = distances.fill(progress)
+    else:
+        note = f"of max_matrix={max_matrix} sampled ones: raise it, or remove duplicates"
+        drawn = np.sort(random.choice(n, max_matrix, replace=False))
+        matrix = compute_matrix(distances.measure, distances.positions[drawn], progress)
+    best, least = np.empty(0, np.int64), np.inf
+    for _ in range(settings.n_init):
+        medoids = swap_medoids(matrix, seed_medoids(matrix, k, random, note))
+        cost = float(matrix[medoids].min(axis=0).sum())
+        if cost < least:
+            best, least = medoids, cost
+    best = (matrix[best] == 0).argmax(axis=1)  # if documents are equal, the first one
+    found: Int64Array = np.sort(drawn[best]).astype(np.int64)
+    return found
+
+
+def seed_medoids(matrix: Float64Array, k: int, random: RandomState, note: str = "") -> Int64Array:
+    """Sample `k` documents, each with a probability proportional to its distance from the sample.
+
+    Raises
+    ------
+    ValueError
+        If fewer than `k` documents are distinct; `note` is added to the message.
     """
     medoids = [int(random.randint(len(matrix)))]
     near = matrix[medoids[0]].copy()
     while len(medoids) < k:
         total = near.sum()
         if not total > 0:
-            raise too_many(k, len(medoids), note)
-        # Where the draw falls beyond all of them, by rounding, the last that differs is meant.
+            raise too_many_clusters(k, len(medoids), note)
+        # Rounding can put the sampled value past the end: take the last distinct document.
         at = int(np.searchsorted(np.cumsum(near), random.random_sample() * total, side="right"))
         medoids.append(min(at, int(np.flatnonzero(near)[-1])))
         np.minimum(near, matrix[medoids[-1]], out=near)
     return np.array(medoids, dtype=np.int64)
 
 
-def swapped(matrix: Float64Array, medoids: Int64Array) -> Int64Array:
-    """Exchange medoids for other documents as long as that lowers the cost (FasterPAM).
+def swap_medoids(matrix: Float64Array, medoids: Int64Array) -> Int64Array:
+    """Swap medoids with other documents until no swap lowers the total distance (FasterPAM).
 
-    With a the distance of a document from its medoid and b that from the next best one, an
-    exchange of the medoid m for c, at a distance d, changes the cost by the sum of
-    min(d - a, 0) over the documents of other medoids, and of min(max(d, a), b) - a + min(d - a, 0)
-    over those of m. One pass over the documents gives this for all m at once.
+    Let a be the distance of a document from its medoid, b the distance from its second-nearest
+    medoid, and d the distance from a candidate c. Replacing the medoid m by c changes the total
+    by the sum of min(d - a, 0) over the documents of the other medoids, plus the sum of
+    min(max(d, a), b) - a over the documents of m. One pass over the documents computes the change
+    for all m.
     """
     medoids = medoids.copy()
     if len(medoids) == 1:
@@ -104,7 +156,7 @@ def swapped(matrix: Float64Array, medoids: Int64Array) -> Int64Array:
 def _nearest_two(
     matrix: Float64Array, medoids: Int64Array
 ) -> tuple[Int64Array, Float64Array, Float64Array]:
-    """Return which medoid is nearest to each document, how far it is, and how far the next is."""
+    """Return the nearest medoid of each document, and the distances of its two nearest medoids."""
     far = matrix[medoids]
     two = np.partition(far, 1, axis=0)
     return far.argmin(axis=0), two[0], two[1]

@@ -1,4 +1,4 @@
-"""Rocchio's classifier: a prototype for each class, and the one with the best cosine wins."""
+"""Rocchio's classifier: the class whose prototype has the highest cosine with a document."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -7,66 +7,72 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from textkin._typing import Float64Array, Int64Array, WordLookup
-from textkin._validation import Constraint, check_params, integer, one_of
+from textkin._base import (
+    Constraint,
+    Float64Array,
+    Int64Array,
+    WordLookup,
+    check_params,
+    integer,
+    normalize_rows,
+    one_of,
+    rollback_on_error,
+)
 from textkin.explain import Contribution, Contributions, Topics
-from textkin.learn._classifying import DocumentClassifier, Rows
+from textkin.learn._classifier import DocumentClassifier, LabelsLike, Rows, checked_labels, value_of
 from textkin.learn._documents import DocumentsLike
-from textkin.learn._labels import LabelsLike, checked_labels
-from textkin.text._stop_words import STOP_WORDS, StopWords
-from textkin.weighting._rows import normalised
+from textkin.text import STOP_WORDS, StopWords
 
 __all__ = ["RocchioClassifier"]
 
 
 class RocchioClassifier(DocumentClassifier):
-    """Give a document to the class whose prototype points most nearly where it does.
+    """Rocchio classifier: predicts the class whose prototype has the highest cosine.
 
     Parameters
     ----------
     prototype : {"mean", "sum"}, default="mean"
-        What stands for a class: the mean or the sum of its documents. The cosine is the same.
+        Prototype of a class: the mean or the sum of its documents. Both have the same cosines.
     model : transformer or None, default=None
-        Makes the vectors that are compared, of bags or, where it takes them, of texts. None:
-        texts are counted and weighed by `TfIdf`; numbers are taken as they are (put `TfIdf` in
-        front, in a pipeline).
+        Transformer that makes the vectors, from bags, or from texts if it takes texts. If None,
+        texts are counted and weighted by `TfIdf`; numbers stay unchanged (use a pipeline with
+        `TfIdf` to weight them).
     stop_words : str, None, path or collection of str, default="smart"
-        Words of texts that are not counted, see `BagOfWords`.
+        Words of texts to ignore, see `BagOfWords`.
     n_jobs : int or None, default=None
-        Threads for counting texts.
+        Number of threads for counting texts.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels in ascending order.
+        Labels in ascending order.
     class_counts_ : ndarray of int of shape (n_classes,)
-        How many documents of `fit` have each.
+        Number of documents in each class.
     sums_ : csr_array of shape (n_classes, n_columns), float64
-        The sum of the documents of each class.
+        Sum of the documents of each class.
     prototypes_ : csr_array of shape (n_classes, n_columns), float64
-        These sums, or means, by `prototype`.
-    words_ : list of str or None
-        The words of texts; None if `fit` was given numbers, or the model reads texts by itself.
+        Sums or means, see `prototype`.
+    feature_names_ : list of str or None
+        Vocabulary of texts. None if `fit` got numbers, or if the model takes texts.
     model_ : transformer or None
-        What makes the vectors, fitted.
+        Fitted model.
 
     See Also
     --------
-    sklearn.neighbors.NearestCentroid : The same by distances.
+    sklearn.neighbors.NearestCentroid : Similar classifier with distances.
 
     Notes
     -----
-    For documents d of class c, p_c = sum of d, or their mean, and ::
+    The prototype p_c is the sum or the mean of the documents of class c, and ::
 
         c(d) = argmax_c cos(d, p_c),    cos(d, p) = d.p / (|d| |p|)
 
-    Among equal cosines the earlier class in `classes_` wins. A class whose prototype is 0 has the
-    cosine 0 with all documents, which is better than one below 0. A document without anything in
-    it, or without any word that `fit` saw, goes to the class that has most documents, the earlier
-    one among equals. With one class everything belongs to it. There are no probabilities:
-    cosines are none. Fitting costs the words of the documents; a prediction those of the document
-    for each class. A class that has several centres is badly served: its prototype lies between
-    them, where none of its documents may be.
+    Ties go to the first class in `classes_`. A prototype of zeros has the cosine 0 with all
+    documents, which beats a negative cosine. An empty document, or a document without words from
+    `fit`, gets the most frequent class (the first one in a tie). Cosines are not probabilities.
+    The time to fit is proportional to the number of words in the documents; the time to predict,
+    to the number of words in the document times the number of classes. The classifier suits
+    classes with one center: the prototype of a class with several centers lies between them.
 
     References
     ----------
@@ -81,7 +87,7 @@ class RocchioClassifier(DocumentClassifier):
     >>> rocchio.predict(["A cat and a dog", "Who sold these shares?"])
     array(['pets', 'money'], dtype='<U5')
     >>> rocchio.explain("Who sold these shares?")
-    Contributions: score 0.6236
+    Contributions: score 0.6236 for class 'money'
     sold    0.393  ████████████████   63 %  0.894 x 0.44
     shares  0.230  █████████▍         37 %  0.447 x 0.515
     >>> print(rocchio.top_words(n_words=2))
@@ -109,38 +115,39 @@ class RocchioClassifier(DocumentClassifier):
         self.stop_words = stop_words
         self.n_jobs = n_jobs
 
+    @rollback_on_error
     def fit(self, X: DocumentsLike, y: LabelsLike = None) -> Self:
-        """Add up the documents of each class.
+        """Fit the prototypes to labeled documents.
 
         Parameters
         ----------
         X : texts, lists of words, or array of shape (n_documents, n_columns)
             Documents.
         y : list or array of shape (n_documents,)
-            Their labels: strings, whole numbers, booleans, anything that can be sorted.
+            Labels: strings, integers, booleans, or other values that can be sorted.
 
         Returns
         -------
         RocchioClassifier
-            The estimator itself.
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            If there are no documents, labels are missing, or numbers are NaN, infinite, or too
-            large to be added.
+            If there are no documents, a label is missing, or a number is NaN, infinite, or too
+            large to add.
         """
         check_params(self)
         rows = self._rows_to_fit(X)
         classes, codes = checked_labels(y, rows.shape[0], type(self).__name__)
-        self.sums_ = _sums(rows, codes, len(classes))
+        self.sums_ = _sum_classes(rows, codes, len(classes))
         self.classes_ = classes
         self.class_counts_ = np.bincount(codes, minlength=len(classes)).astype(np.int64)
         return self
 
     @property
     def prototypes_(self) -> Rows:
-        """What stands for each class: the mean or the sum of its documents."""
+        """Mean or sum of the documents of each class."""
         check_is_fitted(self)
         if self.prototype == "sum":
             return self.sums_
@@ -149,35 +156,34 @@ class RocchioClassifier(DocumentClassifier):
         return means
 
     def similarity(self, X: DocumentsLike) -> Float64Array:
-        """Return the cosine of documents with the prototype of each class.
+        """Compute the cosines of documents and prototypes.
 
         Parameters
         ----------
         X : texts, lists of words, or array of shape (n_documents, n_columns)
-            Documents of the kind that `fit` was given.
+            Documents of the same kind as in `fit`.
 
         Returns
         -------
         ndarray of shape (n_documents, n_classes), float64
-            From -1 to 1, the larger the nearer; in the order of `classes_`. 0 for a document
-            without anything in it.
+            Cosines from -1 to 1, in the order of `classes_`; 0 for an empty document.
         """
         return self._scores(self._rows(X))
 
     def decision_function(self, X: DocumentsLike) -> Float64Array:
-        """Return the cosines, as scikit-learn has its scores.
+        """Compute decision scores from the cosines, in scikit-learn's format.
 
         Parameters
         ----------
         X : texts, lists of words, or array of shape (n_documents, n_columns)
-            Documents of the kind that `fit` was given.
+            Documents of the same kind as in `fit`.
 
         Returns
         -------
         ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
-            For two classes the cosine with the second less that with the first, so that above 0
-            the second is predicted; otherwise what `similarity` returns. All 0 for a document
-            without anything in it, which goes to the most frequent class.
+            For two classes, the cosine with the second prototype minus the cosine with the first:
+            positive scores predict the second class. Otherwise the result of `similarity`. The
+            scores of an empty document are 0; it gets the most frequent class.
         """
         cosines = self.similarity(X)
         return np.asarray(cosines[:, 1] - cosines[:, 0]) if cosines.shape[1] == 2 else cosines
@@ -187,61 +193,62 @@ class RocchioClassifier(DocumentClassifier):
         document: Any,  # noqa: ANN401 (a text, words, or a row of numbers)
         label: object = None,
         *,
-        words: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
+        feature_names: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
     ) -> Contributions:
-        """Share the cosine of a document with a prototype out to words.
+        """Explain the cosine of a document and a prototype by words.
 
         Parameters
         ----------
         document : str, list of str, or row of numbers
             One document.
         label : object, optional
-            The class; by default the one that is predicted.
-        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
-            What the columns are called, where `fit` was given numbers without names.
+            Class of the prototype. If None, the predicted class.
+        feature_names : Vocabulary, vectorizer, mapping, sequence of str or None, default=None
+            Names of the columns, if `fit` got numbers without names.
 
         Returns
         -------
         Contributions
-            A part for each word that both have; they sum to the cosine. Notes give the weight of
-            the word in the document and in the prototype, both of length 1. Nothing for a
-            document without anything in it.
+            Contribution of each shared word; the contributions sum to the cosine. Notes give the
+            weights of the word in the L2-normalized document and prototype. Without parts for an
+            empty document.
         """
         row = self._row(document)
         code = int(self._codes(row)[0]) if label is None else self._code_of(label)
-        names = self._names(words, row.shape[1])
+        names = self._names(feature_names, row.shape[1])
         ours, theirs = _unit(row), _unit(self.sums_)[[code]].toarray()[0]
         shared = np.flatnonzero(theirs[ours.indices])
         parts = (
             Contribution(names[at], float(a * theirs[at]), f"{a:.3g} x {theirs[at]:.3g}")
             for at, a in zip(ours.indices[shared], ours.data[shared], strict=True)
         )
-        return Contributions.of(parts, float(self._scores(row)[0, code]))
+        score = float(self._scores(row)[0, code])
+        return Contributions.of(parts, score, f"class {value_of(self.classes_, code)!r}")
 
     def top_words(
         self,
-        words: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
+        feature_names: "WordLookup | Mapping[str, int] | Sequence[str] | None" = None,
         *,
         n_words: int = 10,
     ) -> Topics:
-        """Return the heaviest words of each prototype, the class of most documents first.
+        """Return the words with the highest weights in each prototype, largest class first.
 
         Parameters
         ----------
-        words : Vocabulary, vectoriser, mapping, sequence of str or None, default=None
-            What the columns are called, where `fit` was given numbers without names.
+        feature_names : Vocabulary, vectorizer, mapping, sequence of str or None, default=None
+            Names of the columns, if `fit` got numbers without names.
         n_words : int, default=10
-            Words of each class; only those with a weight above 0.
+            Maximum number of words per class; words have a positive weight.
 
         Returns
         -------
         Topics
-            Draws itself as text, SVG or HTML. The weight of a class is its part of the documents.
+            Drawing as text, SVG or HTML. The weight of a class is its fraction of the documents.
         """
         prototypes = self.prototypes_
         return Topics.of(
             prototypes.toarray(),
-            self._names(words, prototypes.shape[1]),
+            self._names(feature_names, prototypes.shape[1]),
             weights=self.class_counts_ / self.class_counts_.sum(),
             n_words=n_words,
             names=[str(label) for label in self.classes_.tolist()],
@@ -252,8 +259,8 @@ class RocchioClassifier(DocumentClassifier):
         return self.model
 
     def _scores(self, rows: Rows) -> Float64Array:
-        # Sums, not prototypes: so that "sum" and "mean" agree to the last bit. Row by row, so
-        # that a document alone has the bits that it has among others.
+        # Sums, not prototypes: "sum" and "mean" are bit-identical. The product runs row by row, so
+        # a document has bit-identical scores individually and in a batch.
         cosines = (_unit(rows) @ sparse.csr_array(_unit(self.sums_).T)).toarray()
         return np.clip(cosines, -1, 1)
 
@@ -269,7 +276,7 @@ class RocchioClassifier(DocumentClassifier):
         self._check_loaded_columns(sums.shape[1])
 
 
-def _sums(rows: Rows, codes: Int64Array, n_classes: int) -> Rows:
+def _sum_classes(rows: Rows, codes: Int64Array, n_classes: int) -> Rows:
     members = sparse.csr_array(
         (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_classes, len(codes))
     )
@@ -278,15 +285,15 @@ def _sums(rows: Rows, codes: Int64Array, n_classes: int) -> Rows:
     sums.sort_indices()
     sums.eliminate_zeros()
     if not np.isfinite(sums.data).all():
-        raise ValueError("The numbers of X are too large to be added up. Scale them down.")
+        raise ValueError("X must have numbers with finite sums per class. Scale them down.")
     found: Rows = sums
     return found
 
 
 def _unit(rows: Rows) -> Rows:
-    """Return rows of length 1, or 0."""
+    """L2-normalize rows; rows of zeros stay zero."""
     given: Any = rows
     unit: Rows = sparse.csr_array(
-        (normalised(given, rows.data, "l2"), rows.indices, rows.indptr), shape=rows.shape
+        (normalize_rows(given, rows.data, "l2"), rows.indices, rows.indptr), shape=rows.shape
     )
     return unit

@@ -1,41 +1,41 @@
-"""How many neighbours vote: chosen on documents that were held out."""
+"""Choice of the number of neighbors on a validation split."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from textkin._typing import Float64Array, Int64Array
+from textkin._base import Float64Array, Int64Array, is_count
 from textkin.learn._documents import part
-from textkin.learn._measures import Measure
+from textkin.learn._measure import Measure
 from textkin.learn._voting import Ballot, VoteName, Voting, shares_of_classes
 from textkin.run import ProgressCallback
 
-__all__ = ["GAMMAS", "MOST_NEIGHBORS", "Tuning", "hold_out", "tuned"]
+__all__ = ["GAMMAS", "MOST_NEIGHBORS", "Tuning", "hold_out", "tune_neighbors"]
 
 MOST_NEIGHBORS = 19
 GAMMAS: tuple[float, ...] = tuple(step / 200 for step in range(1, 21))  # 0.005, 0.010, ..., 0.1
-_EACH = 5  # of so many documents one is held out
+_EACH = 5  # one of 5 documents is in the validation split
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuning:
-    """What the choice of the number of neighbours rests on.
+    """Result of tuning: the validation errors, and the best number of neighbors.
 
     Attributes
     ----------
     n_neighbors : int
-        The number with the smallest error, the smallest such number.
+        Number of neighbors with the lowest error; ties go to the smallest number.
     gamma : float
-        The `gamma` that goes with it.
+        Value of `gamma` for this number.
     errors : ndarray of shape (19,), float64
-        The error of 1, 2, ..., 19 neighbours on the documents that were held out, 0 to 1.
+        Error rate on the validation split for 1, 2, ..., 19 neighbors.
     gammas : ndarray of shape (19,), float64
-        The `gamma` behind each of these errors: with ``vote="exponential"`` the one of the
-        smallest error, the smallest such one; else as it was given.
+        Value of `gamma` for each of these errors. With ``vote="exponential"``, the value with the
+        lowest error (ties go to the smallest); otherwise the given value.
     n_training, n_validation : int
-        How many documents were searched, and how many were held out.
+        Number of documents in the training split and in the validation split.
     """
 
     n_neighbors: int
@@ -45,21 +45,44 @@ class Tuning:
     n_training: int
     n_validation: int
 
+    def _saved_parts(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> "Tuning":
+        made = cls(**parts)
+        whole = made.n_neighbors, made.n_training, made.n_validation
+        arrays = made.errors, made.gammas
+        if not all(is_count(number) for number in whole) or not all(
+            isinstance(array, np.ndarray)
+            and array.dtype == np.float64
+            and array.shape == (MOST_NEIGHBORS,)
+            for array in arrays
+        ):
+            raise ValueError("tuning_ must hold counts, and an error for each number of neighbors")
+        return made
+
     def __repr__(self) -> str:
         each = ", ".join(f"{k}: {100 * error:.2f}" for k, error in enumerate(self.errors, 1))
         return (
-            f"Tuning: {self.n_neighbors} of 1 to {MOST_NEIGHBORS} neighbours, chosen on "
+            f"Tuning: {self.n_neighbors} of 1 to {MOST_NEIGHBORS} neighbors, chosen on "
             f"{self.n_validation:,} documents of {self.n_training + self.n_validation:,}\n"
             f"  error in percent: {each}"
         )
 
 
 def hold_out(labels: Int64Array, random: np.random.RandomState) -> tuple[Int64Array, Int64Array]:
-    """Return the positions of four fifths of the documents, and of a fifth, class by class.
+    """Split documents into a training and a validation split (4:1), stratified by class.
 
-    Documents are put in random order within their classes, one class after the other, and every
-    fifth is held out: a class has its part of the fifth, give or take one document. A class of
-    one document stays; of few documents in all at least one is held out.
+    Documents are shuffled within their classes, and every fifth document of all classes in
+    sequence is in the validation split: the share of a class is exact up to one document. The
+    only document of a class stays in the training split. The validation split has at least one
+    document.
+
+    Returns
+    -------
+    training, validation : ndarray of int64
+        Positions, in ascending order.
 
     Raises
     ------
@@ -71,14 +94,14 @@ def hold_out(labels: Int64Array, random: np.random.RandomState) -> tuple[Int64Ar
     splits = order[np.bincount(labels)[labels[order]] > 1]
     if not len(splits):
         raise ValueError(
-            "tune=True holds documents out, and needs a class with at least two; each class has "
-            "one. Set n_neighbors instead."
+            "y must have a class with at least two documents for tune=True, which holds some out; "
+            "each class has one. Pass n_neighbors instead."
         )
     held = splits[min(_EACH // 2, len(splits) - 1) :: _EACH]
     return np.setdiff1d(order, held), np.sort(held)
 
 
-def tuned(
+def tune_neighbors(
     make: Callable[[], Measure],
     documents: Any,  # noqa: ANN401 (what `listed` returned)
     labels: Int64Array,
@@ -88,9 +111,9 @@ def tuned(
     random: np.random.RandomState,
     progress: ProgressCallback | None,
 ) -> Tuning:
-    """Choose the number of neighbours, in one search for the documents that are held out.
+    """Choose the number of neighbors from one search for the documents of a validation split.
 
-    Its lists are as long as the largest number; their beginnings serve the smaller ones.
+    The search finds the largest number of neighbors; prefixes serve the smaller numbers.
     """
     training, validation = hold_out(labels, random)
     measure = make().fit(part(documents, training))
@@ -105,7 +128,7 @@ def tuned(
             some = ballot.first(k)
             shares = shares_of_classes(some, voting.weights(some, n_classes), otherwise)
             errors[row, k - 1] = np.mean(shares.argmax(axis=1) != labels[validation])
-    best = errors.argmin(axis=0)  # the first of equal ones, here and below
+    best = errors.argmin(axis=0)  # ties go to the first, also below
     of_each = errors[best, np.arange(MOST_NEIGHBORS)]
     gammas = np.asarray(choices)[best]
     at = int(of_each.argmin())

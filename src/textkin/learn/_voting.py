@@ -1,12 +1,12 @@
-"""How the nearest documents vote: each rule is a weight of every neighbour."""
+"""Voting rules: the weight of each neighbor's vote, and shares of classes."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from textkin._typing import BoolArray, Float64Array, Int64Array
-from textkin.distance._near import NearRows
+from textkin._base import BoolArray, Float64Array, Int64Array
+from textkin.corpus import RankedRows
 
 __all__ = ["RULES", "Ballot", "VoteName", "Voting", "shares_of_classes"]
 
@@ -16,67 +16,67 @@ RULES: tuple[VoteName, ...] = ("majority", "distance", "fall-back", "exponential
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ballot:
-    """The neighbours of many documents as two tables, the nearest first.
+    """Classes and distances of the neighbors of many documents, by ascending distance.
 
     Attributes
     ----------
     labels : ndarray of shape (n_queries, k), int64
-        The class of each neighbour; -1 where fewer were found.
-    distances : ndarray of the same shape, float64
-        How far it is; infinity where fewer were found.
+        Class of each neighbor; -1 past the last neighbor.
+    distances : ndarray of shape (n_queries, k), float64
+        Distance of each neighbor; infinity past the last neighbor.
     """
 
     labels: Int64Array
     distances: Float64Array
 
     @classmethod
-    def of(cls, found: NearRows, labels: Int64Array) -> "Ballot":
-        """Give neighbours their labels; `labels` has one for each document of the corpus."""
-        counts = np.diff(found.starts)
+    def of(cls, found: RankedRows, labels: Int64Array) -> "Ballot":
+        """Create a ballot from a search; `labels` are the classes of the searched documents."""
+        counts = np.diff(found.indptr)
         shape = len(found), int(counts.max(initial=0))
         there = np.arange(shape[1]) < counts[:, None]
         ballot = cls(np.full(shape, -1, dtype=np.int64), np.full(shape, np.inf))
         ballot.labels[there] = labels[found.rows]
-        ballot.distances[there] = found.distances
+        ballot.distances[there] = found.scores
         return ballot
 
     def first(self, k: int) -> "Ballot":
-        """Return the `k` nearest of each document."""
+        """Return the ballot with only the `k` nearest neighbors of each document."""
         return Ballot(self.labels[:, :k], self.distances[:, :k])
 
     @property
     def there(self) -> BoolArray:
-        """Where a neighbour was found."""
+        """Mask of the entries that hold a neighbor."""
         return self.labels >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """A rule, and what it is set to.
+    """Voting rule with its parameter.
 
     Attributes
     ----------
     rule : {"majority", "distance", "fall-back", "exponential"}
-        See `NearestNeighborClassifier`.
+        Rule, see `NearestNeighborClassifier`.
     gamma : float
-        How quickly votes fall with the distance; only "exponential" has a use for it.
+        Scale of the distance, for "exponential" only.
     """
 
     rule: VoteName
     gamma: float
 
     def weights(self, ballot: Ballot, n_classes: int) -> Float64Array:
-        """Return what each neighbour's vote counts, of any scale in a row, at least 0.
+        """Compute the weight of each neighbor's vote, at least 0, up to a scale per row.
 
-        Each row with a neighbour has a weight above 0; where none was found it is 0.
+        Each row with a neighbor has a positive weight. Past the last neighbor, weights are 0.
         """
         there = ballot.there
         if self.rule == "majority" or not there.any():
             return there.astype(np.float64)
         if self.rule == "fall-back":
-            return _fallen_back(ballot, n_classes)
+            return _fall_back(ballot, n_classes)
         nearest = ballot.distances[:, :1]
-        # As parts of the weight of the nearest, so that none overflows and not all vanish.
+        # Relative to the weight of the nearest neighbor: no overflow, and not all are 0.
         with np.errstate(invalid="ignore", over="ignore"):
             if self.rule == "distance":
                 equal = np.where(there, ballot.distances == 0, False)
@@ -89,30 +89,30 @@ class Voting:
 def shares_of_classes(
     ballot: Ballot, weights: Float64Array, otherwise: Float64Array
 ) -> Float64Array:
-    """Return what share of the votes each class has, for each document.
+    """Compute the share of the votes for each class.
 
     Parameters
     ----------
     ballot : Ballot
-        The neighbours.
-    weights : ndarray of the same shape
-        What their votes count.
+        Neighbors.
+    weights : ndarray of shape (n_queries, k)
+        Weights of their votes.
     otherwise : ndarray of shape (n_classes,)
-        The shares where there is no neighbour.
+        Shares for documents without neighbors.
 
     Returns
     -------
     ndarray of shape (n_queries, n_classes), float64
-        Rows sum to 1.
+        Shares; rows sum to 1.
     """
-    votes = _votes(ballot, weights, len(otherwise))
+    votes = _sum_votes(ballot, weights, len(otherwise))
     total = votes.sum(axis=1, keepdims=True)
     empty = total == 0
     return np.where(empty, otherwise, votes / np.where(empty, 1.0, total))
 
 
-def _votes(ballot: Ballot, weights: Any, n_classes: int) -> Float64Array:  # noqa: ANN401
-    """Sum the weights by class, in the order of the neighbours."""
+def _sum_votes(ballot: Ballot, weights: Any, n_classes: int) -> Float64Array:  # noqa: ANN401
+    """Sum the weights by class, in the order of the neighbors."""
     there = ballot.there
     rows = np.broadcast_to(np.arange(len(there))[:, None], there.shape)[there]
     cells = rows * n_classes + ballot.labels[there]
@@ -120,15 +120,16 @@ def _votes(ballot: Ballot, weights: Any, n_classes: int) -> Float64Array:  # noq
     return np.asarray(summed, dtype=np.float64).reshape(len(there), n_classes)
 
 
-def _fallen_back(ballot: Ballot, n_classes: int) -> Float64Array:
-    """Drop the two farthest as long as the most frequent class has less than half of the votes."""
+def _fall_back(ballot: Ballot, n_classes: int) -> Float64Array:
+    """Drop the two farthest neighbors until a class has at least half of the votes."""
     there = ballot.there
     k: Int64Array = there.sum(axis=1)
     while True:
         kept = np.arange(there.shape[1]) < k[:, None]
-        most = _votes(ballot, kept.astype(np.float64), n_classes).max(axis=1, initial=0)
+        most = _sum_votes(ballot, kept.astype(np.float64), n_classes).max(axis=1, initial=0)
         torn = 2 * most < k
         if not torn.any():
             weights: Float64Array = kept.astype(np.float64)
             return weights
-        k = np.where(torn, k - 2, k)  # of two or one neighbours a class always has half
+        # The loop ends, because a class has at least half of the votes of 1 or 2 neighbors.
+        k = np.where(torn, k - 2, k)

@@ -1,4 +1,4 @@
-"""One layer of a marginalised denoising autoencoder: its equations, and documents through it.
+"""One layer of a marginalized denoising autoencoder: its equations, and its output for documents.
 
 A layer is an array of (inputs + 1, outputs) whose last row is the bias: h = tanh([x, 1] @ layer).
 """
@@ -10,24 +10,23 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from textkin._typing import Bags, Float64Array, IntpArray
-from textkin.distance._blocks import Check, one_thread_of_blas, run_blocks
-from textkin.run import ProgressCallback
+from textkin._base import Bags, Float64Array, IntpArray
+from textkin.run import Check, ProgressCallback, run_blocks, single_blas_thread
 
 __all__ = [
     "OUTPUTS",
     "Moments",
+    "apply_layer",
+    "apply_layers",
     "by_frequency",
-    "dealt",
-    "hidden",
+    "deal_columns",
     "moments_of_bags",
     "moments_of_rows",
-    "solved",
-    "through",
+    "solve_layer",
 ]
 
-ROWS = 48  # a whole number of tiles of every BLAS, so that no row is at the edge of a product
-OUTPUTS = 256  # that are solved for, or multiplied, at a time
+ROWS = 48  # multiple of the tile size of every BLAS: no row is at the edge of a product
+OUTPUTS = 256  # block size of outputs that are solved for or multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Moments:
 
 
 def moments_of_bags(inputs: Any, outputs: Any) -> Moments:  # noqa: ANN401 (CSC of float64)
-    """Return the moments of columns of bags; nothing of documents times words is made dense."""
+    """Compute the moments of columns of bags; no array of documents times words becomes dense."""
     turned = inputs.T.tocsr()
     return Moments(
         inputs.shape[0],
@@ -54,7 +53,7 @@ def moments_of_bags(inputs: Any, outputs: Any) -> Moments:  # noqa: ANN401 (CSC 
 
 
 def moments_of_rows(rows: Float64Array, threads: int) -> Moments:
-    """Return the moments of dense rows that are their own outputs."""
+    """Compute the moments of dense rows that are both inputs and outputs."""
     size = rows.shape[1]
     products = np.empty((size, size))
 
@@ -71,13 +70,13 @@ def moments_of_rows(rows: Float64Array, threads: int) -> Moments:
     return Moments(len(rows), products, sums, products, sums)
 
 
-def solved(
+def solve_layer(
     moments: Moments, noise: float, ridge: float, report: Callable[[], object]
 ) -> Float64Array:
-    """Return the layer W^T of Q W^T = P^T; raise `LinAlgError` where there are many.
+    """Solve Q W^T = P^T for the layer W^T; raise `LinAlgError` if Q is singular.
 
-    Inputs that are zero in all documents are left out, and have rows of zeros: whatever weight
-    they had, the error would be the same.
+    Inputs that are zero in all documents are excluded, and get rows of zeros: the error does not
+    depend on their weights.
     """
     keep = 1 - noise
     squares = moments.inputs.diagonal()
@@ -87,15 +86,15 @@ def solved(
     np.multiply(moments.inputs[np.ix_(used, used)], keep * keep, out=q[:size, :size])
     q[np.arange(size), np.arange(size)] = keep * squares[used] + ridge
     q[size, :size] = keep * moments.sums[used]
-    q[:size, size] = 0  # above the diagonal nothing is read, but it is scaled, whatever it holds
+    q[:size, size] = 0  # the upper triangle is not read, but it is scaled below
     q[size, size] = moments.n_documents
-    # To ones on the diagonal: pivots then tell how near to singular it is, whatever the weights.
+    # With ones on the diagonal, pivots measure how close to singular Q is at any scale of weights.
     scales = 1 / np.sqrt(q.diagonal())
     q *= scales
     q *= scales[:, None]
     factor = linalg.cholesky(q, lower=True, overwrite_a=True, check_finite=False)
     if factor.diagonal().min() ** 2 < 8 * (size + 1) * np.finfo(np.float64).eps:
-        raise linalg.LinAlgError("singular but for rounding")
+        raise linalg.LinAlgError("singular except for rounding")
     layer = np.zeros((moments.inputs.shape[0] + 1, moments.cross.shape[1]))
     rows = np.append(used, len(layer) - 1)
     for block in _slices(layer.shape[1], OUTPUTS):
@@ -109,8 +108,8 @@ def solved(
     return layer
 
 
-def hidden(source: "Bags | Float64Array", layer: Float64Array, threads: int) -> Float64Array:
-    """Return what a layer makes of bags, or of rows of the layer before, which it overwrites."""
+def apply_layer(source: "Bags | Float64Array", layer: Float64Array, threads: int) -> Float64Array:
+    """Compute the output of a layer for bags, or in place for rows of the previous layer."""
     found = (
         source if isinstance(source, np.ndarray) else np.empty((source.shape[0], layer.shape[1]))
     )
@@ -119,7 +118,7 @@ def hidden(source: "Bags | Float64Array", layer: Float64Array, threads: int) -> 
         rows: Any = source[block]
         if found is source and len(rows) < ROWS:
             rows = np.vstack([rows, np.zeros((ROWS - len(rows), rows.shape[1]))])
-        found[block] = _activated(rows, layer)[: block.stop - block.start]
+        found[block] = _activate(rows, layer)[: block.stop - block.start]
         return 1
 
     for _ in run_blocks(_slices(len(found), ROWS), work, threads):
@@ -127,14 +126,14 @@ def hidden(source: "Bags | Float64Array", layer: Float64Array, threads: int) -> 
     return found
 
 
-def through(
+def apply_layers(
     bags: Bags,
     layers: list[Float64Array],
     include_input: bool,
     threads: int,
     progress: ProgressCallback | None,
 ) -> Float64Array:
-    """Return what all layers make of bags, side by side, in the dtype of the bags."""
+    """Compute the outputs of all layers for bags, concatenated, in the dtype of the bags."""
     n_documents, n_words = bags.shape
     start = n_words if include_input else 0
     width = start + sum(layer.shape[1] for layer in layers)
@@ -147,13 +146,13 @@ def through(
             found[block, :start] = rows.toarray()
         at = start
         for layer in layers:
-            rows = _activated(rows, layer)
+            rows = _activate(rows, layer)
             found[block, at : at + layer.shape[1]] = rows[:length]
             at += layer.shape[1]
         return length
 
     done = 0
-    with one_thread_of_blas:
+    with single_blas_thread:
         for length in run_blocks(_slices(n_documents, ROWS), work, threads):
             done += length
             if progress is not None:
@@ -161,8 +160,8 @@ def through(
     return found
 
 
-def dealt(frequencies: IntpArray, most: int) -> list[IntpArray]:
-    """Deal the columns that occur to blocks of at most so many, the most frequent first."""
+def deal_columns(frequencies: IntpArray, most: int) -> list[IntpArray]:
+    """Deal the columns that occur to blocks of at most `most`, starting with the most frequent."""
     order = by_frequency(frequencies)
     order = order[frequencies[order] > 0]
     n_blocks = max(-(-order.size // most), 1)
@@ -170,17 +169,17 @@ def dealt(frequencies: IntpArray, most: int) -> list[IntpArray]:
 
 
 def by_frequency(frequencies: IntpArray) -> IntpArray:
-    """Return the columns, the most frequent first; of those as frequent, in their order."""
+    """Return the columns in descending order of frequency; ties stay in column order."""
     return np.argsort(-frequencies, kind="stable")
 
 
-def _activated(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
-    """Return tanh of a layer for a block of bags, or for `ROWS` rows of the layer before.
+def _activate(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
+    """Compute tanh of a layer for a block of bags, or for `ROWS` rows of the previous layer.
 
-    All products of dense rows have one shape, and those of bags are made row by row, so that a
-    row has the same bits in every block.
+    All products of dense rows have one shape, and products of bags are computed row by row, so
+    that a row is bit-identical in every block.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # told below
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow raises below
         if not isinstance(rows, np.ndarray):
             sums = np.zeros((ROWS, layer.shape[1]))
             sums[: rows.shape[0]] = rows.astype(np.float64) @ layer[:-1]
@@ -189,7 +188,7 @@ def _activated(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
         sums += layer[-1]
         np.tanh(sums, out=sums)
     if not np.isfinite(sums).all():
-        raise ValueError("X must have weights that a sum of products can hold; scale them down.")
+        raise ValueError("X must have weights whose weighted sums are finite. Scale them down.")
     return np.asarray(sums)
 
 

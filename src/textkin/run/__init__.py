@@ -1,24 +1,72 @@
-"""Where work runs: threads and clusters, progress and cancellation."""
+"""Execution of long work: threads, clusters, progress, and cancellation."""
 
-from textkin.run._blocks import Place, map_blocks, side_by_side
-from textkin.run._jobs import effective_jobs
-from textkin.run._memory import memory_in_bytes
-from textkin.run._progress import (
-    ProgressCallback,
-    StreamProgress,
-    progress_bar,
-    stream_bar,
-    working,
-)
-from textkin.run._stopping import stop_check, stoppable
+from typing import TYPE_CHECKING
+
+from textkin._base import lazy_names
+
+if TYPE_CHECKING:
+    from textkin.run._blocks import (
+        Executor as Executor,
+        map_blocks as map_blocks,
+        describe_block as describe_block,
+        side_by_side as side_by_side,
+    )
+    from textkin.run._dask import connect as connect
+    from textkin.run._progress import (
+        ProgressCallback as ProgressCallback,
+        StreamProgress as StreamProgress,
+        part_of as part_of,
+        progress_bar as progress_bar,
+        stream_bar as stream_bar,
+        working as working,
+    )
+    from textkin.run._resources import (
+        effective_jobs as effective_jobs,
+        memory_in_bytes as memory_in_bytes,
+        format_size as format_size,
+        stop_check as stop_check,
+        stoppable as stoppable,
+    )
+    from textkin.run._rows import (
+        Check as Check,
+        Fill as Fill,
+        fill_matrix as fill_matrix,
+        single_blas_thread as single_blas_thread,
+        run_blocks as run_blocks,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_blocks": ["Executor", "map_blocks", "describe_block", "side_by_side"],
+            "_dask": ["connect"],
+            "_progress": [
+                "ProgressCallback",
+                "StreamProgress",
+                "part_of",
+                "progress_bar",
+                "stream_bar",
+                "working",
+            ],
+            "_resources": [
+                "effective_jobs",
+                "memory_in_bytes",
+                "format_size",
+                "stop_check",
+                "stoppable",
+            ],
+            "_rows": ["Check", "Fill", "fill_matrix", "single_blas_thread", "run_blocks"],
+        },
+    )
 
 __all__ = [
-    "Place",
+    "Executor",
     "ProgressCallback",
     "StreamProgress",
     "effective_jobs",
     "map_blocks",
     "memory_in_bytes",
+    "part_of",
     "progress_bar",
     "side_by_side",
     "stop_check",

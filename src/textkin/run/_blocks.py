@@ -1,4 +1,4 @@
-"""One function over many blocks of work: on threads, with joblib, or on a Dask cluster."""
+"""`map_blocks`: call a function for many blocks, on threads, with joblib, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,97 +13,96 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
-from textkin._validation import integer
-from textkin.run._jobs import effective_jobs
-from textkin.run._memory import memory_in_bytes
+from textkin._base import integer
 from textkin.run._progress import ProgressCallback
-from textkin.run._stopping import stop_check, stoppable
+from textkin.run._resources import effective_jobs, memory_in_bytes, stop_check, stoppable
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Place", "Work", "map_blocks", "shown", "side_by_side"]
+__all__ = ["Executor", "Work", "describe_block", "map_blocks", "side_by_side"]
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
-Place: TypeAlias = "Client | Literal['threads', 'joblib'] | str | None"
-"""Where blocks run: None or "threads", "joblib", a `distributed.Client` or its address."""
+Executor: TypeAlias = "Client | Literal['threads', 'joblib'] | str | None"
+"""Executor of blocks: "threads" (default), "joblib", a `distributed.Client`, or its address."""
 
-_SHOWN = 200  # characters of a block that an error names
-_LOOKS = 0.1  # seconds between two looks whether the caller was told to stop
+_MAX_REPR = 200  # characters of a block in an error message
+_CHECK_EVERY = 0.1  # seconds between two calls of the stop check
 
 
 def map_blocks(
     function: Callable[..., Result],
     blocks: Iterable[Block],
     *,
-    on: Place = None,
+    executor: Executor = None,
     n_jobs: int | None = None,
-    progress: ProgressCallback | None = None,
     in_flight: int | None = None,
     memory: str | int | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Generator[Result, None, None]:
-    """Call a function for every block, and give the results in the order of the blocks.
+    """Call a function for every block, and yield the results in the order of the blocks.
 
-    Function and blocks travel, so let them be small and say where the data lie: paths, ranges of
-    rows. A function may hold what all blocks need: a large one travels once to each worker of a
-    Dask cluster (with "joblib" it goes with every block). Nothing is run before the first result is
-    asked for.
+    Blocks are sent to workers, so make them small references to the data: paths, or ranges of rows.
+    The function may contain data that all blocks need: a large function is sent once to each worker
+    of a Dask cluster (with "joblib", it is sent with every block). No block runs before the first
+    result is requested.
 
     Parameters
     ----------
     function : callable
-        Gets one block; and ``memory=``, a number of bytes, if `memory` is given. With "joblib"
-        and Dask it must be importable on the workers, or be something that cloudpickle can pack.
+        Function of a block; with `memory`, also of ``memory=``, a number of bytes. With "joblib"
+        and Dask, it must be importable on the workers, or cloudpickle must be able to serialize it.
     blocks : iterable
-        What it is called with, one after another. Read as work goes on, never ahead of it by more
-        than `in_flight`.
-    on : {"threads", "joblib"}, distributed.Client or str, default=None
-        Where:
+        Arguments of the calls. The iterable is read on demand, at most `in_flight` blocks ahead.
+    executor : {"threads", "joblib"}, distributed.Client or str, default=None
+        Executor of the blocks:
 
         - None or "threads": `n_jobs` threads of this process; with one, the calling thread.
         - "joblib": `joblib.Parallel`, with the backend that ``joblib.parallel_config`` sets.
         - a `distributed.Client`, or the address of a scheduler (``"tcp://10.0.0.1:8786"``): the
           workers of a Dask cluster. A block whose worker dies is run again by another one.
     n_jobs : int, default=None
-        Threads, or workers of joblib (there None leaves the number to its configuration). A Dask
-        cluster has its own number, and this one is not looked at.
-    progress : callable, default=None
-        Gets (blocks done, all of them or 0 where `blocks` has no length) after each block.
+        Number of threads, or of joblib workers (with joblib, None uses its configuration). Ignored
+        for a Dask cluster, whose workers define the number.
     in_flight : int, default=None
-        How many blocks may be running, waiting for a worker, or done and not yet taken by the
-        caller. None is twice the number that can run at the same time. With "joblib" they are
-        the blocks of a round: the next ones begin when all of them are done.
+        Maximum number of blocks that are running, waiting for a worker, or finished but not yet
+        consumed by the caller. If None, twice the number that can run concurrently. With "joblib",
+        the size of a batch: the next batch starts when all its blocks are finished.
     memory : str or int, default=None
-        What one worker may use, such as "2GB". The function gets its share of it: a process that
-        runs four blocks at a time gives a quarter to each. A worker of Dask whose own limit is
-        smaller refuses its blocks.
+        Memory limit of a worker, such as "2GB". The function gets its share: a process that runs
+        four blocks concurrently passes a quarter to each. A Dask worker whose limit is smaller
+        raises an error.
+    progress : callable, default=None
+        Called with (number of finished blocks, total number or 0 if `blocks` has no length) after
+        each block.
 
     Yields
     ------
     object
-        What the function returned.
+        Result of the function for a block.
 
     Raises
     ------
     TypeError
         If `memory` is given and the function has no such parameter.
     ImportError
-        If `on` wants Dask, and it is not installed.
+        If `executor` needs Dask, and Dask is not installed.
     RuntimeError
         If a block has ended several workers of a Dask cluster.
 
     Notes
     -----
-    What a block raises comes out as itself, with a note that names the block; blocks that have
-    not begun are then given up. The same happens when the iteration is left: Ctrl-C, ``close()``,
-    or a callback that raises. Blocks that are running are told to stop: searches of textkin look a
-    few times a second, and other functions can with `textkin.run.stop_check`; what does not look
-    runs to its end, and its result is thrown away. On threads this call waits for them.
+    Exceptions of a block propagate unchanged, with a note that names the block; blocks that have
+    not started are canceled. The same happens when the iteration stops early: by Ctrl-C,
+    ``close()``, or an exception in a callback. Running blocks get a request to stop: searches of
+    textkin check this several times per second, and other functions can use
+    `textkin.run.stop_check`. A function without such checks runs to its end, and its result is
+    discarded. With threads, this call waits for it.
 
-    Results may be computed more than once where a worker dies. A function that writes should
-    write under another name and rename, so that twice is as good as once.
+    A result may be computed twice if a worker dies. A function that writes a file should write a
+    temporary file and rename it, so that writing twice is harmless.
 
     Examples
     --------
@@ -115,90 +114,90 @@ def map_blocks(
         integer(1).check("in_flight", in_flight)
     if memory is not None and not _takes_memory(function):
         raise TypeError(
-            "function must take memory=, the bytes that it may use, where memory is given; "
+            "function must accept memory=, a number of bytes, if memory is given; "
             f"{function!r} does not."
         )
     work = Work(function, None if memory is None else memory_in_bytes(memory))
     total = len(blocks) if isinstance(blocks, Sized) else 0
-    return _told(_results(work, blocks, on, n_jobs, in_flight), progress, total)
+    return _report_progress(_results(work, blocks, executor, n_jobs, in_flight), progress, total)
 
 
-def side_by_side(on: Place, n_jobs: int | None = None) -> int:
-    """Return how many blocks can run at the same time.
+def side_by_side(executor: Executor, n_jobs: int | None = None) -> int:
+    """Return the number of blocks that can run concurrently.
 
     Parameters
     ----------
-    on, n_jobs
+    executor, n_jobs
         As for `map_blocks`.
 
     Returns
     -------
     int
-        At least 1, also for a cluster whose workers have not come yet.
+        Number of blocks, at least 1, even for a cluster without workers.
     """
-    if on is None or (isinstance(on, str) and on == "threads"):
+    if executor is None or (isinstance(executor, str) and executor == "threads"):
         return effective_jobs(n_jobs)
-    if isinstance(on, str) and on == "joblib":
+    if isinstance(executor, str) and executor == "joblib":
         import joblib
 
         return int(joblib.effective_n_jobs(n_jobs))
     from textkin.run._dask import threads_of
 
-    return threads_of(on)
+    return threads_of(executor)
 
 
 @dataclass(frozen=True)
 class Work:
-    """The function, and the memory of a worker that its calls share."""
+    """Function to call with blocks, and the memory that its concurrent calls share."""
 
     function: Callable[..., Any]
     memory: int | None
 
-    def on(self, number: int, block: object, side_by_side: int = 1) -> Any:  # noqa: ANN401 (its own)
-        """Call the function; what it raises names the block."""
+    def call(self, number: int, block: object, side_by_side: int = 1) -> Any:  # noqa: ANN401 (its own)
+        """Call the function with a block; add a note that names the block to any exception."""
         try:
             if self.memory is None:
                 return self.function(block)
             return self.function(block, memory=max(1, self.memory // side_by_side))
         except BaseException as error:
-            error.add_note(f"In block {number}: {shown(block)}")
+            error.add_note(f"In block {number}: {describe_block(block)}")
             raise
 
 
-def shown(block: object) -> str:
-    """Return a block as an error names it."""
+def describe_block(block: object) -> str:
+    """Return the repr of a block, truncated for an error message."""
     text = repr(block)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_REPR else f"{text[:_MAX_REPR]}…"
 
 
 class _Runner(Protocol):
-    """A place where blocks run, as a window over futures needs it."""
+    """Interface of an executor: it runs blocks and returns futures."""
 
     def __enter__(self) -> Any: ...  # noqa: ANN401
     def __exit__(self, *raised: object) -> object: ...
 
-    def room(self) -> int:
-        """Return how many blocks it wants at hand."""
+    def capacity(self) -> int:
+        """Return the number of blocks to keep submitted."""
         ...
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (a future of its own kind)
-        """Begin a block, and return its future."""
+        """Start a block and return its future."""
         ...
 
     def result(self, future: Any, number: int, block: object) -> Any:  # noqa: ANN401
-        """Wait for a block, and return what it gave."""
+        """Wait for a block and return its result."""
         ...
 
 
 def _takes_memory(function: Callable[..., Any]) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # of some built-in functions nothing is known
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return False
     return any(one.name == "memory" or one.kind is one.VAR_KEYWORD for one in parameters)
 
 
-def _told(
+def _report_progress(
     results: Generator[Result, None, None], progress: ProgressCallback | None, total: int
 ) -> Generator[Result, None, None]:
     try:
@@ -213,31 +212,31 @@ def _told(
 def _results(
     work: Work,
     blocks: Iterable[Any],
-    on: Place,
+    executor: Executor,
     n_jobs: int | None,
     in_flight: int | None,
 ) -> Generator[Any, None, None]:
-    if isinstance(on, str) and on == "joblib":
-        return _rounds(work, blocks, n_jobs, in_flight)
-    if on is None or (isinstance(on, str) and on == "threads"):
+    if isinstance(executor, str) and executor == "joblib":
+        return _run_with_joblib(work, blocks, n_jobs, in_flight)
+    if executor is None or (isinstance(executor, str) and executor == "threads"):
         threads = effective_jobs(n_jobs)
         if threads == 1:
-            return (work.on(number, block) for number, block in enumerate(blocks))
-        return _window(_Threads(work, threads), blocks, in_flight)
+            return (work.call(number, block) for number, block in enumerate(blocks))
+        return _collect_in_order(_Threads(work, threads), blocks, in_flight)
     from textkin.run._dask import DaskRunner
 
-    return _window(DaskRunner(work, on), blocks, in_flight)
+    return _collect_in_order(DaskRunner(work, executor), blocks, in_flight)
 
 
-def _window(
+def _collect_in_order(
     runner: _Runner, blocks: Iterable[object], in_flight: int | None
 ) -> Generator[Any, None, None]:
-    """Keep so many blocks at a runner, and hand over the result of the first of them."""
+    """Keep `in_flight` blocks submitted and yield results in the order of the blocks."""
     at_work: deque[tuple[Any, int, object]] = deque()
     with runner:
         left = enumerate(blocks)
         while True:
-            wanted = in_flight or runner.room()
+            wanted = in_flight or runner.capacity()
             for number, block in itertools.islice(left, max(0, wanted - len(at_work))):
                 at_work.append((runner.submit(number, block), number, block))
             if not at_work:
@@ -246,7 +245,7 @@ def _window(
 
 
 class _Threads(AbstractContextManager["_Threads"]):
-    """Threads of this process."""
+    """Runner on threads of this process."""
 
     def __init__(self, work: Work, threads: int) -> None:
         self._work = work
@@ -262,31 +261,31 @@ class _Threads(AbstractContextManager["_Threads"]):
         self._ended.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def room(self) -> int:
+    def capacity(self) -> int:
         return 2 * self._threads
 
     def submit(self, number: int, block: object) -> concurrent.futures.Future[Any]:
-        context = contextvars.copy_context()  # the caller's, as if it called the function itself
+        context = contextvars.copy_context()  # context variables of the caller apply
         return self._pool.submit(context.run, self._run, number, block)
 
     def _run(self, number: int, block: object) -> Any:  # noqa: ANN401
-        with stoppable(self._look):
-            return self._work.on(number, block, self._threads)
+        with stoppable(self._raise_if_ended):
+            return self._work.call(number, block, self._threads)
 
-    def _look(self, _done: int, _total: int) -> None:
+    def _raise_if_ended(self, _done: int, _total: int) -> None:
         if self._ended.is_set():
-            raise InterruptedError("the block was given up.")
+            raise InterruptedError("the block was canceled.")
 
     def result(self, future: concurrent.futures.Future[Any], number: int, block: object) -> Any:  # noqa: ANN401
-        while self._check is not None and not concurrent.futures.wait([future], _LOOKS).done:
+        while self._check is not None and not concurrent.futures.wait([future], _CHECK_EVERY).done:
             self._check(0, 0)
         return future.result()
 
 
-def _rounds(
+def _run_with_joblib(
     work: Work, blocks: Iterable[object], n_jobs: int | None, in_flight: int | None
 ) -> Generator[Any, None, None]:
-    """Run blocks with joblib, a round of them at a time."""
+    """Run blocks with joblib, one batch at a time."""
     import joblib
 
     check = stop_check()
@@ -294,11 +293,12 @@ def _rounds(
     at_once = joblib.effective_n_jobs(n_jobs)
     size = in_flight or 2 * at_once
     backend, _ = joblib.parallel.get_active_backend()
-    sharing = at_once if getattr(backend, "uses_threads", False) else 1  # the memory of one process
+    # threads share the memory of one process
+    sharing = at_once if getattr(backend, "uses_threads", False) else 1
     with joblib.Parallel(n_jobs=n_jobs) as parallel:
         while taken := list(itertools.islice(left, size)):
             if check is not None:
                 check(0, 0)
             yield from parallel(
-                joblib.delayed(work.on)(number, block, sharing) for number, block in taken
+                joblib.delayed(work.call)(number, block, sharing) for number, block in taken
             )

@@ -1,49 +1,80 @@
-"""Progress of long work: a callback that the caller passes in, silent by default."""
+"""Progress of long work: callbacks of the caller, and progress bars on terminals."""
 
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["ProgressCallback", "StreamProgress", "progress_bar", "stream_bar", "working"]
+__all__ = [
+    "ProgressCallback",
+    "StreamProgress",
+    "part_of",
+    "progress_bar",
+    "stream_bar",
+    "working",
+]
 
 ProgressCallback: TypeAlias = Callable[[int, int], object]
-"""Called now and then with (done, total); raising from it stops the work."""
+"""Called regularly with (done, total); an exception from it stops the work."""
 
 
 _WIDE = 40
-_NARROW = 12  # so that the rates fit beside it on 80 columns
+_NARROW = 12  # leaves space for the rates on 80 columns
 
 
 class StreamProgress(NamedTuple):
-    """Two callbacks of one bar; both None where there is no terminal.
+    """Two callbacks of one bar; both are None without a terminal.
 
     Attributes
     ----------
     read : callable or None
-        Gets (bytes that were read, all of them); the bar is drawn after it.
+        Called with (bytes read, total bytes); redraws the bar.
     made : callable or None
-        Gets (items that came of them and are done, anything).
+        Called with (number of finished items, any number).
     """
 
     read: ProgressCallback | None = None
     made: ProgressCallback | None = None
 
 
+@overload
+def part_of(
+    progress: ProgressCallback, start: int, end: int, total: int = ...
+) -> ProgressCallback: ...
+@overload
+def part_of(
+    progress: ProgressCallback | None, start: int, end: int, total: int = ...
+) -> ProgressCallback | None: ...
+def part_of(
+    progress: ProgressCallback | None, start: int, end: int, total: int = 100
+) -> ProgressCallback | None:
+    """Return a callback for one part of the work, from step `start` to step `end` of `total`.
+
+    Return None if `progress` is None.
+    """
+    if progress is None:
+        return None
+
+    def tell(done: int, all_: int) -> None:
+        progress(start + (end - start) * done // max(1, all_), total)
+
+    return tell
+
+
 @contextmanager
 def progress_bar(label: str, unit: str = "") -> Iterator[ProgressCallback | None]:
-    """Give a callback that draws a bar on a terminal; None, so nothing, in a pipe.
+    """Yield a callback that draws a bar on a terminal, or None without a terminal.
 
     Parameters
     ----------
     label : str
-        What is being done, shown left of the bar.
+        Label to the left of the bar.
     unit : str, default=""
-        What is counted, such as "documents"; its number and how many a second are shown too.
+        Counted items, such as "documents"; the bar also shows their number and rate.
     """
     if not _on_terminal():
         yield None
@@ -60,14 +91,14 @@ def progress_bar(label: str, unit: str = "") -> Iterator[ProgressCallback | None
 
 @contextmanager
 def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
-    """Give callbacks for work that reads bytes and makes items of them, at rates of their own.
+    """Yield callbacks for work that reads bytes and produces items, each with its rate.
 
     Parameters
     ----------
     label : str
-        What is being done, shown left of the bar.
+        Label to the left of the bar.
     unit : str
-        What is made of the bytes, such as "documents".
+        Name of the produced items, such as "documents".
     """
     if not _on_terminal():
         yield StreamProgress()
@@ -97,15 +128,15 @@ def stream_bar(label: str, unit: str) -> Iterator[StreamProgress]:
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """Show on a terminal that work of unknown length goes on; nothing in a pipe.
+    """Show a spinner on a terminal during work of unknown length, if there is a terminal.
 
-    Standard output and standard error stay what they are, so that what is made meanwhile can ask
-    them whether they are terminals; warnings are told afterwards, below what was shown.
+    Standard output and standard error are not replaced, so code in the context can detect
+    terminals. Warnings are printed after the spinner ends.
 
     Parameters
     ----------
     label : str
-        What is being done.
+        Label of the spinner.
     """
     if not _on_terminal():
         yield
@@ -121,7 +152,7 @@ def working(label: str) -> Iterator[None]:
         console=Console(stderr=True),
         refresh_per_second=12.5,
         transient=True,
-        redirect_stdout=False,  # the stand-in of older versions of rich is no terminal
+        redirect_stdout=False,  # the replacement of older versions of rich is not a terminal
         redirect_stderr=False,
     )
     try:
@@ -133,7 +164,7 @@ def working(label: str) -> Iterator[None]:
 
 
 def _bar(width: int) -> "Progress":
-    """Return a bar that vanishes when it is done: label, bar, percent, what is told, time left."""
+    """Return a bar that disappears at the end: label, bar, percent, rates, and remaining time."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

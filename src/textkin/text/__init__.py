@@ -1,39 +1,95 @@
-"""From documents to counted words: readers, tokeniser, stop words, word forms and bags."""
+"""Text analysis: tokenizer, stop words, normalizers, vocabularies, and bags of words."""
 
-from textkin.text._bags import BagOfWords
-from textkin.text._counting import Counted, count_words
-from textkin.text._docstrings import Docstring, standard_library_docstrings
-from textkin.text._lemma import Lemmatizer
-from textkin.text._normalisers import word_normalizer
-from textkin.text._stem import Stemmer
-from textkin.text._stop_lists import StopList, stop_list, stop_lists
-from textkin.text._stop_words import remove_stop_words, smart_words, stop_word_set
-from textkin.text._tokenise import tokenize
-from textkin.text._tokens import Tokens
-from textkin.text._vocabulary import Vocabulary
-from textkin.text._wordnet import WordNetLemmas
-from textkin.text.reading import Document, Documents, Passage, Skipped, paragraphs, read
+from typing import TYPE_CHECKING
+
+from textkin._base import lazy_names
+
+if TYPE_CHECKING:
+    from textkin.text._analyzer import (
+        Preparation as Preparation,
+        TermReader as TermReader,
+        prepare as prepare,
+        split_batches as split_batches,
+        text_of as text_of,
+    )
+    from textkin.text._bags import BagOfWords as BagOfWords
+    from textkin.text._counting import (
+        ColumnFinder as ColumnFinder,
+        Counted as Counted,
+        count_rows as count_rows,
+        count_words as count_words,
+    )
+    from textkin.text._languages import (
+        LANGUAGES as LANGUAGES,
+        Language as Language,
+        find_language as find_language,
+    )
+    from textkin.text._normalizers import (
+        Lemmatizer as Lemmatizer,
+        Stemmer as Stemmer,
+        stemmer_version as stemmer_version,
+        word_normalizer as word_normalizer,
+    )
+    from textkin.text._stop_words import (
+        STOP_WORDS as STOP_WORDS,
+        StopList as StopList,
+        StopWords as StopWords,
+        remove_stop_words as remove_stop_words,
+        smart_words as smart_words,
+        stop_list as stop_list,
+        stop_lists as stop_lists,
+        stop_word_set as stop_word_set,
+        stop_word_test as stop_word_test,
+    )
+    from textkin.text._tokenize import tokenize as tokenize
+    from textkin.text._tokens import Tokens as Tokens
+    from textkin.text._vocabulary import Vocabulary as Vocabulary
+    from textkin.text._word_spans import (
+        begins_cluster as begins_cluster,
+        is_unspaced as is_unspaced,
+        word_spans as word_spans,
+    )
+    from textkin.text._wordnet import WordNetLemmas as WordNetLemmas
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_analyzer": ["Preparation", "TermReader", "prepare", "split_batches", "text_of"],
+            "_bags": ["BagOfWords"],
+            "_counting": ["ColumnFinder", "Counted", "count_words", "count_rows"],
+            "_languages": ["LANGUAGES", "Language", "find_language"],
+            "_normalizers": ["Lemmatizer", "Stemmer", "stemmer_version", "word_normalizer"],
+            "_stop_words": [
+                "STOP_WORDS",
+                "StopList",
+                "StopWords",
+                "remove_stop_words",
+                "smart_words",
+                "stop_list",
+                "stop_lists",
+                "stop_word_set",
+                "stop_word_test",
+            ],
+            "_tokenize": ["tokenize"],
+            "_tokens": ["Tokens"],
+            "_vocabulary": ["Vocabulary"],
+            "_word_spans": ["begins_cluster", "is_unspaced", "word_spans"],
+            "_wordnet": ["WordNetLemmas"],
+        },
+    )
 
 __all__ = [
     "BagOfWords",
     "Counted",
-    "Docstring",
-    "Document",
-    "Documents",
     "Lemmatizer",
-    "Passage",
-    "Skipped",
     "Stemmer",
     "StopList",
     "Tokens",
     "Vocabulary",
     "WordNetLemmas",
     "count_words",
-    "paragraphs",
-    "read",
     "remove_stop_words",
     "smart_words",
-    "standard_library_docstrings",
     "stop_list",
     "stop_lists",
     "stop_word_set",

@@ -1,4 +1,4 @@
-"""The bag-of-words estimator: texts in, counted words out."""
+"""Bag-of-words estimator, which counts the words of texts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from operator import is_
@@ -10,93 +10,116 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from textkin import _core
-from textkin._typing import Bags, Texts, WordLookup
-from textkin._validation import Constraint, check_params, integer, one_of
+from textkin._base import (
+    Bags,
+    Constraint,
+    SavedEstimator,
+    SparseOutput,
+    Texts,
+    WordLookup,
+    check_params,
+    describe_non_text,
+    hinted,
+    integer,
+    one_of,
+    rollback_on_error,
+)
+from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.run import effective_jobs
-from textkin.text._choosing import Statistics, TermChoice
-from textkin.text._counting import MAX_WORDS, ColumnFinder, counted_blocks
-from textkin.text._normalisers import word_normalizer
+from textkin.text._analyzer import (
+    Numbers,
+    TermReader,
+    TokenizerLike,
+    prepare,
+    split_batches,
+    text_of,
+)
+from textkin.text._counting import MAX_WORDS, ColumnFinder, count_blocks
+from textkin.text._normalizers import word_normalizer
+from textkin.text._pruning import TermPruning, TermStatistics
 from textkin.text._stop_words import STOP_WORDS, StopWords
-from textkin.text._terms import TermReader, TokenizerLike, batches, prepare
-from textkin.text._tokenise import described, text_of
 from textkin.text._tokens import Tokens
-from textkin.text._unreachable import warn_of_unreachable
-from textkin.text._vocabulary import Vocabulary
+from textkin.text._vocabulary import Vocabulary, warn_unreachable_words
 
 __all__ = ["BagOfWords"]
 
 
-class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Turn texts into bags: how often each word occurs in each text.
+class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
+    """Count the words of texts in a document-term matrix (bags).
 
-    A text is split into words, phrases are joined, stop words are left out, words are brought to
-    their normal forms, and runs of words are made: in this order, each step only if asked for.
+    The steps are: split a text into words, join phrases, remove stop words, normalize words, and
+    build n-grams. Each step is applied only if it is enabled.
 
     Parameters
     ----------
     stop_words : str, None, path or collection of str, default="smart"
-        Words to leave out, whatever their case: a list by name (see `stop_lists`), none, a file
-        with a word a line (a `pathlib.Path`), or your own.
+        Words to ignore in any case: the name of a list (see `stop_lists`), None, a file with one
+        word per line (a `pathlib.Path`), or your own words.
     min_count : int, default=1
-        Learn only words that occur at least this often in all texts of `fit` together.
+        Minimum number of occurrences of a learned word in all texts of `fit`.
     min_df : int or float, default=1
-        Learn only words that occur in at least so many texts; a float is a share of them.
+        Minimum document frequency of a learned word; a float is a fraction of the texts.
     max_df : int or float, default=1.0
-        Learn only words that occur in at most so many texts; a float is a share of them.
+        Maximum document frequency of a learned word; a float is a fraction of the texts.
     max_features : int or None, default=None
-        Learn only this many words, the first by `max_features_by`; among equals the first in the
-        order of code points.
+        Maximum number of learned words, ranked by `max_features_by`; ties go to the first word in
+        the order of code points.
     max_features_by : {"count", "tfidf"}, default="count"
-        What `max_features` ranks by: how often a word occurs, n(w), or its tf-idf weight summed
-        over the texts, n(w) log(N / df(w)).
+        Weight that `max_features` ranks by: the number of occurrences n(w), or the TF-IDF weight
+        summed over the texts, n(w) log(N / df(w)).
     max_words_per_document : int or None, default=None
-        Keep only this many words of the vocabulary in each text, the most frequent ones; among
-        equals the first in the text.
+        Maximum number of words of the vocabulary per text; the most frequent words stay, and ties
+        go to the first in the text.
     ngram_range : (int, int), default=(1, 1)
-        Count runs of so many words, from the shortest to the longest, joined by spaces.
+        Minimum and maximum number of words in the n-grams to count, which are joined by spaces.
     phrases : Vocabulary, collection of str, WordVectors or None, default=None
-        Words of several tokens, such as ``New_York`` or ``well-known``, that are counted as one
-        wherever their tokens stand side by side, whatever is between them (from left to right,
-        the longest first). Give the word vectors that have them.
+        Words of several tokens, such as ``New_York`` or ``well-known``. If their tokens are
+        adjacent in a text, with any separator, they are counted as one word (from left to right,
+        the longest phrase first). You can pass word vectors that contain phrases.
     vocabulary : Vocabulary, collection of str, WordVectors or None, default=None
-        The words to count, in the order of the columns; None learns them from the texts. With a
-        vocabulary given, `transform` needs no `fit`. For transport and pooling give the word
-        vectors, so that a query's words count even if no document has them.
-    normalize : {"stem", "lemma", "wordnet"}, callable or None, default=None
-        Brings a word to its normal form, once for each distinct word; a word that becomes empty
-        is left out. Do not stem words that are looked up in vectors.
+        Words to count, in the order of the columns. If None, they are learned from the texts. With
+        a vocabulary, `transform` requires no `fit`. For transport and pooling, pass the word
+        vectors, so that the words of a query count even if they occur in no document.
+    normalizer : {"stem", "lemma", "wordnet"}, callable or None, default=None
+        Normalizer of words, called once per distinct word; words that become empty are removed. Do
+        not stem words that are looked up in vectors.
     tokenizer : callable, compiled pattern or None, default=None
-        Splits a text into words: a callable that returns them, a pattern that finds them (at
-        most one group, the word), or `tokenize`.
+        Tokenizer: a callable that returns the words of a text, or a pattern that matches words
+        (with at most one group, the word). If None, `tokenize`.
+    numbers : {"keep", "drop", "mask"}, default="keep"
+        Treatment of numbers, which are words with a digit and without a letter: "drop" ignores
+        them, "mask" counts all of them as the one word ``<number>``.
+    min_length : int, default=1
+        Minimum number of characters of a word, before it is normalized. Numbers that are masked
+        may be shorter.
     lowercase : bool, default=True
-        Turn all words into lower case. Choose False with case-sensitive word vectors.
+        Convert all words to lowercase. Pass False for case-sensitive word vectors.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 one for each core. The result is the same on any number.
+        Number of threads; None means 1, and -1 means one per core. It does not change results.
 
     Attributes
     ----------
     vocabulary_ : Vocabulary or the given word lookup
-        Names the columns; learnt words are in the order of their code points.
+        Names of the columns; learned words are in the order of their code points.
 
     See Also
     --------
-    textkin.text.tokenize : What a word is.
-    textkin.text.count_words : Count tokens of your own, and see the unknown words.
-    textkin.weighting.TfIdf, textkin.weighting.SIF, textkin.weighting.nbow : Weigh the bags.
+    textkin.text.tokenize : Split a text into words.
+    textkin.text.count_words : Count your own tokens, and return the unknown words.
+    textkin.weighting.TfIdf, textkin.weighting.SIF, textkin.weighting.nbow : Weight the bags.
 
     Notes
     -----
     Entry (d, w) of a bag is n(d, w), the number of times word w occurs in text d, exact up to
-    2**24 as float32 is. Words outside
-    the vocabulary are left out; a text without known words gives an empty row. The time is
-    linear in the length of the texts. Texts are read in batches of some million characters, so
-    that a stream is never held whole; `fit_transform` holds eight bytes for each distinct word
-    of each text, `fit` none. Our own tokeniser runs on `n_jobs` threads without the interpreter
-    lock; a tokeniser of your own runs in Python, one text after another. Stop words and phrases
-    are made ready once, and again at each `fit`.
+    2**24 in float32. Words outside the vocabulary are ignored; a text without known words has an
+    empty row. The time is linear in the length of the texts. Texts are read in batches of some
+    million characters, so that a stream is never in memory as a whole. `fit_transform` stores
+    eight bytes per distinct word of each text; `fit` stores none. The default tokenizer runs on
+    `n_jobs` threads without the interpreter lock; a custom tokenizer runs in Python, one text after
+    another. Stop words and phrases are prepared once, and again at each `fit`.
 
-    The ranking by tf-idf is that of the 5,000-word baseline of the Fisher-vector paper; its
-    formula is our reading of it.
+    The TF-IDF ranking of `max_features_by` follows the 5,000-word baseline of Zhang et al.; the
+    paper does not state the formula, so this one is an interpretation.
 
     References
     ----------
@@ -118,6 +141,15 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     Vocabulary(4 words: 'media illinois', 'media media', 'obama speaks', 'speaks media')
     >>> BagOfWords(phrases=["New_York"]).fit(["The new New York times"]).vocabulary_
     Vocabulary(2 words: 'New_York', 'times')
+    >>> BagOfWords(numbers="mask", min_length=2).fit(["Plan B costs 9.50"]).vocabulary_
+    Vocabulary(3 words: '<number>', 'costs', 'plan')
+
+    With pandas, the columns can have names:
+
+    >>> bag_of_words.set_output(transform="pandas").transform(texts)
+       illinois  media  obama  speaks
+    0       1.0    1.0    1.0     1.0
+    1       0.0    2.0    0.0     0.0
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -126,6 +158,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         "max_features": one_of(None) | integer(1),
         "max_features_by": one_of("count", "tfidf"),
         "max_words_per_document": MAX_WORDS,
+        "numbers": one_of("keep", "drop", "mask"),
+        "min_length": integer(1),
         "lowercase": one_of(True, False),
     }
 
@@ -142,8 +176,10 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         ngram_range: tuple[int, int] = (1, 1),
         phrases: WordLookup | Collection[str] | None = None,
         vocabulary: WordLookup | Collection[str] | None = None,
-        normalize: Literal["stem", "lemma", "wordnet"] | Callable[[str], str] | None = None,
+        normalizer: Literal["stem", "lemma", "wordnet"] | Callable[[str], str] | None = None,
         tokenizer: TokenizerLike = None,
+        numbers: Numbers = "keep",
+        min_length: int = 1,
         lowercase: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -157,18 +193,21 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         self.ngram_range = ngram_range
         self.phrases = phrases
         self.vocabulary = vocabulary
-        self.normalize = normalize
+        self.normalizer = normalizer
         self.tokenizer = tokenizer
+        self.numbers = numbers
+        self.min_length = min_length
         self.lowercase = lowercase
         self.n_jobs = n_jobs
 
+    @rollback_on_error
     def fit(self, X: Texts, y: object = None) -> Self:
         """Learn the vocabulary of the texts.
 
         Parameters
         ----------
         X : iterable of str or Document
-            Texts, or documents as `read` gives them.
+            Texts, or documents from `read`.
         y : object, optional
             Ignored.
 
@@ -180,23 +219,24 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         self._learn(X, keep=False)
         return self
 
+    @rollback_on_error
     def fit_transform(self, X: Texts, y: object = None) -> Bags:
-        """Learn the vocabulary and count, reading the texts once.
+        """Learn the vocabulary and count the words, reading the texts once.
 
         Parameters
         ----------
         X : iterable of str or Document
-            Texts, or documents as `read` gives them.
+            Texts, or documents from `read`.
         y : object, optional
             Ignored.
 
         Returns
         -------
         csr_array of shape (n_texts, n_words), float32
-            The bags.
+            Word counts.
         """
         columns, counts = self._learn(X, keep=True)
-        return counted_blocks(counts, columns, self.max_words_per_document).bags
+        return count_blocks(counts, columns, self.max_words_per_document).bags
 
     def transform(self, X: Texts) -> Bags:
         """Count the words of the texts.
@@ -204,38 +244,38 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         Parameters
         ----------
         X : iterable of str or Document
-            Texts, or documents as `read` gives them.
+            Texts, or documents from `read`.
 
         Returns
         -------
         csr_array of shape (n_texts, n_words), float32
-            The bags; int32 indices, sorted, no explicit zeros.
+            Word counts; int32 indices, sorted, no explicit zeros.
         """
-        reader = self._reader()
-        columns = ColumnFinder(self._columns(), reader)
+        reader = self._reader(n_wrappers=1)
+        columns = ColumnFinder(self._lookup(), reader)
         blocks = (
             reader.read(batch).count(reader.n_threads)
             for batch in _text_batches(X, reader.n_threads)
         )
-        return counted_blocks(blocks, columns, self.max_words_per_document).bags
+        return count_blocks(blocks, columns, self.max_words_per_document).bags
 
     def tokens(self, X: Texts, *, unknown: Literal["drop", "keep"] = "drop") -> Tokens:
-        """Return the texts as columns of the vocabulary in the order of their words.
+        """Return the texts as sequences of vocabulary columns.
 
-        Stop words are left out, phrases joined and words normalised as for the bags;
+        Stop words are removed, phrases joined, and words normalized as for the bags;
         `max_words_per_document` does not apply.
 
         Parameters
         ----------
         X : iterable of str or Document
-            Texts, or documents as `read` gives them.
+            Texts, or documents from `read`.
         unknown : {"drop", "keep"}, default="drop"
-            Leave words outside the vocabulary out, or keep their place as -1.
+            Whether to drop words outside the vocabulary, or keep them as -1.
 
         Returns
         -------
         Tokens
-            Ids with order.
+            Column of each token, in the order of the texts.
 
         Examples
         --------
@@ -245,7 +285,7 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         """
         one_of("drop", "keep").check("unknown", unknown)
         reader = self._reader()
-        lookup = self._columns()
+        lookup = self._lookup()
         columns = ColumnFinder(lookup, reader)
         ids, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
         for batch in _text_batches(X, reader.n_threads):
@@ -260,17 +300,17 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)), lookup)
 
     def words(self, text: str) -> list[str]:
-        """Return the words of one text that would be counted, known to the vocabulary or not.
+        """Return the words of one text that would be counted, including unknown words.
 
         Parameters
         ----------
         text : str
-            A text.
+            Text.
 
         Returns
         -------
         list of str
-            Its words in order: no stop words, phrases joined, normalised.
+            Words in order, without stop words, with phrases joined, and normalized.
 
         Examples
         --------
@@ -291,9 +331,9 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         Returns
         -------
         ndarray of shape (n_words,), object
-            Words.
+            Words of the columns.
         """
-        return np.asarray(self._columns().words, dtype=object)
+        return np.asarray(self._lookup().words, dtype=object)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         tags = super().__sklearn_tags__()
@@ -303,8 +343,8 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _choice(self) -> TermChoice:
-        return TermChoice(
+    def _pruning(self) -> TermPruning:
+        return TermPruning(
             min_count=self.min_count,
             min_df=self.min_df,
             max_df=self.max_df,
@@ -312,19 +352,24 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
             by=self.max_features_by,
         )
 
-    def _reader(self, *, anew: bool = False) -> TermReader:
-        """Check the parameters, then make what reads the texts; stop words and phrases once."""
+    def _reader(self, *, anew: bool = False, n_wrappers: int = 0) -> TermReader:
+        """Validate the parameters and return a reader; prepare stop words and phrases only once.
+
+        `n_wrappers` is the number of decorators between the caller and the public method.
+        """
         check_params(self)
-        self._choice().check(given=self.vocabulary is not None)
-        ngram_range = _checked_range(self.ngram_range)
+        self._pruning().check(given=self.vocabulary is not None)
+        ngram_range = _check_range(self.ngram_range)
         n_threads = effective_jobs(self.n_jobs)
         key = (
             self.lowercase,
             self.tokenizer,
             self.stop_words,
-            self.normalize,
+            self.normalizer,
             self.phrases,
             self.vocabulary,
+            self.numbers,
+            self.min_length,
         )
         cached = self.__dict__.get("_prepared")
         if anew or cached is None or not all(map(is_, cached[0], key)):
@@ -332,11 +377,14 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
                 lowercase=bool(self.lowercase),
                 tokenizer=self.tokenizer,
                 stop_words=self.stop_words,
-                normalize=word_normalizer(self.normalize),
+                normalizer=word_normalizer(self.normalizer),
                 phrases=None if self.phrases is None else _phrase_names(self.phrases),
+                numbers=self.numbers,
+                min_length=int(self.min_length),
             )
             if isinstance(self.vocabulary, Collection):
-                warn_of_unreachable(self.vocabulary, prepared)
+                depth = (5 if anew else 4) + n_wrappers
+                warn_unreachable_words(self.vocabulary, prepared, stacklevel=depth)
             cached = self._prepared = (key, prepared)
         return TermReader(cached[1], ngram_range=ngram_range, n_threads=n_threads)
 
@@ -346,9 +394,9 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return state
 
     def _learn(self, texts: Texts, *, keep: bool) -> tuple[ColumnFinder, list[_core.WordCounts]]:
-        """Set the vocabulary; return what finds its columns and, to keep, the counted texts."""
-        reader = self._reader(anew=True)
-        statistics = Statistics()
+        """Learn the vocabulary; return its column finder and, with `keep`, the counted texts."""
+        reader = self._reader(anew=True, n_wrappers=2 if keep else 1)
+        statistics = TermStatistics()
         counts = []
         for batch in _text_batches(texts, reader.n_threads):
             block = reader.read(batch).count(reader.n_threads)
@@ -356,53 +404,63 @@ class BagOfWords(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
             if keep:
                 counts.append(block)
         if not statistics.n_documents:
-            raise ValueError("fit needs at least one text; got none.")
+            raise ValueError("X must have at least one text; got none.")
         if self.vocabulary is not None:
-            self.vocabulary_ = _lookup_of(self.vocabulary, "vocabulary")
+            self.vocabulary_ = _make_lookup(self.vocabulary, "vocabulary")
             return ColumnFinder(self.vocabulary_, reader), counts
-        terms = statistics.chosen(self._choice(), reader.terms.sorted(reader.n_threads))
+        terms = statistics.select(self._pruning(), reader.terms.sorted(reader.n_threads))
         if not len(terms):
             met = int(np.count_nonzero(statistics.totals))
-            raise ValueError(
-                f"no word to learn: the texts ({statistics.n_documents}) have {met} distinct terms "
-                "after stop_words, normalize and ngram_range; of these none passes "
-                f"{self._choice()}. Pass other texts, stop_words=None or weaker limits."
+            raise hinted(
+                ValueError,
+                f"no word can be learned: the texts ({statistics.n_documents}) have {met} distinct "
+                f"terms after removal of stop words, and none of them satisfies {self._pruning()}.",
+                "Pass other texts, `stop_words=None`, or weaker limits.",
             )
         self.vocabulary_ = Vocabulary._of_distinct(reader.terms.words_at(terms))
         return ColumnFinder(self.vocabulary_, reader, terms), counts
 
-    def _columns(self) -> WordLookup:
+    @property
+    def _takes_texts(self) -> bool:
+        return True
+
+    def _check_loaded(self) -> None:
+        self._reader()  # raises for invalid parameters
+        words = self._lookup()
+        if not (hasattr(words, "lookup") and hasattr(words, "words")):
+            raise ValueError("vocabulary_ must be a Vocabulary or WordVectors")
+
+    def _lookup(self) -> WordLookup:
         if self.vocabulary is not None and not hasattr(self, "vocabulary_"):
-            return _lookup_of(self.vocabulary, "vocabulary")
+            return _make_lookup(self.vocabulary, "vocabulary")
         check_is_fitted(self, "vocabulary_")
         return self.vocabulary_
 
 
-def _lookup_of(words: WordLookup | Collection[str], name: str) -> WordLookup:
-    """Return a word lookup as it is, words as a vocabulary."""
+def _make_lookup(words: WordLookup | Collection[str], name: str) -> WordLookup:
+    """Return a word lookup unchanged, or a vocabulary of a collection of words."""
     if hasattr(words, "lookup") and hasattr(words, "words"):
         return cast(WordLookup, words)
     if not isinstance(words, Collection):
-        raise TypeError(
-            f"{name} must be a Vocabulary, a list of words, WordVectors or None; "
-            f"got {type(words).__name__}."
+        raise ParameterTypeError(
+            name, "a Vocabulary, a list of words, WordVectors or None", type(words).__name__
         )
     try:
         return Vocabulary(words)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name} is no vocabulary: {error}") from error
+        raise type(error)(f"{name} is not a valid vocabulary: {error}") from error
 
 
 def _phrase_names(phrases: WordLookup | Collection[str]) -> Sequence[str]:
-    """Return the words of a lookup, or the words given; of a set in the order of code points."""
+    """Return the words of a lookup or collection; sort a set by code points."""
     if isinstance(phrases, Set) and all(isinstance(name, str) for name in phrases):
         return sorted(phrases)
-    return _lookup_of(phrases, "phrases").words
+    return _make_lookup(phrases, "phrases").words
 
 
-def _checked_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
-    """Return the shortest and the longest run of words that is counted."""
-    expected = "ngram_range must be two whole numbers, the shortest and the longest run of words"
+def _check_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
+    """Return the minimum and maximum length of n-grams."""
+    expected = "ngram_range must be two integers, the minimum and maximum number of words"
     try:
         shortest, longest = ngram_range
     except (TypeError, ValueError):
@@ -415,23 +473,27 @@ def _checked_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 
 
 def _text_batches(texts: Texts, n_threads: int = 1) -> Iterator[list[str]]:
-    """Give the texts in batches, each surely a str."""
+    """Yield the texts in batches; raise an error for items that are not texts."""
     if isinstance(texts, str):
-        raise ValueError("texts must be a list of texts; got a single str. Wrap it: [text].")
+        raise ParameterError("texts", "a list of texts", "a single str", "Wrap it: [text].")
     if isinstance(texts, bytes | Mapping) or not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a list of texts; got {described(texts)}.")
+        raise ParameterTypeError("texts", "a list of texts", describe_non_text(texts))
     dimensions = getattr(texts, "ndim", 1)
     if dimensions != 1:
-        raise ValueError(
-            f"texts must be a list of texts; got a {type(texts).__name__} with "
-            f"{dimensions} dimensions. Pass its one column of texts."
+        raise ParameterError(
+            "texts",
+            "a list of texts",
+            f"a {type(texts).__name__} with {dimensions} dimensions",
+            "Pass its one column of texts.",
         )
-    return batches(_each(texts), n_threads)
+    return split_batches(_each(texts), n_threads)
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
     for position, given in enumerate(texts):
         text = text_of(given)
         if not isinstance(text, str):
-            raise TypeError(f"texts must hold str; position {position} holds {described(text)}.")
+            raise TypeError(
+                f"texts must be strings; position {position} holds {describe_non_text(text)}."
+            )
         yield text

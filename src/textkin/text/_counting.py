@@ -1,4 +1,4 @@
-"""From tokens to bags."""
+"""Counting of tokens into the columns of a vocabulary."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,39 +9,39 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textkin import _core
-from textkin._typing import Bags, Int32Array, Int64Array, WordLookup
-from textkin._validation import integer, one_of
-from textkin.text._terms import Preparation, TermReader
+from textkin._base import Bags, Int32Array, Int64Array, WordLookup, integer, one_of
+from textkin.exceptions import ParameterTypeError
+from textkin.text._analyzer import Preparation, TermReader
 
 __all__ = [
     "MAX_WORDS",
     "ColumnFinder",
     "Counted",
     "RowWords",
+    "count_blocks",
+    "count_rows",
     "count_words",
-    "counted_blocks",
-    "counted_rows",
 ]
 
 MAX_WORDS = one_of(None) | integer(1)
-"""What `max_words_per_document` may be."""
+"""Constraint of `max_words_per_document`."""
 
-_MOST = 2**31 - 1  # words that a document can have
-_UNKNOWN = -1  # as in the core: a word without a column
+_MOST = 2**31 - 1  # maximum number of words of a document
+_UNKNOWN = -1  # column of an unknown word, as in the core
 
 _Count = TypeVar("_Count", np.float32, np.int64)
 _Rows: TypeAlias = tuple[Int64Array, Int32Array, NDArray[_Count]]
 
 
 class RowWords(Sequence[dict[str, int]]):
-    """For each document some of its words and how often they occur, as dicts made on demand.
+    """Sequence of dicts from word to count, one per document, created on access.
 
     Parameters
     ----------
     offsets, keys, counts : ndarray
-        Row d has the entries from ``offsets[d]`` to ``offsets[d + 1]``.
+        Arrays of a CSR matrix; row d has the entries ``offsets[d]:offsets[d + 1]``.
     names : list of str
-        The word of each key.
+        Word of each key.
     """
 
     def __init__(
@@ -77,18 +77,17 @@ class RowWords(Sequence[dict[str, int]]):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Documents as bags, and the words that are not in them.
+    """Bags of documents, with the words that are not in them.
 
     Attributes
     ----------
     bags : csr_array of shape (n_documents, n_columns), float32
-        How often each word occurs in each document; int32 indices, sorted, no explicit zeros.
+        Word counts of each document; int32 indices, sorted, no explicit zeros.
     unknown : sequence of dict
-        For each document the words without a column and how often they occur, in the order of
-        the document.
+        Words without a column with their counts, for each document, in the order of the document.
     cut : sequence of dict
-        For each document the words that `max_words_per_document` left out, by the name of their
-        column, and how often they occur.
+        Words omitted because of `max_words_per_document` with their counts, for each document, in
+        the spelling of their column.
 
     Examples
     --------
@@ -114,18 +113,18 @@ def count_words(
     Parameters
     ----------
     documents : iterable of sequences of str
-        The tokens of each document.
+        Tokens of each document.
     columns : Vocabulary, WordVectors or another word lookup
-        Finds the column of a word. Several words may share one, such as ``Press`` and
+        Lookup of the column of a word. Several words may share a column, such as ``Press`` and
         ``press``: their counts are added.
     max_words_per_document : int or None, default=None
-        Keep only this many columns of each document, the most frequent ones; among equals the
-        first in the document. Unknown words do not count towards it.
+        Maximum number of columns per document; the most frequent ones stay, and ties go to the
+        first in the document. Unknown words do not count toward the limit.
 
     Returns
     -------
     Counted
-        The bags, the words that found no column and those that were cut.
+        Bags, unknown words, and omitted words.
 
     Raises
     ------
@@ -134,13 +133,13 @@ def count_words(
 
     See Also
     --------
-    BagOfWords : Count the words of texts.
+    BagOfWords : Estimator that counts the words of texts.
 
     Notes
     -----
-    Entry (d, w) is n(d, w), the number of times word w occurs in document d. The cap is that of
-    the 20NEWS experiments of the Word Mover's Distance, 500 words a document. The time is linear
-    in the number of tokens; each distinct word is looked up once.
+    Entry (d, w) is n(d, w), the number of times word w occurs in document d. Kusner et al. use a
+    limit of 500 words per document in their 20NEWS experiments. The time is linear in the number
+    of tokens; each distinct word is looked up once.
 
     References
     ----------
@@ -163,27 +162,29 @@ def count_words(
     """
     MAX_WORDS.check("max_words_per_document", max_words_per_document)
     if not hasattr(columns, "lookup"):
-        raise TypeError(
-            "columns must be a Vocabulary, WordVectors or another word lookup; got "
-            f"{type(columns).__name__}. Make one: Vocabulary(words)."
+        raise ParameterTypeError(
+            "columns",
+            "a Vocabulary, WordVectors or another word lookup",
+            type(columns).__name__,
+            "Pass Vocabulary(words).",
         )
     reader = TermReader(Preparation())
-    block = reader.terms.read_words(list(_checked(documents)))
+    block = reader.terms.read_words(list(_check_documents(documents)))
     finder = ColumnFinder(columns, reader)
-    return counted_blocks([block.count(1)], finder, max_words_per_document)
+    return count_blocks([block.count(1)], finder, max_words_per_document)
 
 
 class ColumnFinder:
-    """Finds the columns of terms, each distinct one once.
+    """Lookup of the columns of terms; it looks up each distinct term once.
 
     Parameters
     ----------
     columns : WordLookup
-        Finds the column of a word.
+        Lookup of words.
     reader : TermReader
-        Its terms are looked up.
+        Reader of the terms to look up.
     terms : ndarray of int32, optional
-        The term of each column, where that is known; all others met so far have none.
+        Term of each column, if known. Other terms read so far have no column.
     """
 
     def __init__(
@@ -196,7 +197,7 @@ class ColumnFinder:
             self._column_of[terms] = np.arange(len(terms), dtype=np.int32)
 
     def __call__(self) -> Int32Array:
-        """Return the column of each term met so far, -1 where there is none."""
+        """Return the column of each term read so far, -1 for terms without a column."""
         known = len(self._column_of)
         if known < len(self.reader.terms):
             new = self.columns.lookup(self.reader.terms.words(known))
@@ -206,19 +207,19 @@ class ColumnFinder:
 
 @dataclass(frozen=True, slots=True)
 class CountedRows:
-    """What `Counted` holds, with the known words as plain arrays: offsets, columns, counts."""
+    """Counted documents as arrays: known words, unknown words, and words beyond a limit."""
 
     known: tuple[Int64Array, Int32Array, NDArray[np.float32]]
     unknown: RowWords
     cut: RowWords
 
 
-def counted_rows(
+def count_rows(
     blocks: Iterable[_core.WordCounts],
     column_of: ColumnFinder,
     max_words_per_document: int | None,
 ) -> CountedRows:
-    """Bring the counted terms of all blocks into columns."""
+    """Convert the counted terms of all blocks to columns."""
     known, unknown, cut = [], [], []
     most = min(max_words_per_document or 0, _MOST)
     for block in blocks:
@@ -228,19 +229,21 @@ def counted_rows(
         cut.append(parts[2])
     words = column_of.columns
     return CountedRows(
-        _stacked(known, np.float32),
-        _named(_stacked(unknown, np.int64), column_of.reader.terms.words_at),
-        _named(_stacked(cut, np.int64), lambda used: [words.words[i] for i in used.tolist()]),
+        _stack_rows(known, np.float32),
+        _name_rows(_stack_rows(unknown, np.int64), column_of.reader.terms.words_at),
+        _name_rows(
+            _stack_rows(cut, np.int64), lambda used: [words.words[i] for i in used.tolist()]
+        ),
     )
 
 
-def counted_blocks(
+def count_blocks(
     blocks: Iterable[_core.WordCounts],
     column_of: ColumnFinder,
     max_words_per_document: int | None,
 ) -> Counted:
-    """Bring the counted terms of all blocks into the columns of one matrix."""
-    rows = counted_rows(blocks, column_of, max_words_per_document)
+    """Convert the counted terms of all blocks to the columns of one matrix."""
+    rows = count_rows(blocks, column_of, max_words_per_document)
     return Counted(bags_of_rows(rows.known, len(column_of.columns)), rows.unknown, rows.cut)
 
 
@@ -255,8 +258,8 @@ def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
     return bags
 
 
-def _stacked(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
-    """Put blocks of rows under one another."""
+def _stack_rows(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
+    """Concatenate blocks of rows."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -272,8 +275,8 @@ def _stacked(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
     )
 
 
-def _named(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -> RowWords:
-    """Give the keys that occur new numbers, and names."""
+def _name_rows(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -> RowWords:
+    """Convert counts by word ID to counts by word."""
     offsets, keys, counts = rows
     if not len(keys):
         return RowWords(offsets, keys, counts, [])
@@ -281,7 +284,7 @@ def _named(rows: _Rows[np.int64], words_at: Callable[[Int32Array], list[str]]) -
     return RowWords(offsets, numbers.astype(np.int32), counts, words_at(used))
 
 
-def _checked(documents: Iterable[object]) -> Iterator[Iterable[str]]:
+def _check_documents(documents: Iterable[object]) -> Iterator[Iterable[str]]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
             raise TypeError(

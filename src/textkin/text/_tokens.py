@@ -1,34 +1,34 @@
-"""Documents as numbered words, in their order."""
+"""Documents as sequences of word IDs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from textkin._typing import Int32Array, Int64Array, WordLookup
+from textkin._base import Int32Array, Int64Array, WordLookup
 
 __all__ = ["Tokens"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Documents as columns of a vocabulary, one for each token, in the order of the text.
+    """Documents as sequences of vocabulary columns, one per token, in the order of the text.
 
-    What models that need the order of words take: training of word and paragraph vectors, edit
-    distances.
+    This is the input of models that depend on word order, such as the training of word and
+    paragraph vectors, and edit distances.
 
     Attributes
     ----------
     ids : ndarray of shape (n_tokens,), int32
-        The column of each token; -1 for one without a column, where these were kept.
+        Column of each token; -1 for kept tokens without a column.
     offsets : ndarray of shape (n_documents + 1,), int64
-        Document d has the tokens from ``offsets[d]`` to ``offsets[d + 1]``.
+        Document d has the tokens ``ids[offsets[d]:offsets[d + 1]]``.
     vocabulary : Vocabulary or another word lookup
-        Names the columns.
+        Names of the columns.
 
     See Also
     --------
-    BagOfWords.tokens : Makes them.
+    BagOfWords.tokens : Make `Tokens` from texts.
 
     Examples
     --------
@@ -53,17 +53,17 @@ class Tokens:
         return (self[document] for document in range(len(self)))
 
     def words(self, document: int) -> list[str | None]:
-        """Return the words of a document; None for a token without a column.
+        """Return the words of a document, with None for tokens without a column.
 
         Parameters
         ----------
         document : int
-            Its position.
+            Position of the document.
 
         Returns
         -------
         list of str
-            As the vocabulary names them.
+            Words in the spelling of the vocabulary.
         """
         names = self.vocabulary.words
         return [names[column] if column >= 0 else None for column in self[document].tolist()]

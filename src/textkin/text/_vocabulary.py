@@ -1,38 +1,41 @@
-"""Words and the columns they have."""
+"""Vocabulary: words and their columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from operator import index as as_integer
 from typing import Any
 
 import numpy as np
 
-from textkin._typing import Int32Array
+from textkin._base import Int32Array
+from textkin.exceptions import ParameterTypeError, VocabularyWarning
+from textkin.text._analyzer import NUMBER_MASK, Preparation, TermReader
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "warn_unreachable_words"]
 
 
 class Vocabulary:
-    """Distinct words in a fixed order: word j names column j of the bags.
+    """Distinct words in a fixed order: word j is the name of column j of the bags.
 
-    A vocabulary never changes, so it can be shared, hashed and used as a key; copies of it are
-    the object itself.
+    A vocabulary is immutable, so it can be shared, hashed, and used as a key; a copy of it is the
+    same object.
 
     Parameters
     ----------
     words : iterable of str
-        The words in the order of the columns, without repetition.
+        Words in the order of the columns, without duplicates.
 
     Attributes
     ----------
     words : tuple of str
-        The word of each column.
+        Word of each column.
 
     Raises
     ------
     ValueError
-        If a word comes twice.
+        If a word is repeated.
     TypeError
-        If `words` is a single str or has no order, or if one of them is not a str.
+        If `words` is a single str or has no order, or a word is not a str.
 
     See Also
     --------
@@ -54,31 +57,33 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         if isinstance(words, str):
-            raise TypeError(f"words must be a list of words; got the single str {words!r}.")
+            raise ParameterTypeError("words", "a list of words", f"the single str {words!r}")
         if isinstance(words, Set | Mapping):
-            raise TypeError(
-                f"words must be in the order of the columns; got {type(words).__name__}. "
-                "Pass a list, such as sorted(words)."
+            raise ParameterTypeError(
+                "words",
+                "in the order of the columns",
+                type(words).__name__,
+                "Pass a list, such as sorted(words).",
             )
         columns: dict[str, int] = {}
         for position, word in enumerate(words):
             if not isinstance(word, str):
                 raise TypeError(
-                    f"words must hold str; position {position} holds "
+                    f"words must be strings; position {position} holds "
                     f"{type(word).__name__} ({word!r})."
                 )
             first = columns.setdefault(str(word), position)
             if first != position:
                 raise ValueError(
                     f"words must be distinct; {str(word)!r} is at positions {first} and "
-                    f"{position}. Remove the repetition."
+                    f"{position}. Remove the duplicate."
                 )
         self._columns: dict[str, int] | None = columns
         self._words = tuple(columns)
 
     @classmethod
     def _of_distinct(cls, words: Iterable[str]) -> "Vocabulary":
-        """Make a vocabulary of words that are known to be distinct; quicker, nothing is checked."""
+        """Make a vocabulary from distinct words, without validation."""
         made = cls.__new__(cls)
         made._words = tuple(words)
         made._columns = None
@@ -91,11 +96,11 @@ class Vocabulary:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The word of each column."""
+        """Word of each column."""
         return self._words
 
     def lookup(self, words: Sequence[str]) -> Int32Array:
-        """Return the column of each word, -1 where there is none.
+        """Return the column of each word, or -1 if the vocabulary does not contain it.
 
         Parameters
         ----------
@@ -108,15 +113,17 @@ class Vocabulary:
             Columns, or -1.
         """
         if isinstance(words, str):
-            raise TypeError(
-                f"words must be a list of words; got the single str {words!r}. "
-                "Use index(word) for one word."
+            raise ParameterTypeError(
+                "words",
+                "a list of words",
+                f"the single str {words!r}",
+                "Use index(word) for one word.",
             )
         find = self._column_of().get
         return np.fromiter((find(word, -1) for word in words), np.int32, len(words))
 
     def index(self, word: str) -> int:
-        """Return the column of `word`; raise `KeyError` if it has none.
+        """Return the column of a word; raise `KeyError` if the vocabulary does not contain it.
 
         Parameters
         ----------
@@ -126,14 +133,14 @@ class Vocabulary:
         Returns
         -------
         int
-            Its column.
+            Column of the word.
         """
         try:
             return self._column_of()[word]
         except KeyError:
             raise KeyError(
                 f"{word!r} is not among the {len(self)} words of this vocabulary; test with "
-                "`word in vocabulary`, or use lookup, which gives -1."
+                "`word in vocabulary`, or use lookup, which returns -1."
             ) from None
 
     def __len__(self) -> int:
@@ -147,7 +154,7 @@ class Vocabulary:
 
     def __getitem__(self, column: int) -> str:
         column = as_integer(column)
-        # -1 is lookup's answer for an unknown word; it must not name the last one.
+        # lookup returns -1 for an unknown word, so -1 must not mean the last column.
         if not 0 <= column < len(self):
             raise IndexError(f"column must be at least 0 and below {len(self)}; got {column}.")
         return self._words[column]
@@ -173,5 +180,46 @@ class Vocabulary:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Vocabulary":
         return self
 
+    def _saved_parts(self) -> dict[str, Any]:
+        return {"words": np.array(self._words, dtype=object)}
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> "Vocabulary":
+        return cls(parts["words"].tolist())
+
     def __reduce__(self) -> tuple[type["Vocabulary"], tuple[tuple[str, ...]]]:
         return Vocabulary, (self._words,)
+
+
+def warn_unreachable_words(
+    vocabulary: Collection[str], prepared: Preparation, *, stacklevel: int
+) -> None:
+    """Warn about words that the analysis changes, such as capitalized words.
+
+    Stop words and words of several tokens are ignored, since lists for several purposes contain
+    them. Lookups that find other spellings and custom tokenizers are not checked: their words may
+    depend on context.
+    """
+    is_exact = isinstance(vocabulary, Vocabulary) or not hasattr(vocabulary, "lookup")
+    if prepared.split is not None or not is_exact or isinstance(vocabulary, str):
+        return
+    words = [word for word in vocabulary if isinstance(word, str)]
+    if prepared.numbers == "mask":
+        words = [word for word in words if word != NUMBER_MASK]
+    reader = TermReader(prepared)
+    terms, offsets = reader.read(words).arrays()
+    own, _ = reader.terms.read_words([[word] for word in words]).arrays()
+    single = np.flatnonzero(np.diff(offsets) == 1)
+    lost = single[terms[offsets[single]] != own[single]]
+    if len(lost):
+        as_read = reader.terms.words_at(terms[offsets[lost[:3]]])
+        shown = ", ".join(
+            f"{words[i]!r} ({read!r})" for i, read in zip(lost[:3], as_read, strict=True)
+        )
+        warnings.warn(
+            f"{len(lost)} of {len(words)} words of vocabulary are never counted, because texts "
+            f"are read with other spellings: {shown}{', ...' if len(lost) > 3 else ''}. Check "
+            "lowercase and normalizer.",
+            VocabularyWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,16 +1,19 @@
-"""The most frequent lemma that a word can have, by WordNet."""
+"""Lemmatizer that returns the most frequent lemma of a word in WordNet."""
 
 import gzip
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
 
-from textkin.text._tokenise import described
+from textkin._base import describe_non_text
+from textkin.exceptions import ParameterTypeError
 
 __all__ = ["WordNetLemmas"]
 
-# Morphy's rules of detachment by the last letter of a word, in the order of the parts of speech:
-# an ending, and what stands in its place.
+# Morphy's rules of detachment by the last letter of a word and the part of speech, in order: an
+# ending and its replacement.
 _RULES: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {
     "s": {
         "n": (
@@ -31,47 +34,48 @@ _RULES: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {
     "r": {"a": (("er", ""), ("er", "e"))},
     "t": {"a": (("est", ""), ("est", "e"))},
 }
-_LONGEST = 100  # no form of a word of WordNet has more characters
+_LONGEST = 100  # limit above the longest word form in WordNet
 
 
 @dataclass(frozen=True)
 class WordNetLemmas:
-    """Map English words to the most frequent lemma that they can have, as the WTMF paper does.
+    """Lemmatizer that returns the most frequent possible lemma of an English word.
 
-    The word is lemmatised, and the result is given the most frequent of all lemmas that it can
-    have as a noun, verb, adjective or adverb: ``thinkings`` becomes ``thinking``, which can be
-    ``thinking`` or ``think``, of which ``think`` is more frequent.
+    This is the rule of Guo and Diab (the WTMF paper). The word is lemmatized, and the result is
+    replaced by the most frequent lemma that it can have as a noun, verb, adjective, or adverb:
+    ``thinkings`` becomes ``thinking``, which can be ``thinking`` or ``think``, and ``think`` is
+    more frequent.
 
     Raises
     ------
     TypeError
-        If what comes is not a str.
+        If the argument is not a str.
 
     See Also
     --------
-    Lemmatizer : Lemmas of other languages.
-    word_normalizer : Choose by name.
+    Lemmatizer : Lemmatizer for other languages.
+    word_normalizer : Select a normalizer by name.
 
     Notes
     -----
     Let M(w) be the set of morphy(w, p) over the parts of speech p, where morphy is WordNet's own
-    search: w itself if WordNet has it as a p; else the lemma that the exception list of p has
-    for w; else w after the first rule of detachment (``-s``, ``-ies`` to ``-y``, ...) that
-    leads to a word that WordNet has as a p. Let f(l) be the number of times that the authors of
-    WordNet tagged l, over all its senses. A step takes w to the l in M(w) with the largest f(l),
-    among equals to the shortest, then to the first by code points, and leaves w alone if M(w) is
-    empty. The lemma is what two steps give: the paper's first one has the part of speech from a
-    tagger, which words by themselves have not.
+    search. It returns the first of the following that exists: w itself if WordNet has it as a p;
+    the lemma of w in the exception list of p; w after the first rule of detachment (``-s``,
+    ``-ies`` to ``-y``, ...) that results in a word that WordNet has as a p. Let f(l) be the number
+    of times that the authors of WordNet tagged l, over all its senses. A step replaces w by the l
+    in M(w) with the largest f(l). Ties go to the shortest lemma, then to the first by code points.
+    If M(w) is empty, w is unchanged. The lemma is the result of two steps. In Guo and Diab, the
+    first step uses the part of speech from a tagger, which a word alone does not have.
 
-    Words are looked up in lower case, and lemmas are in lower case; an unknown word stays as it
-    was written. So do words with an apostrophe (``children's``) and joined phrases
-    (``new_yorks``). The rule goes far: ``mixed`` stays ``mixed``, which is more frequent than
-    ``mix``, but ``brokers`` becomes ``broke``. WordNet has hardly a function word, and some look
-    like forms of other words (``lest`` becomes ``l``): remove stop words first.
+    Words are looked up in lowercase, and lemmas are in lowercase; an unknown word is returned
+    unchanged. The same holds for words with an apostrophe (``children's``) and joined phrases
+    (``new_yorks``). The rule is aggressive: ``mixed`` stays ``mixed``, which is more frequent than
+    ``mix``, but ``brokers`` becomes ``broke``. WordNet contains almost no function words, and some
+    look like forms of other words (``lest`` becomes ``l``): remove stop words first.
 
-    The table is that of WordNet 3.0, 83,000 single words. It is loaded with the first word, in
-    some 40 ms, and takes 10 MB; 65,536 answers are remembered. About five microseconds for a
-    word that is new, a third of one for others.
+    The table contains 83,000 single words of WordNet 3.0. It is loaded with the first word in some
+    40 ms, and takes 10 MB; 65,536 results are cached. A new word takes about five microseconds, and
+    a cached word a third of one.
 
     References
     ----------
@@ -87,39 +91,48 @@ class WordNetLemmas:
     {'think': 590, 'thinking': 11}
     """
 
+    def _saved_parts(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> "WordNetLemmas":
+        if parts:
+            raise ValueError("WordNetLemmas have no parts")
+        return cls()
+
     def __call__(self, word: str) -> str:
         """Return the lemma of `word`.
 
         Parameters
         ----------
         word : str
-            A word in any case.
+            Word in any case.
 
         Returns
         -------
         str
-            Its lemma in lower case, or the word itself if WordNet does not know it.
+            Lemma in lowercase, or the word itself if WordNet does not contain it.
         """
         if not isinstance(word, str):
-            raise TypeError(f"word must be a str; got {described(word)}.")
-        # Words of absurd length are not WordNet's and not worth remembering.
+            raise ParameterTypeError("word", "a str", describe_non_text(word))
+        # Longer words are not in WordNet, and should not fill the cache.
         return word if len(word) > _LONGEST else _lemma(word)
 
     def candidates(self, word: str) -> dict[str, int]:
-        """Return the lemmas that one step can lead to, with their frequencies, best first.
+        """Return the possible lemmas of one step with their frequencies, best first.
 
         Parameters
         ----------
         word : str
-            A word in any case.
+            Word in any case.
 
         Returns
         -------
         dict from str to int
-            M(w) and f of the notes; empty for an unknown word.
+            Mapping from M(w) to f, as defined in Notes; empty for an unknown word.
         """
         if not isinstance(word, str):
-            raise TypeError(f"word must be a str; got {described(word)}.")
+            raise ParameterTypeError("word", "a str", describe_non_text(word))
         if len(word) > _LONGEST:
             return {}
         counts = _table().counts
@@ -128,11 +141,11 @@ class WordNetLemmas:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What WordNet says of single words; parts of speech are the letters n, v, a, r."""
+    """WordNet data of single words: parts of speech (n, v, a, r), counts, irregular forms."""
 
-    parts: dict[str, str]  # word: its parts of speech
-    counts: dict[str, int]  # word: how often it was tagged, if ever
-    exceptions: dict[str, dict[str, str]]  # form: part of speech: lemma, "-" for none
+    parts: dict[str, str]  # parts of speech of each word
+    counts: dict[str, int]  # tag count of each tagged word
+    exceptions: dict[str, dict[str, str]]  # lemma by form and part of speech, "-" for no lemma
 
 
 @lru_cache(maxsize=1 << 16)
@@ -142,7 +155,7 @@ def _lemma(word: str) -> str:
 
 
 def _ranked(word: str) -> list[str]:
-    """Return M(word), best first."""
+    """Return the possible lemmas of a word, the most frequent first."""
     table = _table()
     parts = table.parts
     own = parts.get(word, "")

@@ -1,36 +1,40 @@
-"""A distance proves itself: a plan, potentials, and a check that needs no solver."""
+"""Optimality certificate of a distance: a plan, potentials, and a check without a solver."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textkin._typing import Float32Array, Float64Array, Int32Array
-from textkin._validation import real
+from textkin._base import Float32Array, Float64Array, Int32Array, real
 from textkin.exceptions import CertificateError
-from textkin.transport._costs import CostName, reference_costs
+
+if TYPE_CHECKING:
+    from textkin.transport._solver import CostName
 
 __all__ = ["Certificate", "Verification"]
 
-# Masses are whole numbers inside: 2**-45 a word, and rounding when they are summed up.
+# The solver rounds masses to integers: 2**-45 for each word, plus the rounding of their sum.
 _MASS_TOLERANCE = 1e-9
-# Rounding of the float64 sums here: a few units in the last place of what is summed up.
+# Rounding of the float64 sums here: a few units in the last place of the terms.
 _ROUNDING = 32 * np.finfo(np.float64).eps
+# Each product of numbers below 2**-1022 is rounded to a multiple of this.
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What checking a certificate found.
+    """Result of the check of a certificate.
 
     Attributes
     ----------
     plan_cost : float
-        The cost of the plan: no smaller than the distance of the linear programme.
+        Cost of the plan, at least the distance of the linear program.
     bound : float
-        What the potentials prove: no larger than that distance.
+        Lower bound that the potentials prove, at most that distance.
     gap : float
-        The difference of the two: the distance is known to within it.
+        Difference of the two: the error of the distance is at most this.
     allowed : float
-        The gap that was allowed.
+        Largest gap allowed.
     """
 
     plan_cost: float
@@ -41,22 +45,22 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate:
-    """A transport plan with the potentials that prove that no plan is cheaper.
+    """Transport plan with potentials as proof of its optimality.
 
     For any potentials u, v with ``u[i] + v[j] <= c[i, j]`` for every pair, every plan costs at
-    least ``sum_i a[i] u[i] + sum_j b[j] v[j]`` (weak duality). A plan that costs just that much
-    is therefore optimal, whoever found it.
+    least ``sum_i a[i] u[i] + sum_j b[j] v[j]`` (weak duality). A plan with exactly
+    this cost is therefore optimal, for any solver.
 
     Attributes
     ----------
     distance : float
-        What is claimed.
+        Distance to prove.
     source_masses, target_masses : ndarray of shape (n,) and (m,), float64
         a and b; each sums to 1.
     sources, targets : ndarray of shape (n_moves,), int32
-        The plan: from which word to which.
+        Words of each move of the plan.
     masses : ndarray of shape (n_moves,), float64
-        The plan: how much.
+        Mass of each move.
     source_potentials, target_potentials : ndarray of shape (n,) and (m,), float64
         u and v.
     cost : str or ndarray of shape (n, m)
@@ -73,7 +77,7 @@ class Certificate:
     masses: Float64Array
     source_potentials: Float64Array
     target_potentials: Float64Array
-    cost: CostName | Float64Array
+    cost: "CostName | Float64Array"
     source_vectors: Float32Array | None = None
     target_vectors: Float32Array | None = None
 
@@ -82,32 +86,35 @@ class Certificate:
         if not isinstance(self.cost, str):
             return self.cost
         if self.source_vectors is None or self.target_vectors is None:
-            raise CertificateError("The certificate names a cost but has no vectors.")
+            raise CertificateError("A certificate with a named cost must have vectors; got None.")
+        # Imported here, because `_solver` imports this module.
+        from textkin.transport._solver import reference_costs
+
         return reference_costs(self.source_vectors, self.target_vectors, self.cost)
 
     def verify(self, tolerance: float = 1e-6) -> Verification:
         """Check the proof: marginals, potentials and the two objectives.
 
-        Nothing that the solver computed is taken on trust: the costs are computed again in
-        float64. Potentials that exceed a cost are lowered by the largest excess before they
-        count, and mass that the plan misplaces by rounding (1e-9 of the whole at most, nothing
-        where masses are counts) is charged at the largest cost, so the gap holds in any case.
+        The check uses no result of the solver unchecked: it computes the costs again in float64.
+        It lowers potentials that exceed a cost by the largest excess, and charges mass that the
+        plan misplaces by rounding (at most 1e-9 of the whole, nothing if masses are counts) at the
+        largest cost, so the gap holds in any case.
 
         Parameters
         ----------
         tolerance : float, default=1e-6
-            The gap allowed, relative to the cost of the plan; on top of it only what rounding
-            of masses and sums explains.
+            Largest gap, relative to the cost of the plan, in addition to the rounding of masses
+            and sums.
 
         Returns
         -------
         Verification
-            The cost of the plan, the proven bound and their gap.
+            Cost of the plan, proven bound, and their gap.
 
         Raises
         ------
         CertificateError
-            If anything does not hold; the message says what.
+            If a check fails; the message identifies it.
         """
         real(0).check("tolerance", tolerance)
         self._check_form()
@@ -128,12 +135,16 @@ class Certificate:
             bound = float(proven[0].sum() + proven[1].sum() + min(0.0, slack.min()))
             largest = np.abs(self.source_potentials).max() + np.abs(self.target_potentials).max()
             summed = float(np.abs(proven[0]).sum() + np.abs(proven[1]).sum() + plan_cost + largest)
-            # What bringing misplaced mass back may cost; it also makes the plan itself that much
-            # dearer or cheaper than one for the masses as they are.
+            # The cost of moving misplaced mass back. The cost of the plan itself also differs by
+            # up to this amount from the cost of a plan for the exact masses.
             moved_back = misplaced * float(costs.max())
             gap = max(0.0, plan_cost - bound) + moved_back
-            allowed = float(tolerance * plan_cost + _ROUNDING * summed + 2 * moved_back)
-        if not (np.isfinite(bound) and np.isfinite(plan_cost) and gap <= allowed):  # NaN fails too
+            terms = len(self.source_masses) + len(self.target_masses) + len(self.masses) + 4
+            allowed = float(
+                tolerance * plan_cost + _ROUNDING * summed + 2 * moved_back + terms * _SMALLEST
+            )
+        if not (np.isfinite(bound) and np.isfinite(plan_cost) and gap <= allowed):
+            # Also False for NaN.
             raise CertificateError(
                 f"The plan costs {plan_cost:.9g}, but the potentials prove only {bound:.9g}: a gap "
                 f"of {gap:.3g}, above the {allowed:.3g} allowed."
@@ -146,7 +157,7 @@ class Certificate:
 
     def _check_form(self) -> None:
         n, m, n_moves = len(self.source_masses), len(self.target_masses), len(self.masses)
-        sound = (
+        valid = (
             min(n, m, n_moves) > 0
             and len(self.source_potentials) == n
             and len(self.target_potentials) == m
@@ -154,10 +165,10 @@ class Certificate:
             and 0 <= self.sources.min() <= self.sources.max() < n
             and 0 <= self.targets.min() <= self.targets.max() < m
         )
-        if not sound:
+        if not valid:
             raise CertificateError(
-                "The plan and the potentials do not fit the masses: lengths differ, or a move "
-                "names a word that is not there."
+                "The plan and the potentials must fit the masses; lengths differ, or a move has a "
+                "position out of range."
             )
 
     def _check_plan(self) -> float:

@@ -1,16 +1,23 @@
-"""Two documents compared: the distance, why it is so, and the proof."""
+"""Comparison of two documents: distance, flow, bounds, and optimality certificate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textkin import _core
+from textkin._base import DrawnResult, Int32Array, WordLookup
+from textkin.corpus import Coverage, Document, DocumentRows, VectorTable, listed
 from textkin.explain import (
     AlignedText,
     Contribution,
     Flow,
     Move,
+    Place,
     Rest,
     flow_html,
     flow_svg,
@@ -18,13 +25,92 @@ from textkin.explain import (
     shortened,
 )
 from textkin.run import stop_check
-from textkin.transport._aligning import FindsWords
+from textkin.text import Preparation, StopWords, TermReader, word_spans
 from textkin.transport._certificate import Certificate, Verification
-from textkin.transport._costs import CostName
-from textkin.vectors._encode import Coverage, Encoded, listed
-from textkin.vectors._space import Space
+from textkin.transport._solver import CostName
+from textkin.vectors import WordVectors
+from textkin.weighting import TransportWeights
 
-__all__ = ["Bounds", "Comparison", "bounds_of_rows", "compare_rows"]
+__all__ = [
+    "Bounds",
+    "Comparison",
+    "FindsWords",
+    "TextWords",
+    "bounds_of_rows",
+    "compare",
+    "compare_rows",
+    "placed_words",
+]
+
+
+class FindsWords(Protocol):
+    """Function that finds the words of a flow in a text, to highlight them."""
+
+    def __call__(self, text: str) -> list[Place]:
+        """Return the words of a text with their offsets and their names in a flow."""
+        ...
+
+
+def placed_words(
+    text: str,
+    forms_of: Callable[[Sequence[str]], list[list[str]]],
+    rows_of: Callable[[Sequence[str]], Int32Array],
+    name_of: Callable[[int], str],
+) -> list[Place]:
+    """Return the spans of a text's words that a flow can contain.
+
+    Parameters
+    ----------
+    text : str
+        Text.
+    forms_of : callable
+        Function that returns the terms of each written word; a stop word has no terms.
+    rows_of : callable
+        Function that returns the vector row of each distinct term: -1 without a vector, less than
+        -1 for a stop word.
+    name_of : callable
+        Function that returns the name of a row.
+    """
+    spans = list(word_spans(text))
+    written = list(dict.fromkeys(text[start:end] for start, end in spans))
+    forms = dict(zip(written, forms_of(written), strict=True))
+    counted = list(dict.fromkeys(form for some in forms.values() for form in some))
+    rows = dict(zip(counted, rows_of(counted).tolist(), strict=True))
+    places = []
+    for start, end in spans:
+        found = [rows[form] for form in forms[text[start:end]]]
+        known = tuple(name_of(row) for row in found if row >= 0)
+        if known:
+            places.append(Place(start, end, known))
+        else:
+            places.append(Place(start, end, (), "unknown" if -1 in found else "stop"))
+    return places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextWords:
+    """Finder of words with the analyzer and vectors of a `WordMover`.
+
+    Attributes
+    ----------
+    prepared : Preparation
+        Prepared analyzer settings.
+    lookup : WordLookup
+        Word vectors.
+    """
+
+    prepared: Preparation
+    lookup: WordLookup
+
+    def __call__(self, text: str) -> list[Place]:
+        """Return the words of a text with their offsets and their names in a flow."""
+        return placed_words(text, self._forms, self.lookup.lookup, self.lookup.words.__getitem__)
+
+    def _forms(self, words: Sequence[str]) -> list[list[str]]:
+        reader = TermReader(self.prepared)
+        ids, starts = reader.read(list(words)).arrays()
+        forms = reader.terms.words_at(ids)
+        return [forms[start:end] for start, end in pairwise(starts.tolist())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +120,11 @@ class Bounds:
     Attributes
     ----------
     centroid : float
-        The Word Centroid Distance, between the mean vectors.
+        Word Centroid Distance, between the mean vectors.
     source : float
-        Each source word goes to its nearest target word, whatever room there is.
+        Relaxation in which each source word moves to its nearest target word.
     target : float
-        Each target word is supplied by its nearest source word.
+        Relaxation in which each target word receives from its nearest source word.
     """
 
     centroid: float
@@ -47,32 +133,32 @@ class Bounds:
 
     @property
     def relaxed(self) -> float:
-        """The Relaxed Word Mover's Distance: the larger of the two one-sided relaxations."""
+        """Relaxed Word Mover's Distance: the larger of the two one-sided relaxations."""
         return max(self.source, self.target)
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """The Word Mover's Distance of two documents with its flow, bounds, coverage and proof.
+class Comparison(DrawnResult):
+    """Comparison of two documents by the Word Mover's Distance: flow, bounds, and certificate.
 
     Attributes
     ----------
     distance : float
-        0 for documents with the same share of the same words; larger is farther.
+        Distance, at least 0; 0 for documents with the same shares of the same words.
     flow : Flow
-        Which word goes where, how much of it, at what cost; contributions sum to `distance`.
+        Moves of words with mass and cost; contributions sum to `distance`.
     bounds : Bounds
-        What quicker measures say; none exceeds `distance` beyond rounding.
+        Lower bounds; none exceeds `distance` beyond rounding.
     source_coverage, target_coverage : Coverage
-        How much of the two documents has vectors, and the words that have none.
+        Share of each document that has vectors, and the words without one.
     certificate : Certificate
-        The plan and the potentials that prove it optimal.
+        Plan, and potentials that prove its optimality.
     pivots : int
-        Steps that the solver took; 0 where nothing was left to decide.
+        Number of pivots of the solver.
     method : str
-        How the solver worked: "narrow_simplex", or "wide_simplex" where that needed 64 bits.
+        Solver variant: "narrow_simplex", or "wide_simplex" with 64 bits.
     source_text, target_text : str
-        The documents, where they came as texts; else empty.
+        Texts of the documents; empty if the documents are not texts.
 
     Examples
     --------
@@ -99,44 +185,44 @@ class Comparison:
 
     @property
     def score(self) -> float:
-        """The distance: what the contributions sum to, by the name that all explanations have."""
+        """The distance, to which the contributions sum; the common name in all explanations."""
         return self.distance
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """The moves of the flow, the largest contribution first."""
+        """Moves of the flow, largest contribution first."""
         return self.flow.moves
 
     @property
     def parts(self) -> tuple[Contribution, ...]:
-        """What each move adds; see `Flow.parts`."""
+        """Contributions of the moves; see `Flow.parts`."""
         return self.flow.parts
 
     def share(self, part: Move | Rest | Contribution) -> float:
-        """Return how much of the distance a move makes up; see `Flow.share`."""
+        """Return the share of a move in the distance; see `Flow.share`."""
         return self.flow.share(part)
 
     def verify(self, tolerance: float = 1e-6) -> Verification:
-        """Check the proof of the distance without the solver; see `Certificate.verify`."""
+        """Verify the optimality of the distance without the solver; see `Certificate.verify`."""
         return self.certificate.verify(tolerance)
 
     @cached_property
     def verification(self) -> Verification:
-        """What `verify` finds with its default tolerance, computed once."""
+        """Result of `verify` with its default tolerance, computed once."""
         return self.verify()
 
     def aligned(self) -> AlignedText:
-        """Return both texts whole, with each word as far as it travels.
+        """Return both full texts with the distance that each word travels.
 
         Returns
         -------
         AlignedText
-            Draws itself in a terminal, a page and a notebook.
+            Aligned texts, with output for terminals, HTML, and notebooks.
 
         Raises
         ------
         ValueError
-            If the documents did not come as texts.
+            If the documents are not texts.
 
         Examples
         --------
@@ -148,12 +234,11 @@ class Comparison:
         to ─────────────────────────────────────────────────────────
         The President⁶ greets⁶ the press⁰
         ────────────────────────────────────────────────────────────
-        0 near to 6 far · cost 4.09 to 5.59
+        distance: 0 (small) to 6 (large) · cost 4.09 to 5.59
         """
         if self._aligned is None:
             raise ValueError(
-                "aligned needs two texts, to show them; the documents came as tokens, bags or "
-                "arrays. Compare texts."
+                "aligned requires two texts; got tokens, bags or arrays. Compare texts."
             )
         return self._aligned
 
@@ -165,12 +250,12 @@ class Comparison:
         return AlignedText.of(self.flow, first, self._finder(first), second, self._finder(second))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Keep where the words stand, and not the vectors that they were found by."""
+        """Return the state with the offsets of words, but without the vectors that found them."""
         _ = self._aligned
         return {**self.__dict__, "_finder": None}
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what is to be said in words: bounds, coverage, and the proof, verified here."""
+        """Return labeled facts: distance, bounds, coverage, and the verified proof."""
         return [
             ("distance", f"{self.distance:.6g}"),
             (
@@ -185,11 +270,11 @@ class Comparison:
     def to_text(
         self, *, limit: int = 12, width: int = 80, unicode: bool = True, color: bool = False
     ) -> str:
-        """Return the flow drawn in characters; see `textkin.explain.flow_text`."""
+        """Return the flow as text; see `textkin.explain.flow_text`."""
         return flow_text(self.flow, limit=limit, width=width, unicode=unicode, color=color)
 
     def to_svg(self, *, title: str = "", limit: int = 20, embedded: bool = False) -> str:
-        """Return the flow as a picture; see `textkin.explain.flow_svg`."""
+        """Return the flow as an SVG image; see `textkin.explain.flow_svg`."""
         return flow_svg(
             self.flow,
             title=title or self._title,
@@ -201,7 +286,7 @@ class Comparison:
         )
 
     def to_html(self, *, title: str = "", limit: int = 20) -> str:
-        """Return a page with the picture, all moves, bounds, coverage and proof."""
+        """Return an HTML report with the figure, all moves, bounds, coverage, and proof."""
         return flow_html(
             self.flow,
             title=title or self._title,
@@ -213,7 +298,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the vectors in plain types, ready for JSON."""
+        """Return all fields except the vectors as a dict of JSON types."""
         verification = self.verification
         return {
             "distance": self.distance,
@@ -263,7 +348,7 @@ class Comparison:
         return "\n".join(part for part in (head, self.to_text(), self._left_out) if part)
 
     def _repr_html_(self) -> str:
-        """Show the picture in notebooks."""
+        """Return the SVG image for notebooks."""
         return self.to_svg()
 
 
@@ -271,30 +356,34 @@ def _proof(gap: float) -> str:
     return f"no plan is cheaper by more than {gap:.1e}" if gap > 0 else "no plan is cheaper"
 
 
-def bounds_of_rows(space: Space, a: _core.Documents, b: _core.Documents, cost: CostName) -> Bounds:
-    """Return the bounds of the first document of `a` and of `b`."""
-    found = _core.bound_matrices(space.table, a, b, cost, 1, stop_check())
+def bounds_of_rows(
+    table: VectorTable, a: _core.Documents, b: _core.Documents, cost: CostName
+) -> Bounds:
+    """Compute the lower bounds between the first documents of `a` and `b`."""
+    found = _core.bound_matrices(table.vectors, a, b, cost, 1, stop_check())
     return Bounds(*found[:, 0, 0].tolist())
 
 
 def compare_rows(
-    space: Space,
-    first: Encoded,
-    a: _core.Documents,
-    second: Encoded,
-    b: _core.Documents,
+    table: VectorTable,
+    first: DocumentRows,
+    second: DocumentRows,
     cost: CostName,
-    words: Sequence[str] | None,
-    texts: tuple[str, str],
+    words: Sequence[str] | None = None,
+    texts: tuple[str, str] = ("", ""),
     finder: FindsWords | None = None,
 ) -> Comparison:
-    """Compare two documents, each the only row as it came and as the core holds it."""
-    found = _core.explain(space.table, a, 0, b, 0, cost, stop_check())
+    """Compare two nonempty documents, each in the only row of its `DocumentRows`.
+
+    `words` are the names of the rows of the table. `texts` are empty if unknown.
+    """
+    a, b = first.documents(), second.documents()
+    found = _core.explain(table.vectors, a, 0, b, 0, cost, stop_check())
     source_words, target_words = a.words(0), b.words(0)
-    source_masses = first.masses(0, source_words)
-    target_masses = second.masses(0, target_words)
-    source_names = [space.name(row, words) for row in source_words.tolist()]
-    target_names = [space.name(row, words) for row in target_words.tolist()]
+    source_masses = first.shares_of(0, source_words)
+    target_masses = second.shares_of(0, target_words)
+    source_names = [table.name(row, words) for row in source_words.tolist()]
+    target_names = [table.name(row, words) for row in target_words.tolist()]
     sources, targets, masses = found.source, found.target, found.mass
     flow = Flow.of(
         zip(source_names, source_masses.tolist(), strict=True),
@@ -312,13 +401,13 @@ def compare_rows(
         found.source_potentials,
         found.target_potentials,
         cost,
-        space.table[source_words],
-        space.table[target_words],
+        table.vectors[source_words],
+        table.vectors[target_words],
     )
     return Comparison(
         found.distance,
         flow,
-        bounds_of_rows(space, a, b, cost),
+        bounds_of_rows(table, a, b, cost),
         first.coverage(0),
         second.coverage(0),
         certificate,
@@ -327,3 +416,68 @@ def compare_rows(
         *texts,
         finder,
     )
+
+
+def compare(
+    a: Document,
+    b: Document,
+    *,
+    vectors: WordVectors | NDArray[np.floating[Any]] | None = None,
+    word_weights: TransportWeights = "nbow",
+    cost: CostName = "euclidean",
+    unit: bool = False,
+    stop_words: StopWords = "smart",
+    feature_names: Sequence[str] | None = None,
+) -> Comparison:
+    """Compare two documents: compute their distance and explain it by a flow.
+
+    Parameters
+    ----------
+    a, b : str, list of str, or one row of bags
+        The documents.
+    vectors, word_weights, cost, unit, stop_words
+        Parameters of `WordMover`. For weights that are learned from a corpus, fit a `WordMover`
+        and call its `explain`.
+    feature_names : sequence of str, optional
+        Names of the columns of bags.
+
+    Returns
+    -------
+    Comparison
+        Exact Word Mover's Distance with flow, bounds, coverage, and certificate. Terminals show it
+        as text, and notebooks as an SVG image.
+
+    Raises
+    ------
+    EmptyDocumentError
+        If a document has no word with a vector.
+    ValueError
+        If `word_weights` needs a corpus.
+
+    See Also
+    --------
+    WordMover : Distances of many documents.
+
+    References
+    ----------
+    Kusner, Sun, Kolkin and Weinberger, "From Word Embeddings To Document Distances", ICML 2015.
+
+    Examples
+    --------
+    >>> import textkin as tk
+    >>> found = tk.compare("Obama speaks to the media", "The President greets the press")
+    >>> round(found.distance, 3), found.moves[0].source, found.moves[0].target
+    (5.02, 'obama', 'president')
+    """
+    if isinstance(word_weights, str) and word_weights == "tfidf":
+        raise ValueError(
+            "word_weights='tfidf' requires a corpus, but compare does not have one. Call "
+            "WordMover(word_weights='tfidf').fit(corpus).explain(a, b)."
+        )
+    # Imported here, because `_word_mover` imports this module.
+    from textkin.transport._word_mover import WordMover
+
+    mover = WordMover(
+        vectors, word_weights=word_weights, cost=cost, unit=unit, stop_words=stop_words
+    )
+    return mover.explain(a, b, feature_names=feature_names)

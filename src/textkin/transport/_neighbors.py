@@ -1,19 +1,21 @@
-"""What a search found, and what it took."""
+"""Nearest documents of queries, and statistics of the search."""
 
 import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textkin import _core
-from textkin._typing import Float64Array, Int64Array
-from textkin.transport._corpus import Corpus, Hits, Options, Rows, read_only
-from textkin.transport._exclusion import SearchCertificate, certificate_of
+from textkin._base import Float64Array, Int64Array, TableResult
+from textkin.corpus import DocumentRows, RankedRows
+from textkin.transport._core_search import SearchOptions
+from textkin.transport._engine import TransportEngine
+from textkin.transport._search_certificate import SearchCertificate, read_only
 
-__all__ = ["Neighbors", "SearchStats"]
+__all__ = ["MatchesOfQuery", "Neighbors", "NeighborsOfQuery", "SearchStats"]
 
 BOUNDS = ("document_side", "refined", "relaxed", "centroid")
 _SHOWN_QUERIES, _SHOWN_HITS = 5, 5
@@ -21,32 +23,33 @@ _SHOWN_QUERIES, _SHOWN_HITS = 5, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchStats:
-    """What became of the documents, and where the time went.
+    """Statistics of a search: the outcome for each document, and the time by stage.
 
-    Arrays have one number a query. For each query
+    Arrays have one number per query. For each query
     ``documents = empty + left_out + sum(removed.values()) + solved + not_reached``.
 
     Attributes
     ----------
     documents : ndarray of int64
-        Documents of the corpus.
+        Number of documents in the corpus.
     empty : ndarray of int64
-        Documents without any word that has a vector: they are never found.
+        Number of documents without any word that has a vector. They are never found.
     left_out : ndarray of int64
-        Documents that the mask forbids; all that could be found, if the query itself is empty.
+        Number of documents that the mask excludes. If the query is empty, all other documents.
     removed : mapping of str to ndarray of int64
-        Documents that a bound proved too far. "document_side": each of its words goes to the
-        nearest of the query. "refined": both sides with potentials. "relaxed" (the larger of both
-        sides) and "centroid" belong to ``algorithm="prefetch"``.
+        Number of documents that each bound excluded. "document_side": each word of the document
+        goes to the nearest word of the query. "refined": both sides with potentials. "relaxed"
+        (the larger of both sides) and "centroid" belong to ``algorithm="prefetch"``.
     refined : ndarray of int64
-        Documents whose bound was refined, removed or not.
+        Number of documents whose refined bound was computed, removed or not.
     solved : ndarray of int64
-        Documents whose exact distance was computed; with a ranking by a bound alone, that bound.
+        Number of documents whose exact distance was computed. If a bound ranks the documents,
+        number of computed bounds.
     not_reached : ndarray of int64
-        Documents beyond the `m` that ``algorithm="prefetch"`` looks at.
+        Number of documents beyond the `max_candidates` of ``algorithm="prefetch"``.
     seconds : mapping of str to ndarray of float64
         Time by stage: "table" (costs between the words of the query and of the corpus), "bound",
-        "order", "refine", "solve". Summed over threads, where several worked on a query.
+        "order", "refine", "solve". If several threads worked on a query, their times are summed.
 
     Examples
     --------
@@ -66,18 +69,19 @@ class SearchStats:
     seconds: Mapping[str, Float64Array]
 
     @classmethod
-    def of(cls, hits: Hits, documents: int) -> "SearchStats":
-        """Name the numbers of a search among so many documents."""
-        by_name = dict(zip(_core.VERDICTS, hits.verdicts.T, strict=True))
+    def of(cls, ranked: RankedRows, documents: int) -> "SearchStats":
+        """Create statistics from the counters of a search over `documents` documents."""
+        verdicts, seconds = ranked.stats["verdicts"], ranked.stats["seconds"]
+        by_name = dict(zip(_core.VERDICTS, verdicts.T, strict=True))
         return cls(
-            np.full(len(hits.verdicts), documents, dtype=np.int64),
+            np.full(len(ranked), documents, dtype=np.int64),
             by_name["empty"],
             by_name["left_out"],
             {name: by_name[name] for name in BOUNDS},
-            hits.refined,
+            ranked.stats["refined"],
             by_name["solved"],
             by_name["not_reached"],
-            dict(zip(_core.STAGES, hits.seconds.T, strict=True)),
+            dict(zip(_core.STAGES, seconds.T, strict=True)),
         )
 
     def __len__(self) -> int:
@@ -85,12 +89,12 @@ class SearchStats:
 
     @property
     def candidates(self) -> Int64Array:
-        """Documents that could be found: neither empty nor left out."""
+        """Number of documents that could be found, for each query: neither empty nor left out."""
         return self.documents - self.empty - self.left_out
 
     @property
     def totals(self) -> dict[str, Any]:
-        """The sums over all queries, in plain types."""
+        """Sums over all queries, in plain types."""
         return {
             "queries": len(self),
             "documents": int(self.documents.sum()),
@@ -130,34 +134,60 @@ class SearchStats:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What was asked: enough to ask again."""
-
-    corpus: Corpus
-    queries: Rows
-    options: Options
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbors:
-    """The nearest documents of each query, the nearest first, ties by position.
-
-    ``found[i]`` gives the positions and distances of query i, as many as there are; rows of
-    ``indices`` end in -1 where fewer were found, which as a position would be the last document.
-    Arrays are read-only. A pickled copy keeps all but the ability to make certificates.
+class NeighborsOfQuery(NamedTuple):
+    """Nearest documents of one query; the length is the number found.
 
     Attributes
     ----------
-    indices : ndarray of shape (n_queries, min(k, n_documents)), int64
-        Positions in the corpus; -1 where fewer documents were found. With ``k=None`` as wide as
-        the longest answer.
-    distances : ndarray of the same shape, float64
-        Distances (with a ranking by a bound, that bound); infinity where fewer were found.
+    distances : ndarray of float64
+        Distances in ascending order.
+    indices : ndarray of int64
+        Positions in the corpus.
+    """
+
+    distances: Float64Array
+    indices: Int64Array
+
+
+class MatchesOfQuery(NamedTuple):
+    """Most similar documents of one query; the length is the number found.
+
+    Attributes
+    ----------
+    scores : ndarray of float64
+        Similarities in descending order.
+    indices : ndarray of int64
+        Positions in the corpus.
+    """
+
+    scores: Float64Array
+    indices: Int64Array
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors(TableResult):
+    """Nearest documents of each query, nearest first; ties are in the order of positions.
+
+    ``found[i]`` returns the distances and positions for query i; their length is the number found.
+    If fewer documents were found, rows of ``indices`` end in -1, which is not a valid position.
+    Arrays are read-only. A pickled copy cannot make certificates.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_queries, min(k, n_documents)), float64
+        Distances by the metric of the search; infinity if fewer documents were found. With
+        ``k=None``, the number of columns is the largest number found. A search by similarity has
+        no distances.
+    scores : ndarray of the same shape, float64
+        Distances, or similarities if `ascending` is False.
+    indices : ndarray of the same shape, int64
+        Positions in the corpus; -1 if fewer documents were found.
+    ascending : bool
+        True if the smallest scores are the best, as with distances.
     counts : ndarray of shape (n_queries,), int64
-        How many each query found.
+        Number of documents found by each query.
     stats : SearchStats
-        What became of the other documents, and where the time went.
+        Outcome for the other documents, and time by stage.
 
     Examples
     --------
@@ -167,66 +197,83 @@ class Neighbors:
     >>> found.indices
     array([[2, 0],
            [1, 0]])
-    >>> indices, distances = found[0]
+    >>> distances, indices = found[0]
     >>> bool(distances[0] == mover.distance("A kitten sleeps", "Cats purr"))
     True
     """
 
-    _hits: Hits
+    _ranked: RankedRows
     _documents: int
     _width: int
-    _question: Question | None
+    _searched: tuple[TransportEngine, DocumentRows, SearchOptions] | None
 
     @classmethod
-    def of(cls, hits: Hits, question: Question) -> "Neighbors":
-        """Present the hits of a search."""
-        documents, k = len(question.corpus), question.options.k
-        width = int(np.diff(hits.starts).max(initial=0)) if k is None else min(k, documents)
-        read_only(hits.starts, hits.rows, hits.distances)
-        return cls(hits, documents, width, question)
+    def of(
+        cls,
+        ranked: RankedRows,
+        engine: TransportEngine,
+        queries: DocumentRows,
+        options: SearchOptions,
+    ) -> "Neighbors":
+        """Make a result that can search again for certificates."""
+        documents, k = len(engine), options.k
+        width = int(np.diff(ranked.indptr).max(initial=0)) if k is None else min(k, documents)
+        read_only(ranked.indptr, ranked.rows, ranked.scores)
+        return cls(ranked, documents, width, (engine, queries, options))
 
     def __len__(self) -> int:
-        return len(self._hits.starts) - 1
+        return len(self._ranked)
 
-    def __getitem__(self, query: int) -> tuple[Int64Array, Float64Array]:
-        row = self._row(query)
-        part = slice(self._hits.starts[row], self._hits.starts[row + 1])
-        return self._hits.rows[part], self._hits.distances[part]
+    def __getitem__(self, query: int) -> NeighborsOfQuery | MatchesOfQuery:
+        indices, scores = self._ranked[self._row(query)]
+        return (NeighborsOfQuery if self.ascending else MatchesOfQuery)(scores, indices)
 
-    def __iter__(self) -> Iterator[tuple[Int64Array, Float64Array]]:
+    def __iter__(self) -> Iterator[NeighborsOfQuery | MatchesOfQuery]:
         return (self[query] for query in range(len(self)))
+
+    @property
+    def ascending(self) -> bool:
+        """True if the smallest scores are the best."""
+        return self._ranked.ascending
 
     @cached_property
     def _filled(self) -> tuple[Int64Array, Float64Array]:
-        filled = self._hits.filled(self._width)
+        filled = self._ranked.filled(self._width)
         read_only(*filled)
         return filled
 
     @property
     def indices(self) -> Int64Array:
-        """Positions in the corpus; -1 where fewer documents were found."""
+        """Positions in the corpus; -1 if fewer documents were found."""
         return self._filled[0]
 
     @property
+    def scores(self) -> Float64Array:
+        """Distances or similarities; infinity or minus infinity if fewer were found."""
+        return self._filled[1]
+
+    @property
     def distances(self) -> Float64Array:
-        """Distances; infinity where fewer documents were found."""
+        """Distances; infinity if fewer documents were found."""
+        if not self.ascending:
+            raise AttributeError("distances requires a search by distance; use `scores`.")
         return self._filled[1]
 
     @cached_property
     def counts(self) -> Int64Array:
-        """How many documents each query found."""
-        return np.diff(self._hits.starts)
+        """Number of documents found by each query."""
+        return np.diff(self._ranked.indptr)
 
     @cached_property
     def stats(self) -> SearchStats:
-        """What became of all documents, and where the time went."""
-        return SearchStats.of(self._hits, self._documents)
+        """Outcome for all documents, and time by stage."""
+        return SearchStats.of(self._ranked, self._documents)
 
     def certificate(self, query: int) -> SearchCertificate:
-        """Return the reason why no other document belongs among those that a query found.
+        """Return a certificate of the result of a query: a reason for each document.
 
-        The query is searched for once more, and what becomes of each document is recorded. The
-        certificate is about the corpus as it was when the search was made.
+        The query is searched again, and the outcome for each document is recorded. The certificate
+        refers to the corpus of the original search.
 
         Parameters
         ----------
@@ -236,24 +283,36 @@ class Neighbors:
         Returns
         -------
         SearchCertificate
-            For every document its exact distance, or the bound that excludes it; ``verify()``
-            computes them again without the search.
+            Exact distance of each document, or the bound that excludes it. ``verify()`` computes
+            them again without the search.
         """
         row = self._row(query)
-        if self._question is None:
+        if not self.ascending:
             raise ValueError(
-                "A pickled copy of Neighbors has no corpus to make certificates with: search again."
+                "A certificate requires a search by distance; got a search by similarity. Search "
+                "with metric='rwmd-query' for a certificate of the same order."
             )
-        asked = self._question
-        return certificate_of(asked.corpus, asked.queries, row, asked.options, self[row])
+        if self._searched is None:
+            raise ValueError(
+                "A certificate requires the corpus; got a pickled copy of Neighbors. Search again."
+            )
+        engine, queries, options = self._searched
+        return engine.certificate(queries[row : row + 1], self._ranked[row], options)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one record a hit (query, rank, index, distance) in plain types, as for a table."""
+        """Return one record per hit, in plain types, for example for a table.
+
+        Returns
+        -------
+        list of dict
+            Records with "query", "rank", "index", and "distance" ("score" for similarities).
+        """
+        name = "distance" if self.ascending else "score"
         return [
-            {"query": query, "rank": rank, "index": index, "distance": distance}
-            for query, (indices, distances) in enumerate(self)
-            for rank, (index, distance) in enumerate(
-                zip(indices.tolist(), distances.tolist(), strict=True)
+            {"query": query, "rank": rank, "index": index, name: score}
+            for query, (scores, indices) in enumerate(self)
+            for rank, (index, score) in enumerate(
+                zip(indices.tolist(), scores.tolist(), strict=True)
             )
         ]
 
@@ -262,31 +321,32 @@ class Neighbors:
             row = operator.index(query)
         except TypeError:
             raise TypeError(
-                "A query is named by its position, a whole number, one at a time; got "
-                f"{query!r}. Use indices and distances for several at once."
+                "A query must be given as one position (an integer); got "
+                f"{query!r}. For several queries, use indices and distances."
             ) from None
         count = len(self)
         if not -count <= row < count:
-            there_are = f"There {'is' if count == 1 else 'are'}"
-            said = _counted(count, "query", "queries")
-            raise IndexError(f"{there_are} {said}; got position {row}.")
+            raise IndexError(
+                f"The position of a query must be below {count}, the number of queries; got {row}."
+            )
         return row % count
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_question": None}
+        return {**self.__dict__, "_searched": None}
 
     def __repr__(self) -> str:
         head = (
-            f"Neighbors: {_counted(len(self), 'query', 'queries')}, {len(self._hits.rows):,} found "
-            f"among {_counted(self._documents, 'document', 'documents')}"
+            f"Neighbors: {_counted(len(self), 'query', 'queries')}, "
+            f"{len(self._ranked.rows):,} found among "
+            f"{_counted(self._documents, 'document', 'documents')}"
         )
         lines = [head]
         for query in range(min(len(self), _SHOWN_QUERIES)):
-            indices, distances = self[query]
+            scores, indices = self[query]
             shown = [
-                f"{index} ({distance:.4g})"
-                for index, distance in zip(
-                    indices[:_SHOWN_HITS].tolist(), distances[:_SHOWN_HITS].tolist(), strict=True
+                f"{index} ({score:.4g})"
+                for index, score in zip(
+                    indices[:_SHOWN_HITS].tolist(), scores[:_SHOWN_HITS].tolist(), strict=True
                 )
             ]
             more = [f"and {len(indices) - _SHOWN_HITS:,} more"] * (len(indices) > _SHOWN_HITS)

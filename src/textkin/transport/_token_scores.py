@@ -1,19 +1,27 @@
-"""Late interaction: similarities in which each token meets the nearest one of the other side."""
+"""Late interaction: similarities that match each token to the nearest token of the other side."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from textkin import _core
-from textkin._typing import Float32Array, Float64Array
-from textkin._validation import one_of, real
-from textkin.run import effective_jobs
-from textkin.transport._token_stack import Stack, refuse_empty, stacked, totals_of
-from textkin.transport._token_vectors import TokenDocuments
+from textkin._base import Float32Array, Float64Array, one_of, real
+from textkin.corpus import (
+    DocumentRows,
+    TokenDocuments,
+    TokenStack,
+    refuse_empty,
+    stack_tokens,
+    totals_of,
+)
+from textkin.exceptions import ParameterError
+from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["BertScore", "bert_score", "max_sim"]
 
-_MEMORY = 256 << 20  # bytes that tables may take, beside the result
+_MEMORY = 256 << 20  # memory limit for tables in addition to the result, in bytes
+_BATCH = 64  # queries between two calls of the progress callback
 _BASELINE = real(-1, 1)
 
 
@@ -23,45 +31,48 @@ def max_sim(
     *,
     unit: bool = True,
     n_jobs: int | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Float64Array:
-    r"""Return MaxSim, the late interaction of ColBERT, between all queries and all documents.
+    r"""Compute MaxSim, the late interaction of ColBERT, between all queries and all documents.
 
     Parameters
     ----------
     X : iterable of arrays of shape (n_tokens, d), or of TokenVectors
-        n queries. Their weights count, if they have any.
+        n queries. Token weights are used if present.
     Y : the same, or None
-        m documents; None: those of `X`. Their weights do not count, but a token that weighs 0 is
-        not there.
+        m documents. If None, the documents of `X`. Token weights are ignored, except that tokens
+        of weight 0 are omitted.
     unit : bool, default=True
-        Bring all vectors to length one, so that products are cosines, as ColBERT has them. False
-        takes the products of the vectors as they are: no distance stands behind these, so they
+        L2-normalize all vectors, so that products are cosines, as in ColBERT. If False, the
+        products of the unscaled vectors are used. They do not correspond to a distance, so they
         are computed pair by pair, and there is no search by them.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 all cores. They never change results; products of raw vectors
-        use one.
+        Number of threads; None means 1, and -1 means all cores. It does not change results.
+        Products of unscaled vectors use one thread.
+    progress : callable, optional
+        Function that is called with (queries done, number of queries).
 
     Returns
     -------
     ndarray of shape (n, m), float64
-        Larger is nearer. Not symmetric.
+        Similarities; larger is more similar. The matrix is not symmetric.
 
     Raises
     ------
     EmptyDocumentError
-        If a query or a document has no tokens, or only such as weigh nothing.
+        If a query or a document has no tokens of positive weight.
 
     See Also
     --------
-    TokenMover.search_max_sim : The best documents of many.
+    TokenMover.search_max_sim : Documents of a corpus with the largest MaxSim.
 
     Notes
     -----
     .. math:: s(q, d) = \sum_i w_i \max_j q_i \cdot d_j
 
-    For vectors of length one this is :math:`W (1 - l)` with the sum W of the weights and the
-    one-sided relaxation l of the transport from q to d under the cosine cost, which is how it is
-    computed (within 1e-6 W).
+    For unit vectors this is :math:`W (1 - l)` with the sum W of the weights and the one-sided
+    relaxation l of the transport from q to d under the cosine cost. It is computed in this way
+    (within 1e-6 W).
 
     References
     ----------
@@ -78,27 +89,38 @@ def max_sim(
     """
     one_of(True, False).check("unit", unit)
     threads = effective_jobs(n_jobs)
-    first = stacked(X, "X", unit=unit)
+    first = stack_tokens(X, "X", unit=unit)
     second = first if Y is None else _like(first, Y, "Y", unit)
     table, rows, columns = _documents(first, second, ("X", "X" if Y is None else "Y"))
     if not unit:
-        return _products(first, second)
-    bounds = _core.relaxed_matrix(table, rows, columns, "cosine", "query", _MEMORY, threads)
+        return _products(first, second, progress)
+    others = columns.documents()
+    parts = [rows] if progress is None else list(_parts(rows))
+    found, done = [np.empty((0, len(columns)))], 0
+    for part in parts:
+        queries = part.documents()
+        found.append(
+            _core.relaxed_matrix(table, queries, others, "cosine", "query", _MEMORY, threads)
+        )
+        done += len(part)
+        if progress is not None:
+            progress(done, len(rows))
+    bounds = np.concatenate(found)
     return totals_of(first.offsets, first.weights)[:, np.newaxis] * (1 - bounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BertScore:
-    """BERTScore of pairs of documents.
+    """BERTScore of pairs of documents: precision, recall, and F1.
 
     Attributes
     ----------
     precision : ndarray of shape (n,), float64
-        How well the tokens of each candidate are met in its reference.
+        Mean similarity of the tokens of each candidate to their best matches in its reference.
     recall : ndarray of shape (n,), float64
-        How well the tokens of each reference are met in its candidate.
+        Mean similarity of the tokens of each reference to their best matches in its candidate.
     f1 : ndarray of shape (n,), float64
-        Their harmonic mean; 0 where they sum to 0.
+        Harmonic mean of precision and recall; 0 if they sum to 0.
     """
 
     precision: Float64Array
@@ -114,35 +136,38 @@ def bert_score(
     references: TokenDocuments,
     *,
     baseline: float | tuple[float, float, float] = 0.0,
+    progress: ProgressCallback | None = None,
 ) -> BertScore:
-    r"""Return BERTScore of each candidate beside its reference, from token vectors of any encoder.
+    r"""Compute BERTScore between each candidate and its reference, from any token vectors.
 
     Parameters
     ----------
     candidates, references : iterable of arrays of shape (n_tokens, d), or of TokenVectors
-        n documents each. Weights, such as `TokenIdf` gives, weigh the means; without them all
-        tokens count alike. A token that weighs 0 takes no part, neither as one that is met.
+        n documents each. Weights, such as the result of `TokenIdf`, weight the means; without
+        weights, all tokens count equally. A token of weight 0 is omitted, also as a match.
     baseline : float or (float, float, float), default=0.0
-        What unrelated texts score, for precision, recall and F or for all three: scores become
-        (s - b) / (1 - b). Below 1.
+        Score of unrelated texts, for precision, recall, and F1, or for all three; below 1. Scores
+        become (s - b) / (1 - b).
+    progress : callable, optional
+        Function that is called with (pairs done, number of pairs).
 
     Returns
     -------
     BertScore
-        ``precision``, ``recall`` and ``f1``, each of shape (n,).
+        ``precision``, ``recall``, and ``f1``, each of shape (n,).
 
     Raises
     ------
     EmptyDocumentError
-        If a document has no tokens, or only such as weigh nothing.
+        If a document has no tokens of positive weight.
 
     See Also
     --------
-    TokenMover : Both sides at once, exactly.
+    TokenMover : Exact distance that respects the weights of both sides.
 
     Notes
     -----
-    With vectors x of the reference and y of the candidate, brought to length one, and weights w,
+    With L2-normalized vectors x of the reference and y of the candidate, and weights w,
 
     .. math:: R = \frac{\sum_i w_i \max_j x_i \cdot y_j}{\sum_i w_i}, \quad
         P = \frac{\sum_j w_j \max_i x_i \cdot y_j}{\sum_j w_j}, \quad F = \frac{2PR}{P + R}.
@@ -163,12 +188,12 @@ def bert_score(
     """
     levels = baseline if isinstance(baseline, tuple | list) else (baseline,) * 3
     if len(levels) != 3:
-        raise ValueError(f"baseline must be a number or three of them; got {len(levels)}.")
+        raise ParameterError("baseline", "a number or a tuple of three numbers", str(len(levels)))
     for level in levels:
         _BASELINE.check("baseline", level)
         if level == 1:
-            raise ValueError("baseline must be below 1; got 1.")
-    first = stacked(candidates, "candidates", unit=True)
+            raise ParameterError("baseline", "below 1", "1")
+    first = stack_tokens(candidates, "candidates", unit=True)
     second = _like(first, references, "references", unit=True)
     if len(first) != len(second):
         raise ValueError(
@@ -178,10 +203,12 @@ def bert_score(
     table, _, _ = _documents(first, second, ("candidates", "references"))
     precision, recall = np.empty(len(first)), np.empty(len(first))
     for row in range(len(first)):
-        a = first.part(row).encoded(len(second.table) + int(first.offsets[row]), len(table))
-        b = second.part(row).encoded(int(second.offsets[row]), len(table))
+        a = first.part(row).rows(len(second.table) + int(first.offsets[row]), len(table))
+        b = second.part(row).rows(int(second.offsets[row]), len(table))
         found = _core.bound_matrices(table, a.documents(), b.documents(), "cosine", 1, None)
         _, precision[row], recall[row] = 1 - found[:, 0, 0]
+        if progress is not None:
+            progress(row + 1, len(first))
     both = precision + recall
     f1 = np.where(both == 0, 0.0, 2 * precision * recall / np.where(both == 0, 1.0, both))
     return BertScore(
@@ -189,27 +216,33 @@ def bert_score(
     )
 
 
-def _like(first: Stack, documents: TokenDocuments, name: str, unit: bool) -> Stack:
-    """Read documents whose vectors are as long as those of others."""
+def _like(first: TokenStack, documents: TokenDocuments, name: str, unit: bool) -> TokenStack:
+    """Stack documents after a check that their dimension equals the dimension of `first`."""
     dimension = first.table.shape[1] if len(first.table) else None
-    return stacked(documents, name, unit=unit, dimension=dimension)
+    return stack_tokens(documents, name, unit=unit, dimension=dimension)
 
 
 def _documents(
-    first: Stack, second: Stack, names: tuple[str, str]
-) -> tuple[Float32Array, _core.Documents, _core.Documents]:
-    """Return the vectors of both, `second` before `first`, and the documents over them."""
+    first: TokenStack, second: TokenStack, names: tuple[str, str]
+) -> tuple[Float32Array, DocumentRows, DocumentRows]:
+    """Concatenate the vectors of both stacks, and return both as rows of this table."""
     table = second.followed_by(first) if second is not first else first.table
     begin = len(second.table) if second is not first else 0
-    rows = first.encoded(begin, len(table)).documents()
-    columns = second.encoded(0, len(table)).documents()
-    refuse_empty(rows, names[0], choice=False)
-    refuse_empty(columns, names[1], choice=False)
+    rows = first.rows(begin, len(table))
+    columns = second.rows(0, len(table))
+    refuse_empty(rows.documents(), names[0], choice=False)
+    refuse_empty(columns.documents(), names[1], choice=False)
     return table, rows, columns
 
 
-def _products(first: Stack, second: Stack) -> Float64Array:
-    """Return MaxSim of vectors as they are, in float64, a pair at a time."""
+def _parts(rows: DocumentRows) -> Iterator[DocumentRows]:
+    return (rows[begin : begin + _BATCH] for begin in range(0, len(rows), _BATCH))
+
+
+def _products(
+    first: TokenStack, second: TokenStack, progress: ProgressCallback | None
+) -> Float64Array:
+    """Compute MaxSim of unscaled vectors in float64, pair by pair."""
     found = np.empty((len(first), len(second)))
     others = [second.part(column) for column in range(len(second))]
     points = [other.table[other.weights > 0].astype(np.float64) for other in others]
@@ -217,11 +250,13 @@ def _products(first: Stack, second: Stack) -> Float64Array:
         ours = first.part(row)
         vectors = ours.table.astype(np.float64)
         for column, theirs in enumerate(points):
-            with np.errstate(over="ignore", invalid="ignore"):  # told below
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow raises below
                 found[row, column] = ours.weights @ (vectors @ theirs.T).max(axis=1)
             if not np.isfinite(found[row, column]):
                 raise ValueError(
-                    f"MaxSim of query {row} and document {column} is too large. Scale the weights "
-                    "or vectors down."
+                    f"MaxSim of query {row} and document {column} must be finite; it overflows. "
+                    "Scale the weights or vectors down."
                 )
+        if progress is not None:
+            progress(row + 1, len(first))
     return found

@@ -1,18 +1,19 @@
-"""A converted copy of a large vector file, so that opening it again is a matter of milliseconds.
+"""Cache of large vector files: a converted copy that opens in milliseconds.
 
-One file for each source: ``glove.txt.textkin`` beside ``glove.txt``, or in the user's cache folder
-where that one cannot be written to. It is a safetensors file with the table, the words and, in
-its metadata, what it was made from. Written under another name and renamed, so that readers
-and several writers never see a part of one.
+Each source has one cache file: ``glove.txt.textkin`` next to ``glove.txt``, or a file in the
+user's cache folder if the folder of the source is read-only. A cache is a safetensors file with the
+table, the words, and a description of the source in its metadata. It is written under a temporary
+name and renamed, so that readers and concurrent writers never see a part of it.
 
-It counts only while the source is the file that was read. Size, both times and the inode must be
-the same; the time of the last change of the inode cannot be set by a program, so neither an edited
-file nor a copy that came in an archive from elsewhere fits. A hash of 64 samples of the content
-guards against clocks too coarse to tell two writes apart.
+A cache is valid only while the source is the file that was read. Size, both times, and the inode
+must be equal. A program cannot set the time of the last inode change, so neither an edited file
+nor a copy from an archive matches. A hash of 64 samples of the content detects changes within the
+resolution of the clock.
 
-Its rows are not checked again, so it must come from somebody who is trusted: the user, root, or the
-owner of the source, who could as well change that. In a folder such as ``/tmp`` others may lay down
-what they like under its name; that is neither waited for, followed, used nor overwritten.
+The rows of a cache are not checked again, so it must belong to a trusted user: the current user,
+root, or the owner of the source, who could change the source as well. In a folder such as ``/tmp``,
+other users can create files under the name of the cache; textkin never waits for, follows, uses, or
+overwrites such files.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ from typing import IO, Any
 import numpy as np
 
 import textkin
-from textkin._typing import Float32Array
+from textkin._base import Float32Array, open_flags, read_at, user_id
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._safetensors import (
     WORD_ENDS,
@@ -40,8 +41,8 @@ from textkin.vectors._formats._safetensors import (
     packed_names,
     read_tensors,
 )
-from textkin.vectors._names import Names, pack_words
 from textkin.vectors._repairs import Repairs
+from textkin.vectors._table import Names, pack_words
 
 __all__ = [
     "CacheWriteError",
@@ -57,26 +58,26 @@ __all__ = [
 
 SUFFIX = ".textkin"
 SMALLEST = 8 * 2**20
-"""Smaller files are read again each time, which takes a few milliseconds too."""
+"""Size limit in bytes; smaller files are always parsed, which takes only milliseconds."""
 
 _VERSION = 2
-_DATA_START = 2**16  # room for the header, which is written last; the table begins on a page
+_DATA_START = 2**16  # space for the header, which is written last; the table starts on a page
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
-_STALE = 24 * 3600  # seconds after which an unfinished file of a killed process is removed
+_STALE = 24 * 3600  # seconds after which a temporary file of a killed process is removed
 _METADATA = "textkin.vector-cache"
-_BEGINNING = f'{{"__metadata__": {{"{_METADATA}"'.encode()  # of the header, after its length
+_BEGINNING = f'{{"__metadata__": {{"{_METADATA}"'.encode()  # start of the header after its length
 _UNUSABLE = (OSError, ValueError, KeyError, TypeError, RecursionError)
-"""What a file that is no sound cache may raise."""
+"""Exceptions raised for an invalid cache file."""
 
 
 class CacheWriteError(OSError):
-    """The cache could not be written; the vectors themselves are well."""
+    """Error while writing a cache; the vectors themselves are not affected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A table as it comes from a file."""
+    """Vector table loaded from a file or a cache: words, matrix, and repairs."""
 
     names: Names
     matrix: Float32Array
@@ -84,17 +85,17 @@ class Loaded:
 
 
 def user_cache_folder() -> Path:
-    """Return where caches go that cannot lie beside their source.
+    """Return the user's folder for caches that cannot be next to their source.
 
     Returns
     -------
     Path
-        ``textkin/vectors`` in ``$XDG_CACHE_HOME``, or in ``~/.cache``.
+        Folder ``textkin/vectors`` in ``$XDG_CACHE_HOME``, or in ``~/.cache``.
 
     Raises
     ------
     FileNotFoundError
-        If the user has no home directory, and ``$XDG_CACHE_HOME`` names none.
+        If the user has no home directory, and ``$XDG_CACHE_HOME`` is not an absolute path.
     """
     home = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(home):
@@ -103,17 +104,17 @@ def user_cache_folder() -> Path:
         return Path.home() / ".cache" / "textkin" / "vectors"
     except RuntimeError as error:
         raise FileNotFoundError(
-            "You have no home directory to keep caches in; set XDG_CACHE_HOME to a folder."
+            "A cache requires a home directory, which is missing; set XDG_CACHE_HOME to a folder."
         ) from error
 
 
 def cached_files() -> list[Path]:
-    """Return the caches in the user's cache folder; any of them may be deleted.
+    """Return the cache files in the user's cache folder; you can delete any of them.
 
     Returns
     -------
     list of Path
-        None where there is no such folder.
+        Paths of the caches; empty if the folder does not exist.
     """
     with suppress(FileNotFoundError):
         folder = user_cache_folder()
@@ -122,17 +123,17 @@ def cached_files() -> list[Path]:
 
 
 def cache_of(path: Path) -> Path | None:
-    """Return where the cache of a vector file lies, if it has one; it may be deleted.
+    """Return the path of the cache of a vector file, or None; you can delete the cache.
 
     Parameters
     ----------
     path : Path
-        The vector file.
+        Path of the vector file.
 
     Returns
     -------
     Path or None
-        None also if what is there was made from an earlier state of the file.
+        Path of the valid cache. None if it does not exist or is outdated.
     """
     with suppress(OSError):
         file_key = _file_key(path)
@@ -144,14 +145,14 @@ def cache_of(path: Path) -> Path | None:
 
 
 def source_path(cache: Path) -> str | None:
-    """Return the path of the file that a cache was made from, as the cache has it."""
+    """Return the path of the source of a cache, as recorded in the cache."""
     with suppress(*_UNUSABLE), _opened(cache, None) as (_, about):
         return str(about["path"])
     return None
 
 
 def source_key(path: Path, options: Options) -> dict[str, Any]:
-    """Return what a cache must have been made from to stand for a file."""
+    """Return the key that identifies a file and its loading options in a cache."""
     return {
         "file": _file_key(path),
         "errors": options.errors,
@@ -176,20 +177,20 @@ def _file_key(path: Path) -> dict[str, Any]:
 
 
 def _sampled(descriptor: int, *spans: tuple[int, int]) -> str:
-    """Return a hash of 64 samples of each part of a file, its ends among them."""
+    """Return a hash of 64 samples from each span of a file, both ends included."""
     digest = hashlib.blake2b(digest_size=16)
     for start, end in spans:
         size = min(_SAMPLE_BYTES, end - start)
         last = end - start - size
         for k in range(_SAMPLES):
-            digest.update(os.pread(descriptor, size, start + last * k // (_SAMPLES - 1)))
+            digest.update(read_at(descriptor, size, start + last * k // (_SAMPLES - 1)))
     return digest.hexdigest()
 
 
 def open_cached(path: Path, key: dict[str, Any], format: str | None) -> Loaded | None:
-    """Return the table of a cache that stands for a file, if there is one.
+    """Return the table of the valid cache of a file, or None.
 
-    `format` is what the caller asked for; None takes a cache of the format that is recognised.
+    If `format` is None, the cache must have the detected format.
     """
     for place in _places(path):
         with suppress(*_UNUSABLE), _opened(place, key["file"]["owner"]) as (found, about):
@@ -201,34 +202,36 @@ def open_cached(path: Path, key: dict[str, Any], format: str | None) -> Loaded |
 
 @contextmanager
 def _opened(place: Path, owner: int | None) -> Iterator[tuple[TensorFile, dict[str, Any]]]:
-    """Open a cache of somebody who is trusted, `owner` among them; raise if it is none."""
+    """Open a cache of a trusted owner (`owner` included); raise an error if it is not a cache."""
     with _regular(place) as (file, found):
-        if found.st_uid not in (os.geteuid(), 0, owner) or found.st_mode & 0o022:
-            raise ValueError(f"{place} belongs to somebody else, or others may write to it.")
+        if found.st_uid not in (user_id(), 0, owner) or found.st_mode & 0o022:
+            raise ValueError(
+                f"{place} must belong to a trusted user, and others must not write it."
+            )
         tensors = read_tensors(file, str(place))
         yield tensors, _about(tensors)
 
 
 @contextmanager
 def _regular(place: Path) -> Iterator[tuple[IO[bytes], os.stat_result]]:
-    """Open an ordinary file; a pipe is not waited for, and a link not followed."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    """Open a regular file without following links or waiting for pipes."""
+    flags = open_flags("O_RDONLY", "O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW")
     with os.fdopen(os.open(place, flags), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{place} is no ordinary file.")
+            raise ValueError(f"{place} must be a regular file.")
         yield file, found
 
 
 def _about(found: TensorFile) -> dict[str, Any]:
     about = json.loads(found.metadata[_METADATA])
     if not isinstance(about, dict):
-        raise ValueError(f"{found.name} is no cache.")
+        raise ValueError(f"{found.name} is not a cache.")
     return about
 
 
 def _is_whole(found: TensorFile, about: dict[str, Any]) -> bool:
-    """Say whether the samples of the content are what was written: a disk may lose pages."""
+    """Return True if the samples of the content are intact, because a disk may lose pages."""
     parts = [found.tensors[name] for name in ("vectors", WORD_ENDS, WORDS)]
     spans = [(part.start, part.start + part.bytes) for part in parts]
     return bool(about["samples"] == _sampled(found.file.fileno(), *spans))
@@ -238,19 +241,19 @@ def _loaded(found: TensorFile, about: dict[str, Any]) -> Loaded:
     names = packed_names(found)
     table = found.tensors["vectors"]
     if table.dtype != "F32" or len(table.shape) != 2 or table.shape[0] != len(names):
-        raise ValueError(f"{found.name} must hold a row for each word.")
+        raise ValueError(f"{found.name} must have one row for each word.")
     if 0 in table.shape:
-        raise ValueError(f"{found.name} holds nothing.")
+        raise ValueError(f"{found.name} must not be empty.")
     repairs = Repairs(**about["repairs"])
-    if not all(type(count) is int and count >= 0 for count in repairs.as_dict().values()):
-        raise ValueError(f"{found.name} must count what was left out.")
+    if not all(type(count) is int and count >= 0 for count in repairs.to_dict().values()):
+        raise ValueError(f"{found.name} must have counts of omitted entries.")
     return Loaded(names, found.numbers("vectors"), repairs)
 
 
 class CacheWriter:
-    """Takes rows, and keeps them in a cache once all are there; a context manager.
+    """Writer of a cache, as a context manager; the cache appears when all rows are written.
 
-    Any trouble with the disk is a `CacheWriteError`, after which nothing is left behind.
+    An error of the disk raises `CacheWriteError`, and no file is left.
     """
 
     def __init__(self, path: Path, key: dict[str, Any], format: str, recognised: bool) -> None:
@@ -279,9 +282,9 @@ class CacheWriter:
         self._rows += len(rows)
 
     def finish(self, words: list[str], dimension: int, repairs: Repairs) -> Loaded | None:
-        """Write the words and the header, and give the file its name; return the table, mapped.
+        """Write the words and the header, and rename the file; return the memory-mapped table.
 
-        None if the source changed in the meantime: then what was read may be a mixture.
+        The result is None if the source has changed concurrently, because the rows may be mixed.
         """
         if _file_key(self._path) != self._key["file"]:
             return None
@@ -292,7 +295,7 @@ class CacheWriter:
             "recognised": self._recognised,
             "path": str(self._path.absolute()),
             "textkin": textkin.__version__,
-            "repairs": repairs.as_dict(),
+            "repairs": repairs.to_dict(),
         }
         tensors = {}
         spans = []
@@ -313,13 +316,14 @@ class CacheWriter:
             about["samples"] = _sampled(self._file.fileno(), *spans)
             metadata = {_METADATA: json.dumps(about)}
             header = json.dumps({"__metadata__": metadata, **tensors}).encode()
-            if len(header) > _DATA_START - 8:  # a path of sixty thousand letters
+            if len(header) > _DATA_START - 8:
+                # Only a path of about 60,000 characters makes it so long.
                 return None
             self._file.seek(0)
             self._file.write((_DATA_START - 8).to_bytes(8, "little"))
             self._file.write(header.ljust(_DATA_START - 8))
             self._file.flush()
-            os.fsync(self._file.fileno())  # or a crash could leave the name without the content
+            os.fsync(self._file.fileno())  # otherwise a crash could leave a name without content
             loaded = _loaded(read_tensors(self._file, str(self._place)), about)
             self._temporary.replace(self._place)
         except OSError as error:
@@ -333,7 +337,7 @@ class CacheWriter:
             beside = place.parent == self._path.parent
             try:
                 if not _is_free(place):
-                    raise FileExistsError(f"{place} is no cache of yours, and is kept.")
+                    raise FileExistsError(f"{place} exists and is not your cache; move it.")
                 if not beside:
                     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _remove_stale(place)
@@ -347,28 +351,28 @@ class CacheWriter:
 
 
 def _create(path: Path, like: os.stat_result | None) -> IO[bytes]:
-    """Create a file that only those may read who may read the source, and only the user write."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    """Create a file that only the user can write, and only readers of the source can read."""
+    flags = open_flags("O_RDWR", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
     mode = 0o600 if like is None else 0o600 | like.st_mode & 0o044
-    file = os.fdopen(os.open(path, flags, mode), "w+b")  # less what the umask takes away
+    file = os.fdopen(os.open(path, flags, mode), "w+b")  # the umask also applies
     if like is not None and like.st_gid != os.fstat(file.fileno()).st_gid:
-        # "the group" would be other people: they may read what everybody may
+        # The group of the new file differs, so it gets only the permissions of all other users.
         everybody = os.fstat(file.fileno()).st_mode & 0o004
         os.fchmod(file.fileno(), 0o600 | everybody << 3 | everybody)
     return file
 
 
 def _is_free(place: Path) -> bool:
-    """Say whether a cache may be written there: nothing, or a cache of the user's own, is there."""
+    """Return True if a cache may be written to a path: it is free, or has the user's own cache."""
     if not os.path.lexists(place):
         return True
     with suppress(OSError, ValueError), _regular(place) as (file, found):
-        return found.st_uid == os.geteuid() and file.read(8 + len(_BEGINNING))[8:] == _BEGINNING
+        return found.st_uid == user_id() and file.read(8 + len(_BEGINNING))[8:] == _BEGINNING
     return False
 
 
 def _places(path: Path) -> tuple[Path, ...]:
-    """Return where the cache of a file may lie: beside it, or in the user's cache folder."""
+    """Return possible paths of the cache of a file: next to it, and in the user's cache folder."""
     whole = os.path.abspath(path)
     name = hashlib.blake2b(os.fsencode(whole), digest_size=12).hexdigest()
     beside = path.with_name(path.name + SUFFIX)
@@ -379,7 +383,7 @@ def _places(path: Path) -> tuple[Path, ...]:
 
 
 def _remove_stale(place: Path) -> None:
-    """Remove what processes that were killed long ago left in the making."""
+    """Remove old temporary files of killed processes."""
     for file in place.parent.glob(f".{_escaped(place.name)}.*.tmp"):
         with suppress(OSError):
             if time.time() - file.stat().st_mtime > _STALE:

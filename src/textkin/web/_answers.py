@@ -1,128 +1,140 @@
-"""What clients get: the bodies of answers."""
+"""Response bodies of the HTTP API."""
 
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from textkin.web._problems import Code
+from textkin.web._errors import Code
 
 __all__ = [
-    "Added",
-    "Aligned",
-    "AlignedPiece",
+    "AddAnswer",
+    "AlignedTexts",
     "Answer",
-    "Before",
-    "BeforeHit",
-    "Classified",
-    "Deleted",
-    "DocumentList",
-    "Explanation",
+    "ClusterEntry",
+    "ClustersAnswer",
+    "DeleteAnswer",
+    "DocumentAnswer",
+    "DocumentEntry",
+    "DocumentStart",
+    "DocumentsAnswer",
+    "ExplanationAnswer",
     "Failure",
-    "FeedbackFound",
-    "Flowing",
-    "Found",
-    "FoundHit",
-    "Health",
+    "FeedbackAnswer",
+    "HealthAnswer",
+    "HitEntry",
     "LabelCount",
-    "ListedDocument",
+    "LabelShare",
+    "MapAnswer",
     "MetadataField",
-    "Neighbour",
-    "Part",
-    "Partner",
-    "QuerySeen",
-    "RankingSeen",
-    "Rest",
-    "Share",
+    "MoveEntry",
+    "PartEntry",
+    "PartnerWord",
+    "PreviousHit",
+    "PreviousSearch",
+    "ProgressAnswer",
+    "QuerySummary",
+    "RankingEntry",
+    "RemainingParts",
+    "SearchAnswer",
     "SnippetPiece",
-    "Stats",
-    "StoredDocument",
-    "Updated",
-    "Value",
+    "StatsAnswer",
+    "TextPiece",
+    "TopicEntry",
+    "TopicsAnswer",
+    "UpdateAnswer",
+    "ValueCount",
+    "VoteAnswer",
+    "VotingDocument",
+    "WordWeight",
 ]
 
 Label: TypeAlias = str | bool | int | float | None
 
 
 class Answer(BaseModel):
-    """What a client gets."""
+    """Body of a response."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Error(Answer):
-    """What went wrong."""
+    """Error of a request."""
 
     code: Code = Field(
-        description="Which kind, for programs: codes stay as they are, messages need not."
+        description="Kind of error, for programs. Codes are stable; messages may change."
     )
-    message: str = Field(description="What was expected, what came, and the way out.")
-    field: str | None = Field(description="The part of the request that is meant.")
+    message: str = Field(description="Requirement, value received, and fix.")
+    field: str | None = Field(description="Part of the request that caused the error.")
     unknown: dict[str, list[str]] | None = Field(
         default=None,
-        description="Of the code `wordless`: each text that cannot be compared, by its field, with "
-        "the first of its words that have no vector. An empty list: no words but stop words.",
+        description="For the code `wordless`: texts that cannot be compared, by field, each with "
+        "the first of its words without a vector. An empty list means: only stop words.",
     )
 
 
 class Failure(Answer):
-    """What a request gets that cannot be answered as asked."""
+    """Body of a failed request."""
 
     error: Error
 
 
-class Health(Answer):
-    """That the server answers."""
+class HealthAnswer(Answer):
+    """Response of a running server."""
 
     status: Literal["ok"]
     version: str
 
 
-class RankingSeen(Answer):
-    """A ranking or a measure that may be asked for by its name."""
+class RankingEntry(Answer):
+    """Ranking or measure, by name."""
 
     name: str
     title: str
     kind: Literal["words", "transport", "model", "hybrid"]
-    ascending: bool = Field(description="Whether small scores are near: they are distances.")
+    ascending: bool = Field(description="True for distances: a smaller score is a better match.")
     description: str
+    takes_text: bool = Field(
+        default=True,
+        description="False if a query must be a document: there is no encoder for texts.",
+    )
 
 
-class Value(Answer):
-    """A value of a field, and how many documents have it."""
+class ValueCount(Answer):
+    """Value of a field, and its number of documents."""
 
     value: Label
     count: int
 
 
 class MetadataField(Answer):
-    """A field of the metadata."""
+    """Field of the metadata."""
 
     name: str
-    count: int = Field(description="Documents that have it.")
-    values: list[Value] = Field(description="The most frequent ones.")
+    count: int = Field(description="Number of documents with the field.")
+    values: list[ValueCount] = Field(description="Most frequent values.")
 
 
 class LabelCount(Answer):
-    """A label, and how many documents have it."""
+    """Label, and its number of documents."""
 
     label: Label
     count: int
 
 
-class Stats(Answer):
-    """What is in the index, and what may be asked."""
+class StatsAnswer(Answer):
+    """Contents of the index, and the available rankings, measures, and filters."""
 
     title: str
     documents: int
     words: int
     bytes: int
-    state: str = Field(description="Changes whenever the index does.")
-    writable: bool = Field(description="Whether documents may be added, with the token.")
-    settings: dict[str, Any] = Field(description="How texts are read.")
-    rankings: list[RankingSeen]
-    measures: list[RankingSeen] = Field(description="What `POST /api/compare` takes.")
-    representations: list[RankingSeen] = Field(
-        description="What `GET /api/map` and `GET /api/clusters` take."
+    state: str = Field(description="Version of the index; changes with every write.")
+    writable: bool = Field(description="True if the token allows adding documents.")
+    settings: dict[str, Any] = Field(description="Text settings.")
+    rankings: list[RankingEntry]
+    measures: list[RankingEntry] = Field(description="Measures for `POST /api/compare`.")
+    representations: list[RankingEntry] = Field(
+        description="Vectors for `GET /api/map` and `GET /api/clusters`."
     )
     fields: list[MetadataField]
     labels: list[LabelCount]
@@ -131,25 +143,28 @@ class Stats(Answer):
 
 
 class SnippetPiece(Answer):
-    """A part of a passage."""
+    """Part of a snippet."""
 
     text: str
     match: bool
 
 
-class QuerySeen(Answer):
-    """What was looked for."""
+class QuerySummary(Answer):
+    """Query of a search."""
 
     text: str | None
     id: str | None
     words: dict[str, float] | None = Field(
-        description="The words that count, with their weights; null for a ranking without words."
+        description="Query words with their weights; null for a ranking without words."
     )
     rounds: int
+    required: list[str] = Field(description="Words and phrases that every hit contains.")
+    excluded: list[str] = Field(description="Words and phrases that no hit contains.")
+    where: str | None = Field(description="Conditions from field prefixes in the query.")
 
 
-class FoundHit(Answer):
-    """A document that was found."""
+class HitEntry(Answer):
+    """Document in the search results."""
 
     rank: int
     id: str
@@ -157,68 +172,71 @@ class FoundHit(Answer):
     label: Label
     metadata: dict[str, Any]
     snippet: list[SnippetPiece]
-    length: int = Field(description="Its words.")
+    length: int = Field(description="Number of words.")
     was: int | None = Field(
-        default=None, description="Its rank before feedback; null if it was not on the page."
+        default=None, description="Rank before feedback; null if the hit was not on the page."
     )
 
 
-class Found(Answer):
-    """A page of hits, the best first."""
+class SearchAnswer(Answer):
+    """Page of hits, the best first."""
 
-    query: QuerySeen
-    by: str
+    query: QuerySummary
+    ranking: str
     ascending: bool
     offset: int
     k: int
-    more: bool = Field(description="Whether there is a page after this one.")
-    hits: list[FoundHit]
+    more: bool = Field(description="True if there is a next page.")
+    hits: list[HitEntry]
     notes: list[str]
+    suggestions: dict[str, list[str]] = Field(
+        description="Similar words of the index for query words that no document has."
+    )
     stats: dict[str, float]
     state: str
     seconds: float
 
 
-class BeforeHit(Answer):
-    """A hit of the query before feedback."""
+class PreviousHit(Answer):
+    """Hit of the query before feedback."""
 
     id: str
     rank: int
 
 
-class Before(Answer):
-    """The query before feedback, and what it found."""
+class PreviousSearch(Answer):
+    """Query before feedback, and its hits."""
 
     words: dict[str, float] | None
-    hits: list[BeforeHit]
+    hits: list[PreviousHit]
 
 
-class FeedbackFound(Found):
-    """A page of hits of a query that feedback has moved."""
+class FeedbackAnswer(SearchAnswer):
+    """Page of hits of a query after feedback."""
 
-    before: Before
+    before: PreviousSearch
 
 
-class Rest(Answer):
-    """Parts that are not told one by one, summed up."""
+class RemainingParts(Answer):
+    """Sum of the parts that are not listed."""
 
     count: int
     value: float
 
 
-class Part(Answer):
-    """A part of a score."""
+class PartEntry(Answer):
+    """Part of a score."""
 
     name: str
     value: float
     share: float
     note: str
-    parts: list["Part"] = Field(description="What it is the sum of, where it is one.")
-    rest: Rest | None = Field(description="What is not told of its parts.")
+    parts: list["PartEntry"] = Field(description="Parts of this part, if it is a sum.")
+    rest: RemainingParts | None = Field(description="Sum of the parts that are not listed.")
 
 
-class Flowing(Answer):
-    """A move of a flow."""
+class MoveEntry(Answer):
+    """Move of a flow."""
 
     source: str
     target: str
@@ -228,65 +246,68 @@ class Flowing(Answer):
     share: float
 
 
-class Partner(Answer):
-    """A word of the other text that a word moves to."""
+class PartnerWord(Answer):
+    """Word of the other text that a word moves to."""
 
-    word: int = Field(description="Its number on the other side.")
+    word: int = Field(description="Number of the word in the other text.")
     mass: float
     cost: float
 
 
-class AlignedPiece(Answer):
-    """A part of a text; joined, the parts are the text."""
+class TextPiece(Answer):
+    """Part of a text; joined, the parts are the whole text."""
 
     text: str
-    word: int | None = Field(default=None, description="Its number; null for what does not count.")
+    word: int | None = Field(
+        default=None, description="Number of the word; null if it is not compared."
+    )
     level: int | None = Field(
-        default=None, description="0 (near) to 6 (far); null for a word that stays, too."
+        default=None,
+        description="Distance, 0 (smallest) to 6 (largest); null for a word that does not move.",
     )
     cost: float | None = None
     adds: float | None = None
     reason: Literal["stop", "unknown"] | None = Field(
-        default=None, description="Why a word does not count."
+        default=None, description="Reason why a word is not compared."
     )
-    partners: list[Partner] = []
+    partners: list[PartnerWord] = []
 
 
-class Aligned(Answer):
-    """Both texts, each word with how far it travelled."""
+class AlignedTexts(Answer):
+    """Both texts, each word with its transport distance."""
 
-    a: list[AlignedPiece]
-    b: list[AlignedPiece]
+    a: list[TextPiece]
+    b: list[TextPiece]
 
 
-class Explanation(Answer):
+class ExplanationAnswer(Answer):
     """Parts that sum to a score."""
 
     kind: Literal["flow", "contributions", "evidence"]
     score: float
     score_name: str
-    parts: list[Flowing | Part]
-    rest: Rest | None
+    parts: list[MoveEntry | PartEntry]
+    rest: RemainingParts | None
     verified: bool | None = Field(
-        description="Whether the proof that no flow is cheaper holds; null where there is none."
+        description="True if the optimality certificate of the flow holds; null without a flow."
     )
-    svg: str | None = Field(description="A drawing; styled by `/explain.css`.")
-    aligned: Aligned | None
+    svg: str | None = Field(description="Drawing, styled by `/explain.css`.")
+    aligned: AlignedTexts | None
     notes: list[str]
     bounds: dict[str, float] | None = None
     coverage: dict[str, Any] | None = None
     state: str
 
 
-class Share(Answer):
-    """A label, and its share of the votes."""
+class LabelShare(Answer):
+    """Label, and its share of the votes."""
 
     label: Label
     share: float
 
 
-class Neighbour(Answer):
-    """A document that votes."""
+class VotingDocument(Answer):
+    """Document that votes."""
 
     id: str
     label: Label
@@ -295,36 +316,36 @@ class Neighbour(Answer):
     snippet: list[SnippetPiece]
 
 
-class Classified(Answer):
-    """The label that the nearest documents vote for."""
+class VoteAnswer(Answer):
+    """Label with the most votes of the nearest documents."""
 
     label: Label
-    shares: list[Share]
-    neighbors: list[Neighbour]
+    shares: list[LabelShare]
+    neighbors: list[VotingDocument]
     notes: list[str]
     state: str
 
 
-class ListedDocument(Answer):
-    """A document of a list."""
+class DocumentEntry(Answer):
+    """Document of a list."""
 
     id: str
     label: Label
     metadata: dict[str, Any]
-    start: str = Field(description="The beginning of its text.")
+    start: str = Field(description="Start of the text.")
 
 
-class DocumentList(Answer):
-    """A page of documents, in the order in which they were added."""
+class DocumentsAnswer(Answer):
+    """Page of documents, in the order of insertion."""
 
-    documents: list[ListedDocument]
+    documents: list[DocumentEntry]
     total: int
     notes: list[str]
     state: str
 
 
-class StoredDocument(Answer):
-    """A document of the index."""
+class DocumentAnswer(Answer):
+    """Document of the index."""
 
     id: str
     text: str
@@ -334,16 +355,17 @@ class StoredDocument(Answer):
     state: str
 
 
-class Added(Answer):
-    """What was added."""
+class AddAnswer(Answer):
+    """Added documents."""
 
     added: int
     ids: list[str]
     state: str
+    notes: list[str] = Field(default=[], description="Remarks, such as missing vectors.")
 
 
-class Updated(Answer):
-    """What became of a document."""
+class UpdateAnswer(Answer):
+    """Result of adding or replacing a document."""
 
     updated: int
     added: int
@@ -351,8 +373,89 @@ class Updated(Answer):
     state: str
 
 
-class Deleted(Answer):
-    """What was deleted."""
+class DeleteAnswer(Answer):
+    """Result of a deletion."""
 
     deleted: int
+    state: str
+
+
+class ProgressAnswer(Answer):
+    """Progress of a computation; repeat the request after a moment."""
+
+    status: Literal["computing"]
+    done: int
+    total: int
+    state: str
+
+
+class MapAnswer(Answer):
+    """Positions of documents on a map, as columns."""
+
+    representation: str
+    state: str
+    ids: list[str]
+    x: list[float]
+    y: list[float]
+    label: list[int] = Field(description="Index into `labels`; -1 without a label.")
+    labels: list[str]
+    cluster: list[int] = Field(
+        description="Cluster number; -1 for a document without words to compare."
+    )
+    titles: list[str]
+    total: int = Field(description="Documents in the index; more than `ids` for a sample.")
+    notes: list[str]
+
+
+class WordWeight(Answer):
+    """Word and its weight."""
+
+    word: str
+    weight: float
+
+
+class DocumentStart(Answer):
+    """Document and the start of its text."""
+
+    id: str
+    start: str
+    share: float | None = None
+
+
+class ClusterEntry(Answer):
+    """Group of similar documents."""
+
+    number: int
+    size: int
+    words: list[WordWeight]
+    central: DocumentStart
+    x: float
+    y: float
+
+
+class ClustersAnswer(Answer):
+    """Clusters of documents, the largest first; the same as on the map."""
+
+    representation: str
+    clusters: list[ClusterEntry]
+    total: int
+    notes: list[str]
+    state: str
+
+
+class TopicEntry(Answer):
+    """Topic: words, and the documents with the largest share of it."""
+
+    number: int
+    weight: float
+    words: list[WordWeight]
+    documents: list[DocumentStart]
+
+
+class TopicsAnswer(Answer):
+    """Topics, the heaviest first."""
+
+    topics: list[TopicEntry]
+    total: int
+    notes: list[str]
     state: str

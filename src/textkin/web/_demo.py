@@ -1,4 +1,4 @@
-"""A collection that every machine has: the docstrings of the standard library, in an index."""
+"""Demo index of the docstrings in Python's standard library."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,20 +6,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textkin.index import Index
-from textkin.text import Document, standard_library_docstrings
+from textkin.reading import Document, standard_library_docstrings
 
 __all__ = ["demo_index"]
 
 
 @contextmanager
 def demo_index() -> Iterator[Index]:
-    """Give an index of the docstrings, labelled by module; it is removed at the end.
+    """Yield an index of the docstrings, labeled by module; delete it at the end.
 
     Raises
     ------
     ValueError
-        If this Python comes without the sources of its library, or there is no folder for
-        temporary files.
+        If this Python has no source files of its standard library, or no folder for temporary
+        files.
     """
     documents: dict[str, Document] = {}
     for found in standard_library_docstrings():
@@ -27,13 +27,16 @@ def demo_index() -> Iterator[Index]:
         label = found.name.split(".", 1)[0]
         documents.setdefault(found.name, Document(found.name, found.text, label, metadata))
     if not documents:
-        raise ValueError("This Python comes without the sources of its standard library.")
+        raise ValueError(
+            "The demo requires the source files of Python's standard library; this Python has "
+            "none. Use another installation of Python."
+        )
     try:
         made = TemporaryDirectory(prefix="textkin-")
     except OSError as error:
         raise ValueError(
-            "The demo is made in a folder for temporary files, and none can be written to "
-            f"({error.strerror}); name one by the variable TMPDIR."
+            "The demo requires a writable folder for temporary files, and found none "
+            f"({error.strerror}). Set the variable TMPDIR to a folder."
         ) from error
     with (
         made as folder,

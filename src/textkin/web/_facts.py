@@ -1,122 +1,173 @@
-"""What is in the index: numbers, fields with their values, labels, rankings."""
+"""The served index, and its available rankings, fields, and labels."""
 
-import json
-from collections import Counter
-from typing import Any
+import threading
 
-from textkin.index._info import info_of
-from textkin.index.ranking._view import View
+from textkin.index import FieldValues, Index, IndexReader, RankingInfo
 from textkin.web import _answers as answers
-from textkin.web._overview import representations
-from textkin.web._store import Named, Store, state_of
+from textkin.web._errors import Problem
+from textkin.web._limits import Limits, Settings
 
-__all__ = ["stats"]
+__all__ = ["ServedIndex", "known_names", "representations", "stats"]
 
-_LOOKED_AT = 100_000  # documents whose fields are counted
-_CHUNK = 2048
-_VALUES, _LABELS, _FIELDS = 20, 50, 50
-_DISTINCT = 2_000  # values of a field that are told apart; of more none is frequent
-_LONGEST = 200  # characters of a value that is told
-
-
-def stats(store: Store) -> answers.Stats:
-    """Return what is in the index, and what may be asked of it."""
-    view = store.view()
-    index, snapshot = store.index, view.snapshot
-    info = info_of(snapshot, index._reading, index._vector_set, index._described(snapshot))
-    facts = store.facts(view, _Facts)
-    rankings = store.rankings(view)
-    kept = ("lowercase", "stop_words", "normalize", "language", "ngram_range", "vectors", "created")
-    told = info.as_dict()
-    return answers.Stats(
-        title=store.title,
-        documents=info.documents,
-        words=info.words,
-        bytes=info.bytes["total"],
-        state=state_of(view),
-        writable=store.settings.writable,
-        settings={name: told[name] for name in kept},
-        rankings=[_seen(named) for named in rankings],
-        measures=[_seen(named) for named in rankings if named.kind != "hybrid"],
-        representations=[_seen(named) for named in representations(store, view)],
-        fields=facts.fields,
-        labels=facts.labels,
-        limits=store.limits.as_dict(),
-        notes=facts.notes,
-    )
+_REPRESENTATIONS = (
+    answers.RankingEntry(
+        name="tfidf",
+        title="Words",
+        kind="words",
+        ascending=False,
+        description="TF-IDF weights, reduced to 50 latent dimensions (LSI).",
+    ),
+    answers.RankingEntry(
+        name="vectors",
+        title="Word vectors",
+        kind="model",
+        ascending=False,
+        description="Weighted mean of word vectors.",
+    ),
+)
 
 
-def _seen(named: Named) -> answers.RankingSeen:
-    return answers.RankingSeen(**named._asdict())
-
-
-class _Facts:
-    """The fields and labels of documents, counted once for each state.
+class ServedIndex:
+    """Open index with many concurrent readers and some writers.
 
     Parameters
     ----------
-    view : View
-        The state; of more than 100,000 documents an even sample is counted.
+    index : Index
+        Open index; its owner closes it.
+    settings : Settings
+        Settings of the server.
     """
 
-    def __init__(self, view: View) -> None:
-        self._labels: Counter[Any] = Counter()
-        self._counts: Counter[str] = Counter()
-        self._values: dict[str, Counter[Any]] = {}
-        step = -(-max(1, view.n_documents) // _LOOKED_AT)
-        last = -1
-        while True:
-            with view.snapshot.catalogue() as catalogue:  # others may read in between
-                rows = catalogue.execute(
-                    "SELECT position, label, metadata FROM documents WHERE position > ? "
-                    "AND position % ? = 0 ORDER BY position LIMIT ?",
-                    (last, step, _CHUNK),
-                ).fetchall()
-            if not rows:
-                break
-            last = rows[-1][0]
-            for _, label, metadata in rows:
-                self._count(label, metadata)
-        self.notes = []
-        if step > 1:
-            self.notes.append(f"Fields and labels are counted in every {step}th document.")
+    def __init__(self, index: Index, settings: Settings) -> None:
+        self.index = index
+        self.settings = settings
+        self._counting = threading.Lock()  # a separate lock, so that searches need not wait
+        self._counted: tuple[int, FieldValues] | None = None
+        self.reader()  # from now on, the folder must stay the same
 
     @property
-    def labels(self) -> list[answers.LabelCount]:
-        return [
-            answers.LabelCount(label=label, count=count)
-            for (_, label), count in self._labels.most_common(_LABELS)
-        ]
+    def limits(self) -> Limits:
+        """Limits of requests."""
+        return self.settings.limits
 
     @property
-    def fields(self) -> list[answers.MetadataField]:
-        return [
+    def title(self) -> str:
+        """Name of the collection."""
+        return self.settings.title or self.index.path.name
+
+    def reader(self) -> IndexReader:
+        """Return the newest snapshot, including writes of other processes."""
+        return self.index.reader()
+
+    def field_values(self, reader: IndexReader) -> FieldValues:
+        """Return fields and labels, counted once per snapshot; only the latest counts are kept."""
+        with self._counting:
+            if self._counted is None or self._counted[0] != reader.number:
+                self._counted = reader.number, reader.field_values()
+            return self._counted[1]
+
+    def ranking(
+        self, reader: IndexReader, name: str, *, measure: bool = False, text: bool = False
+    ) -> RankingInfo:
+        """Return the ranking with a name, or raise.
+
+        A measure compares any two texts; with `text`, the query is a text.
+        """
+        known = {
+            ranking.name: ranking
+            for ranking in reader.rankings()
+            if not measure or _is_measure(ranking)
+        }
+        if name in known:
+            if text and not known[name].takes_text:
+                raise Problem(
+                    "invalid",
+                    f"The ranking {name!r} compares documents only, because the server does not "
+                    "have the encoder of its vectors. Search for documents similar to a document, "
+                    "or choose another ranking.",
+                    "ranking",
+                )
+            return known[name]
+        shown = name if len(name) <= 40 else f"{name[:40]}..."
+        raise Problem(
+            "invalid", f"ranking must be one of {', '.join(known)}; got {shown!r}.", "ranking"
+        )
+
+
+def representations(reader: IndexReader) -> list[answers.RankingEntry]:
+    """Return the document vectors that the map supports."""
+    models = [ranking for ranking in reader.rankings() if ranking.kind == "model"]
+    return [*_REPRESENTATIONS, *map(_seen, models)]
+
+
+def known_names(reader: IndexReader) -> dict[str, list[str]]:
+    """Return the valid names of rankings, measures, and representations."""
+    rankings = reader.rankings()
+    return {
+        "rankings": [ranking.name for ranking in rankings],
+        "measures": [ranking.name for ranking in rankings if _is_measure(ranking)],
+        "representations": [named.name for named in representations(reader)],
+    }
+
+
+def stats(served: ServedIndex) -> answers.StatsAnswer:
+    """Return the contents of the index, and the available rankings, measures, and filters."""
+    reader = served.reader()
+    info, values = reader.info(), served.field_values(reader)
+    rankings = reader.rankings()
+    kept = (
+        "lowercase",
+        "stop_words",
+        "normalizer",
+        "language",
+        "stemmer",
+        "term_stop_words",
+        "ngram_range",
+        "vectors",
+        "created",
+    )
+    settings = info.to_dict()
+    notes = []
+    if values.step > 1:
+        notes.append(f"Fields and labels are counted in one of every {values.step} documents.")
+    return answers.StatsAnswer(
+        title=served.title,
+        documents=info.documents,
+        words=info.words,
+        bytes=info.bytes["total"],
+        state=str(reader.number),
+        writable=served.settings.writable,
+        settings={name: settings[name] for name in kept},
+        rankings=[_seen(ranking) for ranking in rankings],
+        measures=[_seen(ranking) for ranking in rankings if _is_measure(ranking)],
+        representations=representations(reader),
+        fields=[
             answers.MetadataField(
-                name=name,
-                count=count,
+                name=field.name,
+                count=field.n_documents,
                 values=[
-                    answers.Value(value=value, count=number)
-                    for (_, value), number in self._values[name].most_common(_VALUES)
+                    answers.ValueCount(value=value, count=count) for value, count in field.values
                 ],
             )
-            for name, count in self._counts.most_common(_FIELDS)
-        ]
+            for field in values.fields
+        ],
+        labels=[answers.LabelCount(label=label, count=count) for label, count in values.labels],
+        limits=served.limits.to_dict(),
+        notes=notes,
+    )
 
-    def _count(self, label: str, metadata: str) -> None:
-        if label != "null":
-            value = json.loads(label)
-            if len(self._labels) < _DISTINCT or (type(value), value) in self._labels:
-                self._labels[type(value), value] += 1
-        if metadata == "{}":
-            return
-        for name, value in json.loads(metadata).items():
-            if name not in self._counts and len(self._counts) >= _DISTINCT:
-                continue
-            self._counts[name] += 1
-            values = self._values.setdefault(name, Counter())
-            for one in value if isinstance(value, list) else [value]:
-                short = not isinstance(one, str) or len(one) <= _LONGEST
-                if isinstance(one, str | int | float) and short:
-                    key = type(one), one
-                    if len(values) < _DISTINCT or key in values:
-                        values[key] += 1
+
+def _is_measure(ranking: RankingInfo) -> bool:
+    """Return True if a ranking compares any two texts."""
+    return ranking.kind != "hybrid" and ranking.takes_text
+
+
+def _seen(ranking: RankingInfo) -> answers.RankingEntry:
+    return answers.RankingEntry(
+        name=ranking.name,
+        title=ranking.title,
+        kind=ranking.kind,
+        ascending=ranking.ascending,
+        description=ranking.description,
+        takes_text=ranking.takes_text,
+    )

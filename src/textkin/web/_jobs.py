@@ -1,4 +1,4 @@
-"""Long computations in the background: one at a time, kept while the index stays as it is."""
+"""Long computations in the background: one at a time, cached for the current snapshot."""
 
 import threading
 import time
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from textkin.run import ProgressCallback
-from textkin.web._problems import Problem, problem_of
+from textkin.web._errors import Problem, problem_of
 
-__all__ = ["Jobs", "Made", "Progress", "Wanted", "encoded", "part_of"]
+__all__ = ["JobProgress", "JobRequest", "JobResult", "Jobs", "encoded"]
 
 _MOST_WAITING = 8
 _MOST_KEPT = 16
 _MOST_BYTES = 64 << 20
-_FRESH = 20.0  # seconds for which an answer of an older state will do
+_FRESH = 20.0  # seconds for which a result for an older snapshot is acceptable
 
 
 class _Cancelled(Exception):
@@ -24,15 +24,15 @@ class _Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What was computed.
+class JobResult:
+    """Result of a computation.
 
     Attributes
     ----------
     state : str
-        The state of the index that it is of.
+        Snapshot of the index that the result is for.
     answers : mapping of str to bytes
-        By name, ready to be sent.
+        Encoded responses, by name.
     """
 
     state: str
@@ -40,40 +40,40 @@ class Made:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Memory size, in bytes."""
         return sum(map(len, self.answers.values()))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked for.
+class JobRequest:
+    """Request for a long computation, which identifies its result in the cache.
 
     Attributes
     ----------
     key : hashable
-        All of it, but for the state.
+        Identifies the request, apart from the snapshot.
     state : str
-        The present state of the index.
+        Current snapshot of the index.
     make : callable
-        Computes it in the state that is present then, telling a progress callback how far it is;
-        what that raises ends it.
+        Function that computes the result for the then current snapshot. It reports its progress to
+        a callback, and stops if the callback raises.
     """
 
     key: Hashable
     state: str
-    make: Callable[[ProgressCallback], Made]
+    make: Callable[[ProgressCallback], JobResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a computation has come.
+class JobProgress:
+    """Progress of a computation.
 
     Attributes
     ----------
     done, total : int
-        Steps; 0 of 1 while it waits.
+        Steps; 0 of 1 while the computation waits.
     state : str
-        The state of the index that it is of.
+        Snapshot of the index that the result is for.
     """
 
     done: int
@@ -83,28 +83,29 @@ class Progress:
 
 @dataclass(slots=True)
 class _Job:
-    wanted: Wanted
+    wanted: JobRequest
     done: int = 0
     total: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    made: Made | Problem
+    made: JobResult | Problem
     state: str
     finished: float
 
     @property
     def nbytes(self) -> int:
-        return self.made.nbytes if isinstance(self.made, Made) else 0
+        return self.made.nbytes if isinstance(self.made, JobResult) else 0
 
 
 class Jobs:
-    """A thread that computes what takes longer than a request may, and what it has computed.
+    """Thread for computations that exceed the time limit of a request, and a cache of results.
 
-    Computations wait in a row of at most 8; up to 16 answers of 64 MB in all are kept, those that
-    were asked for last. While documents are added, every moment has another state: then an answer
-    of an older one is given for some seconds, rather than none ever.
+    At most 8 computations wait. The cache keeps up to 16 results of at most 64 MB in total, the
+    most recently requested. While documents are added, each moment has a new snapshot; then the
+    cache returns a result for an older snapshot for some seconds, because a new result would never
+    be ready.
     """
 
     def __init__(self) -> None:
@@ -116,13 +117,13 @@ class Jobs:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def ask(self, wanted: Wanted) -> Made | Progress:
-        """Return what was computed, or how far that is; it is begun if nobody has asked before.
+    def ask(self, wanted: JobRequest) -> JobResult | JobProgress:
+        """Return a cached result or the progress; start the computation if necessary.
 
         Raises
         ------
         Problem
-            If it cannot be computed, or too many wait.
+            If the computation fails, or too many wait.
         """
         with self._mutex:
             kept = self._kept.get(wanted.key)
@@ -130,19 +131,19 @@ class Jobs:
                 self._kept.move_to_end(wanted.key)
                 fresh = time.monotonic() - kept.finished < _FRESH
                 if isinstance(kept.made, Problem):
-                    passing = kept.made.code == "unavailable"  # the disk may be back
+                    passing = kept.made.code == "unavailable"  # the disk may be available again
                     if kept.state == wanted.state and (fresh or not passing):
                         raise kept.made.again()
                 elif fresh or kept.state == wanted.state:
                     return kept.made
             for job in (self._running, *self._waiting):
                 if job is not None and job.wanted.key == wanted.key:
-                    return Progress(job.done, job.total, job.wanted.state)
+                    return JobProgress(job.done, job.total, job.wanted.state)
             self._begin(_Job(wanted))
-            return Progress(0, 1, wanted.state)
+            return JobProgress(0, 1, wanted.state)
 
     def close(self, timeout: float = 5.0) -> None:
-        """End what runs, and forget what waits."""
+        """Stop the running computation, and drop the waiting ones."""
         with self._mutex:
             self._closed = True
             self._waiting.clear()
@@ -153,16 +154,17 @@ class Jobs:
 
     def _begin(self, job: _Job) -> None:
         if self._closed:
-            raise Problem("busy", "The server is ending; try again in a moment.")
+            raise Problem("busy", "The server is stopping. Try again in a moment.")
         if len(self._waiting) >= _MOST_WAITING:
             raise Problem(
                 "busy",
-                f"{_MOST_WAITING} maps, clusterings or topic models are waiting already; try "
-                "again in a moment.",
+                f"At most {_MOST_WAITING} maps, clusterings, or topic models may wait; the queue "
+                "is full. Try again in a moment.",
             )
         self._waiting.append(job)
         if self._thread is None:
-            # A daemon, so that a computation that cannot be ended does not keep the process.
+            # A daemon thread, so that a computation that cannot be stopped does not keep the
+            # process alive.
             self._thread = threading.Thread(target=self._work, name="textkin-jobs", daemon=True)
             self._thread.start()
         self._changed.notify_all()
@@ -188,12 +190,12 @@ class Jobs:
             job.done, job.total = done, max(1, total)
 
         try:
-            made: Made | Problem = job.wanted.make(progress)
+            made: JobResult | Problem = job.wanted.make(progress)
         except _Cancelled:
             return None
-        except Exception as error:  # told to whoever asks; nobody waits here
+        except Exception as error:  # reported to clients; nothing waits here
             made = problem_of(error)
-        state = made.state if isinstance(made, Made) else job.wanted.state
+        state = made.state if isinstance(made, JobResult) else job.wanted.state
         return _Result(made, state, time.monotonic())
 
     def _keep(self, key: Hashable, result: _Result) -> None:
@@ -204,15 +206,6 @@ class Jobs:
             size -= self._kept.popitem(last=False)[1].nbytes
 
 
-def part_of(progress: ProgressCallback, start: int, end: int, total: int = 100) -> ProgressCallback:
-    """Return a callback for a part of the work, from one step to another."""
-
-    def tell(done: int, all_: int) -> None:
-        progress(start + (end - start) * done // max(1, all_), total)
-
-    return tell
-
-
 def encoded(answer: BaseModel) -> bytes:
-    """Return an answer as it is sent."""
+    """Return a response in encoded form."""
     return answer.model_dump_json().encode()

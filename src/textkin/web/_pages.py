@@ -1,4 +1,4 @@
-"""The page, its files, and the page that shows the description of the API."""
+"""Web page, its files, and the page of the API reference."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _VIEWS = (
     "/",
     "/compare",
     "/map",
-    "/neighbours",
+    "/neighbors",
     "/clusters",
     "/topics",
     "/document",
@@ -23,19 +23,19 @@ _VIEWS = (
 )
 _ABSENT = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>textkin</title>"
-    "<h1>The page is not here</h1><p>This installation of textkin has no page to explore a "
-    'collection. The API answers: <a href="/docs">what it takes</a>.</p></html>'
+    "<h1>The page is missing</h1><p>This installation of textkin has no web page. "
+    'The API is available: see its <a href="/docs">reference</a>.</p></html>'
 )
 
 
 def page(status: int = 200) -> Response:
-    """Return the page, which shows what its address asks for, or that there is no such view."""
+    """Return the page; its script shows the view of the URL, or an error for an unknown view."""
     index = _PAGE / "index.html"
     return FileResponse(index, status) if index.is_file() else HTMLResponse(_ABSENT, 404)
 
 
 def add_pages(app: FastAPI) -> None:
-    """Let an application serve the page."""
+    """Register the routes of the page."""
 
     def view() -> Response:
         return page()

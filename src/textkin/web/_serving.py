@@ -1,47 +1,54 @@
-"""A server in this process, from its socket to its end."""
+"""HTTP server in this process, with time limits for connections."""
 
+import asyncio
 import errno
+import json
 import logging
 import socket
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
+from typing import ClassVar
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from textkin.index import Index
-from textkin.web._app import made_app
-from textkin.web._ending import Ending, told_to_end
-from textkin.web._patience import bounded
-from textkin.web._settings import Settings
+from textkin.web._errors import Problem
+from textkin.web._limits import Settings
+from textkin.web._middleware import HEADERS
+from textkin.web._routes import made_app
+from textkin.web._signals import SignalHandler, handle_signals
 
-__all__ = ["listening", "serve"]
+__all__ = ["BoundedProtocol", "listen", "serve"]
 
-_GRACE = 5  # seconds for requests that run when the server is told to end
+_GRACE = 5  # seconds for running requests after a stop signal
 _BACKLOG = 256
+_HEAD = 10.0  # seconds for the request line and the headers
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
 
     Parameters
     ----------
     host : str
-        An address of this machine, or a name of one.
+        Address or name of this computer.
     port : int
-        0 takes any that is free.
+        Port. 0 selects any free port.
 
     Raises
     ------
     ValueError
-        If the port is in use, or the address is none of this machine; with the way out.
+        If the port is in use, or the address is not an address of this computer.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except socket.gaierror as error:
-        raise ValueError(f"--host must be an address of this machine; got {host!r}.") from error
+        raise ValueError(f"--host must be an address of this computer; got {host!r}.") from error
     made = socket.socket(family, kind, protocol)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -51,13 +58,17 @@ def listening(host: str, port: int) -> socket.socket:
         made.close()
         if error.errno == errno.EADDRINUSE:
             raise ValueError(
-                f"Port {port} is in use already; take another, such as --port {port + 1}, or "
-                "--port 0 for any that is free."
+                f"Port {port} is in use. Pass another port, such as --port {port + 1}, or "
+                "--port 0 for any free port."
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM):
-            raise ValueError(f"Port {port} may not be used here; take one above 1023.") from error
+            raise ValueError(
+                f"Port {port} requires more rights. Pass a port above 1023."
+            ) from error
         if error.errno == errno.EADDRNOTAVAIL:
-            raise ValueError(f"--host must be an address of this machine; got {host!r}.") from error
+            raise ValueError(
+                f"--host must be an address of this computer; got {host!r}."
+            ) from error
         raise
     return made
 
@@ -68,35 +79,35 @@ def serve(
     made: socket.socket,
     *,
     started: Callable[[], object] = lambda: None,
-    ending: Ending | None = None,
+    ending: SignalHandler | None = None,
 ) -> bool:
-    """Serve an index until Ctrl-C or SIGTERM, or until the thread that runs it is told to end.
+    """Serve an index until Ctrl-C, SIGTERM, or a stop request to the server thread.
 
-    Requests that run then have 5 seconds to end; maps and topics that are being computed are
-    given up.
+    Running requests then have 5 seconds to finish; running computations of maps and topics are
+    canceled.
 
     Parameters
     ----------
     index : Index
-        Open; it stays the caller's.
+        Open index; the caller closes it.
     settings : Settings
-        Limits, title and token.
+        Limits, title, and write token.
     made : socket
-        Listening; closed at the end.
+        Listening socket; closed at the end.
     started : callable, optional
-        Called when the first request can be answered.
-    ending : Ending, optional
-        Who handles signals already; by default they are handled from here on.
+        Called when the server is ready for requests.
+    ending : SignalHandler, optional
+        Existing signal handler. If None, a new one is installed.
 
     Returns
     -------
     bool
-        Whether all work has ended; False where something runs on that cannot be stopped.
+        True if all work has stopped; False if a computation is running that cannot be stopped.
     """
-    with made, told_to_end() if ending is None else nullcontext(ending) as told:
+    with made, handle_signals() if ending is None else nullcontext(ending) as told:
         try:
             return _served(index, settings, made, started, told)
-        except KeyboardInterrupt:  # before there was a server that could be told
+        except KeyboardInterrupt:  # Ctrl-C arrived before the server existed
             return True
 
 
@@ -105,7 +116,7 @@ def _served(
     settings: Settings,
     made: socket.socket,
     started: Callable[[], object],
-    ending: Ending,
+    ending: SignalHandler,
 ) -> bool:
     app = made_app(index, settings)
     config = uvicorn.Config(
@@ -113,7 +124,7 @@ def _served(
         log_config=None,
         access_log=False,
         server_header=False,
-        http=bounded(settings.limits.seconds),
+        http=_bounded(settings.limits.seconds),
         ws="none",
         lifespan="on",
         timeout_graceful_shutdown=_GRACE,
@@ -125,7 +136,7 @@ def _served(
         try:
             server.run(sockets=[made])
         finally:
-            app.state.server.close()  # done already, unless a second Ctrl-C came
+            app.state.server.close()  # needed if a second Ctrl-C interrupted the first call
         deadline = time.monotonic() + _GRACE
         while work.running and not server.force_exit and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -144,5 +155,94 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave signals to `Ending`, which has them from the beginning to the end."""
+        """Leave signals to `SignalHandler`, which is installed from start to end."""
         yield
+
+
+class BoundedProtocol(H11Protocol):
+    """Connection with time limits for sending requests and receiving responses.
+
+    uvicorn has no time limit for the headers of a request, or for a client that does not read.
+    `RequestMiddleware` limits the time of the request body, as it can send a response.
+
+    Attributes
+    ----------
+    head, reading : float
+        Seconds for the headers of a request, from the connection or the first header byte; and for
+        a client to read part of the pending response.
+    """
+
+    head: ClassVar[float] = _HEAD
+    reading: ClassVar[float] = 30.0
+    _late: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer for headers."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Restart the timer unless the headers are complete."""
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._await_head()
+        elif self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that is not HTTP in the form of all errors, and close the connection."""
+        if self.conn.our_state is h11.IDLE or self.conn.our_state is h11.SEND_RESPONSE:
+            problem = Problem("bad_request", f"{msg} Send a request of HTTP/1.1.")
+            body = json.dumps(problem.to_dict()).encode()
+            headers = {
+                **HEADERS,
+                "cache-control": "no-store",
+                "connection": "close",
+                "content-type": "application/json",
+                "content-length": str(len(body)),
+            }
+            for event in (
+                h11.Response(
+                    status_code=problem.status,
+                    headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+                    reason=b"Bad Request",
+                ),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event))
+        self.transport.close()
+
+    def pause_writing(self) -> None:
+        """Start the timer for a client that reads slowly."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self.reading, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop the timer, as the client has read."""
+        super().resume_writing()
+        self._cancel_unread()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timers, as the connection is closed."""
+        if self._late is not None:
+            self._late.cancel()
+        self._cancel_unread()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(self.head, self.transport.abort)
+
+    def _cancel_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+
+def _bounded(seconds: float) -> type[BoundedProtocol]:
+    """Return a protocol class with a time limit for requests."""
+    times = {"head": min(_HEAD, seconds), "reading": seconds}
+    return type("BoundedProtocol", (BoundedProtocol,), times)

@@ -1,39 +1,69 @@
-"""The formulas of weightings, as functions of numbers: what a bag, or a list of postings, applies.
+"""Formulas of weightings as functions of arrays, and the word statistics that they need.
 
-Each takes arrays and returns float64; nothing here knows how bags are stored.
+Each formula takes arrays and returns float64, so that bags and postings can share it.
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float64Array
-from textkin._validation import Constraint, integer, one_of, real
+from textkin._base import (
+    Bags,
+    Constraint,
+    Float64Array,
+    Int64Array,
+    integer,
+    one_of,
+    positive,
+    real,
+)
+from textkin.exceptions import ParameterError
 
 __all__ = [
+    "BM25_VARIANT",
+    "DELTA",
+    "FLOOR",
     "IDF",
     "K1",
     "TF",
     "VARIANT",
     "B",
+    "BM25Variant",
     "Idf",
     "Tf",
     "Variant",
+    "WordStatistics",
     "bm25_saturation",
     "inverse_document_frequency",
-    "parts_of",
+    "resolve_bm25",
+    "resolve_variant",
+    "sif_weights",
     "term_frequency",
+    "zipf_probabilities",
 ]
 
-Tf: TypeAlias = Literal["count", "binary", "log", "max"]
+Tf: TypeAlias = Literal["count", "binary", "log", "max", "augmented", "log-average"]
 Idf: TypeAlias = Literal[
-    "one", "log", "log2", "inverse", "smooth", "unsmoothed", "wtmf", "lucene", "okapi"
+    "one",
+    "log",
+    "log2",
+    "inverse",
+    "smooth",
+    "unsmoothed",
+    "wtmf",
+    "lucene",
+    "okapi",
+    "bm25l",
+    "bm25+",
+    "probabilistic",
 ]
+BM25Variant: TypeAlias = Literal["standard", "robertson", "lucene", "atire", "bm25l", "bm25+"]
 Variant: TypeAlias = Literal["gensim", "lecture", "wmd", "sklearn", "sklearn-unsmoothed", "wtmf"]
 
-# The idf of a word that is in df of N documents, 1 <= df <= N.
+# Inverse document frequency of a word that occurs in df of N documents, 1 <= df <= N.
 _IDF: dict[str, Callable[[Float64Array, int], Float64Array]] = {
     "one": lambda df, N: np.ones_like(df),
     "log": lambda df, N: np.log(N / df),
@@ -44,8 +74,23 @@ _IDF: dict[str, Callable[[Float64Array, int], Float64Array]] = {
     "wtmf": lambda df, N: np.log(N / (df + 1)),
     "lucene": lambda df, N: np.log1p((N - df + 0.5) / (df + 0.5)),
     "okapi": lambda df, N: np.log((N - df + 0.5) / (df + 0.5)),
+    "bm25l": lambda df, N: np.log((N + 1) / (df + 0.5)),
+    "bm25+": lambda df, N: np.log((N + 1) / df),
+    # The maximum keeps the IDF at 0 or above.
+    "probabilistic": lambda df, N: np.log(np.maximum(N - df, df) / df),
 }
-# What a named variant means by term frequency and by idf.
+# idf and default delta of each form of BM25.
+_BM25_VARIANTS: dict[str, tuple[Idf, float]] = {
+    "standard": ("lucene", 0.0),
+    "robertson": ("okapi", 0.0),
+    "lucene": ("lucene", 0.0),
+    "atire": ("log", 0.0),
+    "bm25l": ("bm25l", 0.5),
+    "bm25+": ("bm25+", 1.0),
+}
+_WITHOUT_FACTOR = ("robertson", "lucene")  # forms without the factor k1 + 1
+_WITH_DELTA = ("bm25l", "bm25+")
+# Term frequency and idf of each named variant.
 _VARIANTS: dict[str, tuple[Tf, Idf]] = {
     "gensim": ("count", "log2"),
     "lecture": ("max", "log2"),
@@ -56,40 +101,70 @@ _VARIANTS: dict[str, tuple[Tf, Idf]] = {
 }
 
 VARIANT = one_of(*_VARIANTS)
-TF = one_of("count", "binary", "log", "max")
+TF = one_of("count", "binary", "log", "max", "augmented", "log-average")
+BM25_VARIANT = one_of(*_BM25_VARIANTS)
+DELTA = one_of(None) | real(0)
+FLOOR = one_of(None) | real()
 IDF = one_of(*_IDF)
 K1: Constraint = real(0)
 B: Constraint = real(0, 1)
+_POSITIVE = positive()
+_ZIPF_SHIFT = 2.7
 
 
-def parts_of(variant: Variant) -> tuple[Tf, Idf]:
-    """Return the term frequency and the idf of a named variant."""
+def resolve_variant(variant: Variant) -> tuple[Tf, Idf]:
+    """Return the names of the term frequency and the idf of a TF-IDF variant."""
     return _VARIANTS[variant]
 
 
+def resolve_bm25(variant: BM25Variant, delta: float | None = None) -> tuple[Idf, float]:
+    """Return the idf and the delta of a form of BM25.
+
+    Raises
+    ------
+    ValueError
+        If `delta` is given and the form has none.
+    """
+    idf, own = _BM25_VARIANTS[variant]
+    if delta is None:
+        return idf, own
+    if variant not in _WITH_DELTA:
+        raise ParameterError(
+            "delta", f"None for variant={variant!r}", repr(delta), "'bm25l' and 'bm25+' have one."
+        )
+    return idf, float(delta)
+
+
 def term_frequency(
-    counts: ArrayLike, tf: Tf = "count", *, largest: ArrayLike | None = None
+    counts: ArrayLike,
+    tf: Tf = "count",
+    *,
+    largest: ArrayLike | None = None,
+    average: ArrayLike | None = None,
 ) -> Float64Array:
-    """Return how much counts say about their document.
+    """Compute the term frequency factor of counts.
 
     Parameters
     ----------
     counts : array
-        How often each word occurs, above 0.
-    tf : {"count", "binary", "log", "max"}, default="count"
-        n itself; 1; 1 + ln n (called sublinear); n divided by `largest`.
+        Counts of words, above 0.
+    tf : {"count", "binary", "log", "max", "augmented", "log-average"}, default="count"
+        Formula: n; 1; 1 + ln n (called sublinear); n divided by `largest`; 0.5 + 0.5 n divided by
+        `largest`; (1 + ln n) / (1 + ln `average`).
     largest : array, optional
-        For "max": the largest count of the document that each count is from.
+        For "max" and "augmented": largest count in the document of each count.
+    average : array, optional
+        For "log-average": mean count of the words in the document of each count.
 
     Returns
     -------
     ndarray, float64
-        One for each count. "log" is below 1 for n < 1, and below 0 for n < 1 / e: it is meant
-        for whole counts.
+        One factor per count. "log" is meant for integer counts: it is below 1 for n < 1, and below
+        0 for n < 1 / e.
 
     See Also
     --------
-    TfIdf : Weigh bags by it.
+    TfIdf : Weighting that uses these factors.
 
     References
     ----------
@@ -106,19 +181,30 @@ def term_frequency(
     TF.check("tf", tf)
     n = np.asarray(counts, dtype=np.float64)
     if not np.all((n > 0) & np.isfinite(n)):
-        raise ValueError("counts must be finite and above 0; a word that is absent has no weight.")
+        raise ValueError("counts must be finite and above 0; omit words that do not occur.")
     if tf == "count":
         return n
     if tf == "binary":
         return np.ones_like(n)
     if tf == "log":
         return np.asarray(1 + np.log(n))
+    if tf == "log-average":
+        if average is None:
+            raise ValueError(
+                "average must be given for tf='log-average': the mean count of each document."
+            )
+        means = np.asarray(average, dtype=np.float64)
+        if not np.all((means >= 1) & np.isfinite(means)):
+            raise ValueError("average must be finite and at least 1.")
+        return np.asarray((1 + np.log(n)) / (1 + np.log(means)))
     if largest is None:
-        raise ValueError("largest must be given for tf='max': the largest count of each document.")
+        raise ValueError(
+            f"largest must be given for tf={tf!r}: the largest count of each document."
+        )
     most = np.asarray(largest, dtype=np.float64)
     if not np.all((most >= n) & np.isfinite(most)):
         raise ValueError("largest must be finite and at least as large as the counts.")
-    return np.asarray(n / most)
+    return np.asarray(n / most if tf == "max" else 0.5 + 0.5 * n / most)
 
 
 def inverse_document_frequency(
@@ -127,24 +213,28 @@ def inverse_document_frequency(
     *,
     variant: Variant = "gensim",
     idf: Idf | None = None,
+    floor: float | None = None,
 ) -> Float64Array:
-    """Return the idf of words that are in so many of the documents.
+    """Compute the inverse document frequency (idf) of words.
 
     Parameters
     ----------
     document_frequencies : array of shape (n_words,)
-        In how many documents each word is.
+        Number of documents that contain each word.
     n_documents : int
-        How many documents there are.
+        Number of documents.
     variant : str, default="gensim"
-        One of the variants of `TfIdf`, whose idf is taken.
+        Variant of `TfIdf` whose idf formula is used.
     idf : str, optional
-        The formula by its own name, in place of a variant's: see `TfIdf`.
+        Name of the idf formula, see `TfIdf`; replaces the formula of the variant.
+    floor : float or None, default=None
+        Minimum idf of a word that is in any document, such as 0 for formulas that can be
+        negative. If None, no minimum.
 
     Returns
     -------
     ndarray of shape (n_words,), float64
-        The idf of each word; 0 for a word that is in no document, whatever the formula.
+        Idf of each word; 0 for a word that is in no document, with any formula.
 
     Raises
     ------
@@ -153,8 +243,8 @@ def inverse_document_frequency(
 
     See Also
     --------
-    TfIdf : Weigh bags by it.
-    BM25 : Weigh bags by "lucene" or "okapi" and a saturated count.
+    TfIdf : Weighting that uses these factors.
+    BM25 : Weighting by "lucene" or "okapi" and a saturated count.
 
     References
     ----------
@@ -169,21 +259,27 @@ def inverse_document_frequency(
     array([1.51082562])
     >>> inverse_document_frequency([2, 1], 4, idf="lucene")
     array([0.69314718, 1.2039728 ])
+    >>> inverse_document_frequency([3], 4, idf="okapi", floor=0.0)
+    array([0.])
     """
     VARIANT.check("variant", variant)
+    FLOOR.check("floor", floor)
     if idf is not None:
         IDF.check("idf", idf)
     integer(0).check("n_documents", n_documents)
     df = np.asarray(document_frequencies, dtype=np.float64)
     if not np.all((df >= 0) & (df <= n_documents)):
-        raise ValueError(
-            f"document_frequencies must be between 0 and n_documents, {n_documents}; "
-            f"got values from {df.min()} to {df.max()}."
+        raise ParameterError(
+            "document_frequencies",
+            f"between 0 and n_documents, {n_documents}",
+            f"values from {df.min()} to {df.max()}",
         )
-    formula = _IDF[idf or parts_of(variant)[1]]
+    formula = _IDF[idf or resolve_variant(variant)[1]]
     weights = np.zeros_like(df)
     seen = df > 0
     weights[seen] = formula(df[seen], n_documents)
+    if floor is not None:
+        weights[seen] = np.maximum(weights[seen], floor)
     return weights
 
 
@@ -194,38 +290,45 @@ def bm25_saturation(
     *,
     k1: float = 1.2,
     b: float = 0.75,
+    variant: BM25Variant = "standard",
+    delta: float | None = None,
 ) -> Float64Array:
-    """Return the part of a BM25 weight that depends on the document: all but the idf.
+    """Compute the factor of a BM25 weight that depends on the document: everything but the idf.
 
     Parameters
     ----------
     counts : array
-        How often each word occurs, at least 0.
+        Counts of words, at least 0.
     lengths : array
-        The length of the document that each count is from.
+        Length of the document of each count.
     average_length : float
-        The mean length of the documents of the collection, above 0.
+        Mean length of the documents of the collection, above 0.
     k1 : float, default=1.2
-        At least 0: how soon further occurrences stop counting; 0 counts presence alone.
+        Saturation of the count, at least 0. A higher value gives repeated words more weight; with
+        0, only presence counts.
     b : float, default=0.75
-        From 0 to 1: how much a long document needs more occurrences for the same weight.
+        Strength of length normalization, from 0 to 1. With 0, the length does not matter.
+    variant : str, default="standard"
+        Form of BM25, see `BM25`.
+    delta : float or None, default=None
+        Constant of "bm25l" and "bm25+", see `BM25`.
 
     Returns
     -------
     ndarray, float64
-        From 0 to k1 + 1, rising with the count.
+        Factors, at least 0, increasing with the count; 0 for a count of 0.
 
     See Also
     --------
-    BM25 : Weigh bags by it.
+    BM25 : Weighting that uses these factors.
 
     Notes
     -----
-    With n the count, |d| the length and avgdl the mean length::
+    With n the count, ``|d|`` the length, and avgdl the mean length::
 
         n (k1 + 1) / (n + k1 (1 - b + b |d| / avgdl)).
 
-    The factor k1 + 1 changes no ranking; newer Lucene leaves it out.
+    The factor k1 + 1 does not change rankings; newer versions of Lucene omit it.
 
     References
     ----------
@@ -239,16 +342,143 @@ def bm25_saturation(
     """
     K1.check("k1", k1)
     B.check("b", b)
+    BM25_VARIANT.check("variant", variant)
+    DELTA.check("delta", delta)
+    extra = resolve_bm25(variant, delta)[1]
     if not (np.isfinite(average_length) and average_length > 0):
-        raise ValueError(f"average_length must be a finite number above 0; got {average_length}.")
+        raise ParameterError("average_length", "a finite number above 0", str(average_length))
     n = np.asarray(counts, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
     for name, values in (("counts", n), ("lengths", lengths)):
         if not np.all((values >= 0) & np.isfinite(values)):
-            raise ValueError(f"{name} must be finite numbers of at least 0; scale large ones down.")
-    with np.errstate(over="ignore"):  # a document so long weighs nothing
+            raise ValueError(f"{name} must be finite numbers, at least 0. Scale large ones down.")
+    with np.errstate(over="ignore"):  # weights of a document with infinite length are 0
         longer = 1 - b + b * (lengths / average_length)
-    most = k1 + 1  # divided by, since its product with a count may be too large
-    absent = n == 0  # which k1 = 0 would make 0 / 0
+    most = k1 + 1  # a divisor, since the product with a count could overflow
+    absent = n == 0  # avoids 0 / 0 for k1 = 0
+    if variant == "bm25l":
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            adjusted = n / longer + extra
+            saturated = most / (1 + k1 / adjusted)
+        return np.asarray(np.where(absent, 0.0, saturated))
     shares = np.where(absent, 1.0, n / most + k1 / most * longer)
-    return np.asarray(np.where(absent, 0.0, n / shares))
+    saturated = n / shares
+    if variant in _WITHOUT_FACTOR:
+        saturated = saturated / most
+    return np.asarray(np.where(absent, 0.0, saturated + extra))
+
+
+def zipf_probabilities(n: int) -> Float64Array:
+    """Estimate the probabilities of `n` words from their ranks, starting with the most frequent.
+
+    Parameters
+    ----------
+    n : int
+        Number of words.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        Decreasing probabilities that sum to 1.
+
+    See Also
+    --------
+    SIF : Weighting that uses these probabilities with ``probabilities="zipf"``.
+
+    Notes
+    -----
+    The law of Zipf and Mandelbrot: the word of rank r = 0, 1, ... has the probability
+
+        p(r) = c / (r + 2.7).
+
+    References
+    ----------
+    Piantadosi, "Zipf's Word Frequency Law in Natural Language: A Critical Review and Future
+    Directions", Psychonomic Bulletin & Review 21, 2014 (its ranks start at 1).
+
+    Examples
+    --------
+    >>> zipf_probabilities(3).round(3)
+    array([0.434, 0.317, 0.249])
+    """
+    integer(0).check("n", n)
+    inverse_ranks = 1.0 / (np.arange(n) + _ZIPF_SHIFT)
+    return np.asarray(inverse_ranks / inverse_ranks.sum())
+
+
+def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
+    """Compute the weight of each word, a / (a + p).
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_words,)
+        Probability p of each word in the language or corpus, from 0 to 1.
+    a : float, default=1e-3
+        Parameter above 0. The smaller it is, the less weight frequent words get; a word with p = a
+        has the weight 0.5.
+
+    Returns
+    -------
+    ndarray of shape (n_words,), float64
+        Weights, above 0 and at most 1; 1 for a word that was never seen.
+
+    Raises
+    ------
+    ValueError
+        If a probability is outside 0 to 1.
+
+    See Also
+    --------
+    SIF : Weighting that uses these weights.
+
+    References
+    ----------
+    Arora, Liang and Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR
+    2017, algorithm 1.
+
+    Examples
+    --------
+    >>> sif_weights([0.0, 0.001, 0.999])
+    array([1.   , 0.5  , 0.001])
+    """
+    _POSITIVE.check("a", a)
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.ndim != 1:
+        raise ValueError(f"probabilities must have one dimension; got {p.ndim}.")
+    outside = np.flatnonzero(~((p >= 0) & (p <= 1)))  # includes NaN
+    if outside.size:
+        raise ValueError(
+            f"probabilities must be between 0 and 1; position {outside[0]} has {p[outside[0]]}."
+        )
+    return np.asarray(a / (a + p))
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """Number of documents, document frequencies, and total counts; sums of two parts are exact."""
+
+    n_documents: int
+    document_frequencies: Int64Array  # (n_words,)
+    totals: Float64Array  # (n_words,): sum of counts per word
+    length: float  # sum of all counts; infinite on overflow
+
+    @classmethod
+    def of(cls, bags: Bags) -> Self:
+        """Return the statistics of checked bags without stored zeros."""
+        n_documents, n_words = bags.shape
+        with np.errstate(over="ignore"):  # the estimators that need the sums check them
+            return cls(
+                n_documents,
+                np.bincount(bags.indices, minlength=n_words),
+                np.asarray(np.bincount(bags.indices, bags.data, n_words), dtype=np.float64),
+                float(bags.data.sum(dtype=np.float64)),
+            )
+
+    def __add__(self, more: "WordStatistics") -> "WordStatistics":
+        with np.errstate(over="ignore"):
+            return WordStatistics(
+                self.n_documents + more.n_documents,
+                self.document_frequencies + more.document_frequencies,
+                self.totals + more.totals,
+                self.length + more.length,
+            )

@@ -1,10 +1,8 @@
-"""Bags without idf: rows divided by their norm, nBOW, and presence alone."""
+"""Weightings without idf: rows divided by their norm, nBOW, and presence."""
 
 import numpy as np
 
-from textkin._typing import Bags
-from textkin._validation import one_of
-from textkin.weighting._rows import BagsLike, Norm, checked_bags, normalised, with_values
+from textkin._base import Bags, BagsLike, Norm, check_bags, normalize_rows, one_of, replace_values
 
 __all__ = ["binary", "nbow", "normalize"]
 
@@ -12,17 +10,17 @@ _NORM = one_of("l1", "l2", None)
 
 
 def nbow(bags: BagsLike) -> Bags:
-    """Divide each row by its sum: the normalised bag of words (nBOW).
+    """Divide each row by its sum: the normalized bag of words (nBOW).
 
     Parameters
     ----------
     bags : sparse or dense array of shape (n_documents, n_words)
-        Counts, or other weights of at least 0; a one-row slice is one document.
+        Counts, or other weights, at least 0; a one-row slice is one document.
 
     Returns
     -------
     csr_array of shape (n_documents, n_words)
-        Rows that sum to 1; empty rows stay empty. float32, or float64 if `bags` is.
+        Rows that sum to 1; empty rows stay empty. float32, or float64 if `bags` is float64.
 
     Raises
     ------
@@ -31,7 +29,7 @@ def nbow(bags: BagsLike) -> Bags:
 
     See Also
     --------
-    SIF : Give frequent words less weight, then normalise in the same way.
+    SIF : Weighting that gives frequent words less weight before it normalizes in the same way.
 
     Notes
     -----
@@ -59,18 +57,18 @@ def normalize(bags: BagsLike, norm: Norm = "l2") -> Bags:
     Parameters
     ----------
     bags : sparse or dense array of shape (n_documents, n_words)
-        Counts, or other weights of at least 0; a one-row slice is one document.
+        Counts, or other weights, at least 0; a one-row slice is one document.
     norm : "l2", "l1" or None, default="l2"
-        The Euclidean norm, the sum, or 1.
+        Norm: the Euclidean norm, the sum, or 1.
 
     Returns
     -------
     csr_array of shape (n_documents, n_words)
-        Rows of norm 1; empty rows stay empty. float32, or float64 if `bags` is.
+        Rows of norm 1; empty rows stay empty. float32, or float64 if `bags` is float64.
 
     See Also
     --------
-    nbow : The same with the sum.
+    nbow : Division by the sum.
 
     Examples
     --------
@@ -79,22 +77,22 @@ def normalize(bags: BagsLike, norm: Norm = "l2") -> Bags:
            [0. , 0. ]], dtype=float32)
     """
     _NORM.check("norm", norm)
-    counts = checked_bags(bags)
-    return with_values(counts, normalised(counts, counts.data.astype(np.float64), norm))
+    counts = check_bags(bags)
+    return replace_values(counts, normalize_rows(counts, counts.data.astype(np.float64), norm))
 
 
 def binary(bags: BagsLike) -> Bags:
-    """Put 1 for every word that a document has, however often.
+    """Replace the count of each word in a document by 1.
 
     Parameters
     ----------
     bags : sparse or dense array of shape (n_documents, n_words)
-        Counts, or other weights of at least 0; a one-row slice is one document.
+        Counts, or other weights, at least 0; a one-row slice is one document.
 
     Returns
     -------
     csr_array of shape (n_documents, n_words)
-        Ones where `bags` is above 0. float32, or float64 if `bags` is.
+        Ones where `bags` is above 0; float32, or float64 if `bags` is float64.
 
     See Also
     --------
@@ -102,12 +100,12 @@ def binary(bags: BagsLike) -> Bags:
 
     Notes
     -----
-    The inner product of two such rows is the number of different words that both have.
+    The inner product of two such rows is the number of distinct words in both documents.
 
     Examples
     --------
     >>> binary([[3, 0, 1]]).toarray()
     array([[1., 0., 1.]], dtype=float32)
     """
-    counts = checked_bags(bags)
-    return with_values(counts, np.ones(counts.nnz))
+    counts = check_bags(bags)
+    return replace_values(counts, np.ones(counts.nnz))

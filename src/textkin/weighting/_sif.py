@@ -1,134 +1,54 @@
-"""Smooth inverse frequency: the more frequent a word, the less it weighs."""
+"""Smooth inverse frequency (SIF): lower weights for more frequent words."""
 
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Bags, Float64Array
-from textkin._validation import Constraint, check_params, integer, real
-from textkin.weighting._rows import BagsLike, BagWeighting, normalised, with_values
-from textkin.weighting._statistics import WordStatistics
+from textkin._base import (
+    Bags,
+    BagsLike,
+    BagWeighting,
+    Constraint,
+    Float64Array,
+    check_params,
+    normalize_rows,
+    positive,
+    replace_values,
+    rollback_on_error,
+)
+from textkin.exceptions import ParameterError
+from textkin.weighting._formulas import WordStatistics, sif_weights, zipf_probabilities
 
-__all__ = ["SIF", "sif_weights", "zipf_probabilities"]
+__all__ = ["SIF"]
 
 Probabilities: TypeAlias = ArrayLike | Literal["zipf"] | None
 
-_ZIPF_SHIFT = 2.7
-_ABOVE_ZERO = Constraint(
-    lambda value: real(0).accepts(value) and value > 0,
-    "a finite number above 0",
-    real().wrong_type,
-)
 
-
-def zipf_probabilities(n: int) -> Float64Array:
-    """Guess the probabilities of `n` words from their ranks alone, most frequent first.
-
-    Parameters
-    ----------
-    n : int
-        Number of words.
-
-    Returns
-    -------
-    ndarray of shape (n,), float64
-        Falling probabilities that sum to 1.
-
-    See Also
-    --------
-    SIF : Weigh bags by them, with ``probabilities="zipf"``.
-
-    Notes
-    -----
-    The law of Zipf and Mandelbrot: the word of rank r = 0, 1, ... has probability
-
-        p(r) = c / (r + 2.7).
-
-    References
-    ----------
-    Piantadosi, "Zipf's Word Frequency Law in Natural Language: A Critical Review and Future
-    Directions", Psychonomic Bulletin & Review 21, 2014 (ranks from 1 there).
-
-    Examples
-    --------
-    >>> zipf_probabilities(3).round(3)
-    array([0.434, 0.317, 0.249])
-    """
-    integer(0).check("n", n)
-    inverse_ranks = 1.0 / (np.arange(n) + _ZIPF_SHIFT)
-    return np.asarray(inverse_ranks / inverse_ranks.sum())
-
-
-def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
-    """Return the weight of each word, a / (a + p).
-
-    Parameters
-    ----------
-    probabilities : array of shape (n_words,)
-        Probability p of each word in the language or corpus, 0 to 1.
-    a : float, default=1e-3
-        Above 0. The smaller, the less frequent words weigh; a word with p = a weighs one half.
-
-    Returns
-    -------
-    ndarray of shape (n_words,), float64
-        Above 0 and at most 1; 1 for a word that was never seen.
-
-    Raises
-    ------
-    ValueError
-        If a probability is outside 0 to 1.
-
-    See Also
-    --------
-    SIF : Weigh bags in this way.
-
-    References
-    ----------
-    Arora, Liang and Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR
-    2017, algorithm 1.
-
-    Examples
-    --------
-    >>> sif_weights([0.0, 0.001, 0.999])
-    array([1.   , 0.5  , 0.001])
-    """
-    _ABOVE_ZERO.check("a", a)
-    p = np.asarray(probabilities, dtype=np.float64)
-    if p.ndim != 1:
-        raise ValueError(f"probabilities must have one dimension; got {p.ndim}.")
-    outside = np.flatnonzero(~((p >= 0) & (p <= 1)))  # NaN is outside too
-    if outside.size:
-        raise ValueError(
-            f"probabilities must be between 0 and 1; position {outside[0]} has {p[outside[0]]}."
-        )
-    return np.asarray(a / (a + p))
-
-
-class SIF(BagWeighting, auto_wrap_output_keys=None):
-    """Weigh words by smooth inverse frequency and let each row sum to 1.
+class SIF(BagWeighting):
+    """Smooth inverse frequency weights, in rows that sum to 1.
 
     Parameters
     ----------
     a : float, default=1e-3
-        Above 0. The smaller, the less frequent words weigh; 1e-3 to 1e-4 is usual.
+        Parameter above 0. The smaller it is, the less weight frequent words get; 1e-3 to 1e-4 is
+        common.
     probabilities : array of shape (n_words,), "zipf" or None, default=None
-        The probability of each column's word. None learns it from the bags of `fit`; "zipf"
-        guesses it from the rank alone, for columns in the order of falling frequency, as the
-        words of most vector files are.
+        Probability of the word of each column. If None, `fit` learns it from the bags. "zipf"
+        estimates it from the rank; columns must be in descending order of frequency, like the
+        words of most vector files.
 
     Attributes
     ----------
     probabilities_ : ndarray of shape (n_words,), float64
-        The probability of each column's word.
+        Probability of the word of each column.
     weights_ : ndarray of shape (n_words,), float64
-        The weight of each column's word.
+        Weight of the word of each column.
 
     See Also
     --------
-    TfIdf : Weigh by the number of documents instead of the number of occurrences.
-    nbow : All words weigh the same.
+    TfIdf : Weighting by the number of documents instead of the number of occurrences.
+    nbow : Equal weights for all words.
 
     Notes
     -----
@@ -136,7 +56,7 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
 
         x_w = c n(d, w) a / (a + p(w)),    c such that sum_w x_w = 1.
 
-    A word that `fit` never saw has p = 0, so the largest weight. Empty rows stay empty.
+    A word that `fit` never saw has p = 0, and therefore the largest weight. Empty rows stay empty.
 
     References
     ----------
@@ -150,12 +70,13 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
            [0. , 0. ]], dtype=float32)
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {"a": _ABOVE_ZERO}
+    _constraints: ClassVar[dict[str, Constraint]] = {"a": positive()}
 
     def __init__(self, a: float = 1e-3, *, probabilities: Probabilities = None) -> None:
         self.a = a
         self.probabilities = probabilities
 
+    @rollback_on_error
     def fit(self, X: BagsLike, y: object = None) -> Self:
         """Learn the probability of each word, unless the probabilities are given.
 
@@ -176,7 +97,7 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
         return self
 
     def transform(self, X: BagsLike) -> Bags:
-        """Weigh and normalise each row.
+        """Weight and normalize each row.
 
         Parameters
         ----------
@@ -186,10 +107,12 @@ class SIF(BagWeighting, auto_wrap_output_keys=None):
         Returns
         -------
         csr_array of shape (n_documents, n_words)
-            Rows that sum to 1, or empty. float32, or float64 if `X` is.
+            Rows that sum to 1, or are empty; float32, or float64 if `X` is float64.
         """
         bags = self._bags_to_transform(X)
-        return with_values(bags, normalised(bags, bags.data * self.weights_[bags.indices], "l1"))
+        return replace_values(
+            bags, normalize_rows(bags, bags.data * self.weights_[bags.indices], "l1")
+        )
 
     def _learn(self, found: WordStatistics) -> None:
         self.probabilities_ = _probabilities(self.probabilities, found)
@@ -204,9 +127,7 @@ def _probabilities(probabilities: Probabilities, found: WordStatistics) -> Float
     n_words = len(found.totals)
     if isinstance(probabilities, str):
         if probabilities != "zipf":
-            raise ValueError(
-                f"probabilities must be 'zipf', an array or None; got {probabilities!r}."
-            )
+            raise ParameterError("probabilities", "'zipf', an array or None", repr(probabilities))
         return zipf_probabilities(n_words)
     if probabilities is not None:
         given = np.array(probabilities, dtype=np.float64)
@@ -218,11 +139,11 @@ def _probabilities(probabilities: Probabilities, found: WordStatistics) -> Float
         return given
     if not found.document_frequencies.any():
         raise ValueError(
-            "SIF cannot learn probabilities from bags without any word; "
-            "pass probabilities=, or fit on documents that have words."
+            "X must have words to learn probabilities from; got none. Pass probabilities=, or fit "
+            "on documents that have words."
         )
     with np.errstate(over="ignore"):
         total = found.totals.sum()
     if not np.isfinite(total):
-        raise ValueError("The counts must have a finite sum; scale them down.")
+        raise ValueError("X must have counts with a finite sum. Scale them down.")
     return np.asarray(found.totals / total)

@@ -1,11 +1,26 @@
-"""TF-IDF in the variants of the literature, by name and by parts."""
+"""TF-IDF weightings by named variants, or by separate term frequency and idf formulas."""
 
-from typing import ClassVar, Self
+import re
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from textkin._typing import Bags, Float64Array
-from textkin._validation import Constraint, check_params, one_of
+from textkin._base import (
+    Bags,
+    BagsLike,
+    BagWeighting,
+    Constraint,
+    Float64Array,
+    Norm,
+    check_params,
+    normalize_rows,
+    one_of,
+    real,
+    replace_values,
+    rollback_on_error,
+    row_indices,
+)
+from textkin.exceptions import ParameterError
 from textkin.weighting._formulas import (
     IDF,
     TF,
@@ -13,60 +28,89 @@ from textkin.weighting._formulas import (
     Idf,
     Tf,
     Variant,
+    WordStatistics,
     inverse_document_frequency,
-    parts_of,
+    resolve_variant,
     term_frequency,
 )
-from textkin.weighting._rows import (
-    BagsLike,
-    BagWeighting,
-    Norm,
-    normalised,
-    rows_of,
-    with_values,
+
+__all__ = ["TfIdf", "TfIdfParts"]
+
+_SMART_TF: dict[str, Tf] = {
+    "n": "count",
+    "l": "log",
+    "a": "augmented",
+    "b": "binary",
+    "L": "log-average",
+    "m": "max",
+}
+_SMART_IDF: dict[str, Idf] = {"n": "one", "t": "log", "p": "probabilistic"}
+_SMART_NORM: dict[str, Norm | Literal["pivoted"]] = {"n": None, "c": "l2", "u": "pivoted"}
+_SMART_CODE = re.compile(r"[nlabLm][ntp][ncu](\.[nlabLm][ntp][ncu])?")
+
+SMART = Constraint(
+    lambda value: (
+        value is None or (isinstance(value, str) and _SMART_CODE.fullmatch(value) is not None)
+    ),
+    "None or a SMART code such as 'lnc.ltc': a letter of tf (n, l, a, b, L, m), of idf (n, t, p), "
+    "and of the norm (n, c, u), for documents and after a dot for queries",
+    lambda value: not isinstance(value, str),
 )
-from textkin.weighting._statistics import WordStatistics
-
-__all__ = ["TfIdf"]
 
 
-class TfIdf(BagWeighting, auto_wrap_output_keys=None):
-    """Weigh words by how often they occur here and in how few documents they occur at all.
+class TfIdfParts(NamedTuple):
+    """Term frequency, idf, and norm of a weighting, by name."""
+
+    tf: Tf
+    idf: Idf
+    norm: Norm | Literal["pivoted"]
+
+
+class TfIdf(BagWeighting):
+    """TF-IDF weights: term frequency times inverse document frequency.
 
     Parameters
     ----------
     variant : str, default="gensim"
-        The formula, see Notes: "gensim", "lecture", "wmd", "sklearn", "sklearn-unsmoothed" or
+        Named formula, see Notes: "gensim", "lecture", "wmd", "sklearn", "sklearn-unsmoothed" or
         "wtmf".
-    tf : {"count", "binary", "log", "max"}, optional
-        The term frequency, in place of the variant's.
+    tf : {"count", "binary", "log", "max", "augmented", "log-average"}, optional
+        Term frequency. If None, the term frequency of the variant.
     idf : str, optional
-        The idf, in place of the variant's: "one" (no idf), "log", "log2", "inverse", "smooth",
-        "unsmoothed", "wtmf", "lucene" or "okapi".
-    norm : "l2", "l1" or None, default="l2"
-        What each row is divided by: "l2" for cosines and Euclidean distances, "l1" for masses
-        and L1 distances, None for nothing.
+        Idf: "one" (no idf), "log", "log2", "inverse", "smooth", "unsmoothed", "wtmf", "lucene",
+        "okapi", "bm25l", "bm25+" or "probabilistic". If None, the idf of the variant.
+    norm : {"l2", "l1", "pivoted"} or None, default="l2"
+        Norm by which each row is divided: "l2" for cosines and Euclidean distances, "l1" for
+        transport and L1 distances, "pivoted" for a length between the length of the document and
+        the mean length (see `slope`). If None, rows are not divided.
     sublinear : bool, default=False
-        The same as ``tf="log"``, as scikit-learn calls it.
+        The same as ``tf="log"``, under scikit-learn's name.
+    smart : str or None, default=None
+        SMART code of documents and queries, such as "lnc.ltc", or of both, such as "ltc". It
+        replaces `variant`, `tf`, `idf`, `norm`, and `sublinear`; see Notes.
+    slope : float, default=0.2
+        Weight of the document's own length with ``norm="pivoted"``, from 0 to 1. 0 divides all
+        documents by the same number, 1 by their numbers of distinct words.
     keep_zeros : bool, default=False
-        Whether words that weigh 0 stay stored, for models that tell a word without a weight from
-        one that is missing, as `WTMF` does.
+        If True, words with weight 0 stay stored, for models that distinguish them from missing
+        words, such as `WTMF`.
 
     Attributes
     ----------
     idf_ : ndarray of shape (n_words,), float64
-        The idf of each column's word; 0 for a word that is in no document of `fit`.
+        Idf of the word of each column; 0 for a word that is in no document of `fit`.
 
     See Also
     --------
     inverse_document_frequency, term_frequency : The two factors of a weight.
-    BM25 : Weights that hardly grow with the count.
-    SIF : Weigh by the number of occurrences instead of documents.
+    BM25 : Weights with saturated counts.
+    SIF : Weighting by the number of occurrences instead of documents.
 
     Notes
     -----
-    The weight of word w in document d is tf(d, w) idf(w), divided by the norm of the row, with
-    n the count, N the number of documents of `fit` and df the number of them that have the word:
+    The weight of word w in document d is tf(d, w) idf(w), divided by the norm of the row. In the
+    formulas, n is the count, N the number of documents of `fit`, and df the number of documents of
+    `fit` that contain the word:
 
     ==================  =======  ============  ==================
     variant             tf       idf           norm in the source
@@ -102,12 +146,36 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     "okapi"       ln((N - df + 0.5) / (df + 0.5))
     ============  ===================================
 
-    "gensim" is also what Sato et al. use, with norm "l1" or "l2". A word in every document
-    weighs 0 in "gensim" and "lecture" and vanishes from the bags; in "wtmf" and "okapi" it weighs
-    less than 0. A row in which nothing is left stays empty. A word that `fit` never saw weighs 0.
+    "gensim" is also the variant of Sato et al., with norm "l1" or "l2". A word that is in every
+    document has the weight 0 in "gensim" and "lecture", and is removed from the bags; in "wtmf"
+    and "okapi", its weight is negative. A row without remaining words stays empty. A word that
+    `fit` never saw has the weight 0.
+
+    ``norm="pivoted"`` divides a row by (1 - slope) pivot + slope u, where u is the number of
+    distinct words of the document, and the pivot the mean of u over the documents of `fit`. With
+    "l2", long documents are found less often than they are relevant; a pivot corrects this.
+
+    A SMART code has three letters for documents and, after a dot, three for queries:
+
+    ============================  ==================  =======================
+    tf                            idf                 norm
+    ============================  ==================  =======================
+    n "count"                     n "one"             n None
+    l "log"                       t "log"             c "l2"
+    a "augmented"                 p "probabilistic"   u "pivoted"
+    b "binary"
+    L "log-average"
+    m "max"
+    ============================  ==================  =======================
+
+    "augmented" is 0.5 + 0.5 n / max_w n, "log-average" (1 + ln n) / (1 + ln of the mean count of
+    the words of the document), "probabilistic" max(0, ln((N - df) / df)). `transform` weighs
+    documents, `transform_queries` queries; their inner product is the score.
 
     References
     ----------
+    Singhal, Buckley and Mitra, "Pivoted Document Length Normalization", SIGIR 1996. Manning,
+    Raghavan and Schütze, "Introduction to Information Retrieval", 2008, section 6.4 (SMART).
     Salton and Buckley, "Term-Weighting Approaches in Automatic Text Retrieval", Information
     Processing and Management 24, 1988. Kusner et al., "From Word Embeddings To Document
     Distances", ICML 2015, section 5 ("wmd"). Sato, Yamada and Kashima, "Re-evaluating Word
@@ -124,18 +192,27 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
     array([[2., 0., 0.],
            [0., 0., 2.]], dtype=float32)
 
-    By parts, here a binary vector of unit length:
+    Separate formulas, here for a binary vector of unit length:
 
     >>> TfIdf(tf="binary", idf="one").fit_transform([[5, 1, 0, 2, 1]]).toarray()
     array([[0.5, 0.5, 0. , 0.5, 0.5]], dtype=float32)
+
+    Documents and queries by a SMART code:
+
+    >>> smart = TfIdf(smart="lnc.ltc").fit(bags)
+    >>> scores = smart.transform_queries([[1, 0, 1]]) @ smart.transform(bags).T
+    >>> scores.toarray().round(2)
+    array([[0.39, 0.63, 0.32, 0.  ]], dtype=float32)
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "variant": VARIANT,
         "tf": one_of(None) | TF,
         "idf": one_of(None) | IDF,
-        "norm": one_of("l1", "l2", None),
+        "norm": one_of("l1", "l2", "pivoted", None),
         "sublinear": one_of(True, False),
+        "smart": SMART,
+        "slope": real(0, 1),
         "keep_zeros": one_of(True, False),
     }
 
@@ -145,9 +222,11 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         *,
         tf: Tf | None = None,
         idf: Idf | None = None,
-        norm: Norm = "l2",
+        norm: Norm | Literal["pivoted"] = "l2",
         sublinear: bool = False,
         keep_zeros: bool = False,
+        smart: str | None = None,
+        slope: float = 0.2,
     ) -> None:
         self.variant = variant
         self.tf = tf
@@ -155,7 +234,10 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         self.norm = norm
         self.sublinear = sublinear
         self.keep_zeros = keep_zeros
+        self.smart = smart
+        self.slope = slope
 
+    @rollback_on_error
     def fit(self, X: BagsLike, y: object = None) -> Self:
         """Learn the idf of each word.
 
@@ -176,7 +258,7 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         return self
 
     def transform(self, X: BagsLike) -> Bags:
-        """Weigh and normalise each row.
+        """Weight and normalize each row.
 
         Parameters
         ----------
@@ -186,37 +268,110 @@ class TfIdf(BagWeighting, auto_wrap_output_keys=None):
         Returns
         -------
         csr_array of shape (n_documents, n_words)
-            The weighted bags. float32, or float64 if `X` is.
+            Weighted bags; float32, or float64 if `X` is float64.
         """
-        bags = self._bags_to_transform(X)
-        with np.errstate(over="ignore"):  # told by with_values
-            values = self._term_frequencies(bags) * self.idf_[bags.indices]
-        weights = normalised(bags, values, self.norm)
-        return with_values(bags, weights, keep_zeros=self.keep_zeros)
+        return self._weigh(X, self.parts())
 
-    def _learn(self, found: WordStatistics) -> None:
-        self._tf()
-        self.idf_ = inverse_document_frequency(
-            found.document_frequencies, found.n_documents, variant=self.variant, idf=self.idf
+    def transform_queries(self, X: BagsLike) -> Bags:
+        """Weight queries, like `transform` unless the SMART code has letters for queries.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_queries, n_words)
+            Bags.
+
+        Returns
+        -------
+        csr_array of shape (n_queries, n_words)
+            Weighted bags; float32, or float64 if `X` is float64.
+        """
+        return self._weigh(X, self.parts(of="queries"))
+
+    def parts(self, of: Literal["documents", "queries"] = "documents") -> TfIdfParts:
+        """Return the term frequency, idf, and norm in use.
+
+        Parameters
+        ----------
+        of : {"documents", "queries"}, default="documents"
+            Side; both are the same unless a SMART code differs.
+
+        Returns
+        -------
+        TfIdfParts
+            Names of the three parts.
+
+        Examples
+        --------
+        >>> TfIdf("sklearn", sublinear=True).parts()
+        TfIdfParts(tf='log', idf='smooth', norm='l2')
+        >>> TfIdf(smart="lnc.ltu").parts(of="queries")
+        TfIdfParts(tf='log', idf='log', norm='pivoted')
+        """
+        if self.smart is not None:
+            if self.tf is not None or self.idf is not None or self.sublinear:
+                raise ParameterError(
+                    "smart", "None if tf, idf or sublinear is given", repr(self.smart)
+                )
+            documents, _, queries = self.smart.partition(".")
+            tf, idf, norm = tuple(queries if queries and of == "queries" else documents)
+            return TfIdfParts(_SMART_TF[tf], _SMART_IDF[idf], _SMART_NORM[norm])
+        if self.sublinear and self.tf not in (None, "log"):
+            raise ParameterError("tf", "None or 'log' with sublinear=True", repr(self.tf))
+        tf_of, idf_of = resolve_variant(self.variant)
+        return TfIdfParts(
+            "log" if self.sublinear else self.tf or tf_of, self.idf or idf_of, self.norm
         )
 
+    def _weigh(self, X: BagsLike, parts: TfIdfParts) -> Bags:
+        bags = self._bags_to_transform(X)
+        idf = self.idf_
+        if parts.idf != self.parts().idf and self.query_idf_ is not None:
+            idf = self.query_idf_
+        with np.errstate(over="ignore"):  # `replace_values` raises on overflow
+            values = _term_frequencies(bags, parts.tf) * idf[bags.indices]
+            if parts.norm == "pivoted":
+                pivot = self.pivot_ or 1.0  # if fit saw no words, the pivot has no effect
+                lengths = (1 - self.slope) * pivot + self.slope * np.diff(bags.indptr)
+                values = values / lengths[row_indices(bags)]
+        norm = None if parts.norm == "pivoted" else parts.norm
+        weights = normalize_rows(bags, values, norm)
+        return replace_values(bags, weights, keep_zeros=self.keep_zeros)
+
+    def _learn(self, found: WordStatistics) -> None:
+        documents, queries = self.parts(), self.parts(of="queries")
+        df, n = found.document_frequencies, found.n_documents
+        self.idf_ = inverse_document_frequency(df, n, idf=documents.idf)
+        self.query_idf_: Float64Array | None = None
+        if queries.idf != documents.idf:
+            self.query_idf_ = inverse_document_frequency(df, n, idf=queries.idf)
+        self.pivot_ = float(df.sum()) / n
+
     def _check_loaded(self) -> None:
-        self._check_shapes(idf_=(self.n_features_in_,))
+        shape = (self.n_features_in_,)
+        self.__dict__.setdefault("query_idf_", None)  # folders of earlier versions lack it
+        self.__dict__.setdefault("pivot_", 0.0)
+        self._check_shapes(idf_=shape, pivot_=())
+        if self.query_idf_ is not None:
+            self._check_shapes(query_idf_=shape)
+        elif self.parts().idf != self.parts(of="queries").idf:
+            raise ValueError("query_idf_ must hold the idf of queries")
+        if self.pivot_ < 0:
+            raise ValueError("pivot_ must be at least 0")
 
-    def _tf(self) -> Tf:
-        if self.sublinear and self.tf not in (None, "log"):
-            raise ValueError(f"tf must be None or 'log' with sublinear=True; got {self.tf!r}.")
-        return "log" if self.sublinear else self.tf or parts_of(self.variant)[0]
 
-    def _term_frequencies(self, bags: Bags) -> Float64Array:
-        tf = self._tf()
-        largest = _largest_of_rows(bags) if tf == "max" else None
-        return term_frequency(bags.data, tf, largest=largest)
+def _term_frequencies(bags: Bags, tf: Tf) -> Float64Array:
+    largest = _largest_of_rows(bags) if tf in ("max", "augmented") else None
+    average = None
+    if tf == "log-average":
+        rows = row_indices(bags)
+        sums = np.bincount(rows, bags.data, bags.shape[0])
+        average = np.maximum(sums / np.maximum(np.diff(bags.indptr), 1), 1.0)[rows]
+    return term_frequency(bags.data, tf, largest=largest, average=average)
 
 
 def _largest_of_rows(bags: Bags) -> Float64Array:
-    """Return for each stored value the largest of its row."""
-    rows = rows_of(bags)
+    """Return the maximum of the row of each stored value."""
+    rows = row_indices(bags)
     largest = np.zeros(bags.shape[0])
     np.maximum.at(largest, rows, bags.data)
     return np.asarray(largest[rows])

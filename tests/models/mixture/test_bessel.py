@@ -1,4 +1,4 @@
-"""Bessel functions of the sphere beside numbers by mpmath, and concentrations that invert them."""
+"""Bessel functions of the sphere, and their inverses, compared with mpmath and SciPy."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from textkin.models import VonMisesFisherMixture
 from textkin.models.mixture._bessel import bessel_ratio, kappa_of, log_normalizer
 
 KAPPAS = 1e-3, 1.0, 30.0, 1000.0, 1e5
-# log C_d and A_d for each of them, by mpmath with 40 digits: d -> [(log C, A), ...]
+# log C_d and A_d for each kappa, by mpmath with 40 digits: d -> [(log C, A), ...]
 BY_MPMATH = {
     2: [
         (-1.8378773164093299, 0.00049999993750001043),
@@ -87,16 +87,16 @@ BY_MPMATH = {
 
 
 @pytest.mark.parametrize("d", BY_MPMATH)
-def test_both_are_as_mpmath_has_them(d):
+def test_results_equal_stored_mpmath_results(d):
     logarithms, ratios = np.array(BY_MPMATH[d]).T
     assert_allclose(log_normalizer(d, KAPPAS), logarithms, rtol=1e-13, atol=1e-13)
     assert_allclose(bessel_ratio(d, KAPPAS), ratios, rtol=1e-14)
 
 
-# Whole and half orders take turns, and from d = 130 on the expansion is used alone.
+# Integer and half-integer orders alternate; from d = 130 on, only the expansion is used.
 @settings(max_examples=60, deadline=None)
 @given(d=st.integers(2, 1000), logarithm=st.floats(-6, 5))
-def test_mpmath_itself(d, logarithm):
+def test_stored_results_equal_mpmath(d, logarithm):
     mpmath = pytest.importorskip("mpmath")
     kappa = 10.0**logarithm
     with mpmath.workdps(40):
@@ -107,13 +107,13 @@ def test_mpmath_itself(d, logarithm):
         wrong = float(abs(log_normalizer(d, kappa) - c) / max(abs(c), 1))
         assert wrong < 1e-10
         assert float(abs(bessel_ratio(d, kappa) / ratio - 1)) < 1e-13
-    # The root is as good as the ratio tells it: 1 - A of a narrow one has few digits.
+    # The root is as precise as the ratio: 1 - A of a narrow distribution has few digits.
     found = kappa_of(d, float(ratio), 1e6)[0]
     slope = float(1 - ratio**2 - (d - 1) * ratio / kappa)
     assert abs(found - kappa) < 1e-12 * kappa + 1e-15 / slope
 
 
-def test_small_orders_beside_scipy():
+def test_small_orders_equal_scipy():
     kappas = np.geomspace(1e-2, 600, 40)
     for d in (2, 3, 5, 20):
         v = 0.5 * d - 1
@@ -122,7 +122,7 @@ def test_small_orders_beside_scipy():
         assert_allclose(log_normalizer(d, kappas), expected, atol=1e-12)
 
 
-def test_three_dimensions_have_closed_forms():
+def test_three_dimensions_equal_closed_forms():
     kappas = np.geomspace(1e-2, 300, 30)
     closed = np.log(kappas / (4 * np.pi * np.sinh(kappas)))
     assert_allclose(log_normalizer(3, kappas), closed, atol=1e-12)
@@ -141,7 +141,7 @@ def test_three_dimensions_have_closed_forms():
         (768, 1000, 1016.81741376),
     ],
 )
-def test_the_normaliser_of_the_notes(d, kappa, expected):
+def test_log_normalizer_matches_worked_example(d, kappa, expected):
     assert VonMisesFisherMixture.log_normalizer(d, kappa) == pytest.approx(expected, abs=6e-9)
 
 
@@ -149,35 +149,35 @@ def test_the_normaliser_of_the_notes(d, kappa, expected):
     ("d", "kappa", "expected"),
     [(3, 2, 0.5373147207), (50, 100, 0.7836607184), (300, 100, 0.3029162570)],
 )
-def test_the_length_of_the_notes(d, kappa, expected):
+def test_mean_length_matches_worked_example(d, kappa, expected):
     assert VonMisesFisherMixture.mean_length(d, kappa) == pytest.approx(expected, abs=6e-11)
 
 
 @pytest.mark.parametrize(
     ("d", "r", "expected"), [(50, 0.5, 33.0698078), (300, 0.3, 98.8468898), (3, 0.5373147207, 2)]
 )
-def test_the_concentrations_of_the_notes(d, r, expected):
+def test_kappa_matches_worked_example(d, r, expected):
     assert kappa_of(d, r, 1e5)[0] == pytest.approx(expected, abs=6e-8)
 
 
-def test_nothing_cancels_where_the_logarithm_is_zero():
-    zero = 60.08646695542109648158  # of d = 50, by mpmath
+def test_no_cancellation_where_the_logarithm_is_zero():
+    zero = 60.08646695542109648158  # root for d = 50, by mpmath
     assert abs(log_normalizer(50, zero)) < 1e-13
 
 
-def test_without_concentration_the_density_is_uniform():
+def test_zero_kappa_is_uniform():
     for d in (2, 3, 50, 1000):
         area = np.log(2) + 0.5 * d * np.log(np.pi) - special.gammaln(0.5 * d)
         assert log_normalizer(d, 0.0) == pytest.approx(-area, abs=1e-10)
         assert bessel_ratio(d, 0.0) == 0
 
 
-def test_concentrations_end_at_their_bounds():
+def test_kappa_is_bounded():
     assert_allclose(kappa_of(300, [0.0, 1e-12, 1.0, 1 - 1e-16], 1e5), [1e-6, 1e-6, 1e5, 1e5])
     assert kappa_of(2, 0.9999, 50.0) == 50
 
 
-def test_the_largest_numbers_are_finite():
+def test_largest_arguments_give_finite_results():
     for d in (2, 1000, 100_000):
         values = log_normalizer(d, [0.0, 1e-300, 1e10])
         assert np.isfinite(values).all()
@@ -188,14 +188,14 @@ def test_the_largest_numbers_are_finite():
 @pytest.mark.parametrize(
     ("d", "kappa", "error", "message"),
     [
-        (1, 1.0, ValueError, "d must be a whole number at least 2; got 1"),
-        (2.5, 1.0, TypeError, "d must be a whole number"),
+        (1, 1.0, ValueError, "d must be an integer at least 2; got 1"),
+        (2.5, 1.0, TypeError, "d must be an integer"),
         (3, -1.0, ValueError, r"kappa must be from 0 to 1e\+10; got -1"),
         (3, [1.0, np.nan], ValueError, "kappa must be"),
         (3, 1e11, ValueError, "kappa must be"),
     ],
 )
-def test_wrong_arguments_are_refused(d, kappa, error, message):
+def test_invalid_arguments_raise(d, kappa, error, message):
     for function in (VonMisesFisherMixture.log_normalizer, VonMisesFisherMixture.mean_length):
         with pytest.raises(error, match=message):
             function(d, kappa)

@@ -1,4 +1,4 @@
-"""Both mixtures beside plain EM, row by row, and what likelihoods, seeds and threads may do."""
+"""Fits of both mixtures compared with the reference; likelihoods, seeds, and threads."""
 
 import warnings
 
@@ -8,16 +8,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from textkin.models import GaussianMixture, VonMisesFisherMixture
-from textkin.models.mixture._bessel import bessel_ratio, log_normalizer
+from textkin.models import DiagonalGaussianMixture, VonMisesFisherMixture
+from textkin.models.mixture._bessel import bessel_ratio
+from textkin.models.mixture._densities import (
+    GaussianFamily,
+    GaussianParameters,
+    VonMisesFisherFamily,
+    VonMisesFisherParameters,
+)
+from textkin.models.mixture._em_reference import e_step, log_densities, m_step
 
 MIXTURES = [
-    GaussianMixture(3, random_state=0),
-    GaussianMixture(3, hard=True, random_state=0),
+    DiagonalGaussianMixture(3, random_state=0),
+    DiagonalGaussianMixture(3, hard=True, random_state=0),
     VonMisesFisherMixture(3, random_state=0),
     VonMisesFisherMixture(3, hard=True, random_state=0),
     VonMisesFisherMixture(3, shared_kappa=True, random_state=0),
@@ -25,53 +31,40 @@ MIXTURES = [
 
 
 def groups(n_rows=200, n_features=5, n_groups=3, seed=0):
-    """Return rows around points, some far from others and some not."""
+    """Return rows around points, some of them distant from each other."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(n_groups, n_features)) * 1.5
     return centres[rng.integers(n_groups, size=n_rows)] + rng.normal(size=(n_rows, n_features))
 
 
+def parameters_of(mixture):
+    """Return the parameters of a fitted mixture, for the reference."""
+    if isinstance(mixture, DiagonalGaussianMixture):
+        return GaussianParameters(mixture.weights_, mixture.means_, mixture.covariances_)
+    return VonMisesFisherParameters(mixture.weights_, mixture.means_, mixture.kappas_)
+
+
+def rows_of(mixture, rows):
+    """Return rows in the coordinates of the reference, L2-normalized for directions."""
+    directions = isinstance(mixture, VonMisesFisherMixture)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True) if directions else rows
+
+
 def densities(mixture, rows):
-    """Return log(weight x density) of rows for all components, from the definitions."""
-    found = []
-    for i, weight in enumerate(mixture.weights_):
-        if isinstance(mixture, GaussianMixture):
-            log = norm.logpdf(rows, mixture.means_[i], np.sqrt(mixture.variances_[i])).sum(axis=1)
-        else:
-            units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-            kappa = mixture.kappas_[i]
-            log = log_normalizer(rows.shape[1], kappa) + kappa * (units @ mixture.means_[i])
-        found.append(np.log(weight) + log)
-    return np.array(found).T
+    """Return log(weight x density) of rows for all components."""
+    return log_densities(rows_of(mixture, rows), parameters_of(mixture))
 
 
-def plain_step(mixture, rows, weights):
-    """Return what a step of EM makes of the parameters, as fitted attributes."""
-    logs = densities(mixture, rows)
-    gamma = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-    if mixture.hard:
-        gamma = (logs == logs.max(axis=1, keepdims=True)).astype(float)
-    gamma *= weights[:, np.newaxis]
-    counts = gamma.sum(axis=0)
-    after = {"weights_": counts / counts.sum()}
-    if isinstance(mixture, GaussianMixture):
-        after["means_"] = gamma.T @ rows / counts[:, np.newaxis]
-        differences = (rows[:, np.newaxis] - after["means_"]) ** 2
-        variances = np.einsum("ti,tij->ij", gamma, differences) / counts[:, np.newaxis]
-        overall = np.average((rows - np.average(rows, 0, weights)) ** 2, 0, weights)
-        after["variances_"] = np.maximum(variances, mixture.variance_floor * overall)
-    else:
-        sums = gamma.T @ (rows / np.linalg.norm(rows, axis=1, keepdims=True))
-        lengths = np.linalg.norm(sums, axis=1)
-        after["means_"] = sums / lengths[:, np.newaxis]
-        after["lengths"] = np.minimum(lengths / counts, bessel_ratio(rows.shape[1], 1e5))
-        if mixture.shared_kappa:
-            after["lengths"] = np.full(len(counts), lengths.sum() / counts.sum())
-    return after
+def family_of(mixture, rows, weights):
+    """Return the family of a mixture; its floor has one number per column, unscaled."""
+    if isinstance(mixture, VonMisesFisherMixture):
+        return VonMisesFisherFamily(mixture.max_kappa, mixture.shared_kappa)
+    overall = np.average((rows - np.average(rows, 0, weights)) ** 2, 0, weights)
+    return GaussianFamily(None, mixture.variance_floor * overall)
 
 
 def fitted(mixture, rows, weights=None, **changes):
-    """Return a fit with other parameters; that it did not converge is no matter."""
+    """Return a fit with changed parameters; ignore convergence warnings."""
     made = clone(mixture).set_params(**changes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -81,7 +74,7 @@ def fitted(mixture, rows, weights=None, **changes):
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(20, 500), weighted=st.booleans())
-def test_a_step_is_one_of_plain_em(mixture, seed, n_rows, weighted):
+def test_step_equals_reference(mixture, seed, n_rows, weighted):
     rows = groups(n_rows, seed=seed)
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 9, n_rows).astype(float) if weighted else np.ones(n_rows)
@@ -89,17 +82,20 @@ def test_a_step_is_one_of_plain_em(mixture, seed, n_rows, weighted):
     after = fitted(mixture, rows, weights, max_iter=2, tol=0)
     assume(after.n_iter_ == 2 and not after.n_reseeded_)
     assert_allclose(after.log_likelihoods_[:2], before.log_likelihoods_)
-    expected = plain_step(before, rows, weights)
-    assert_allclose(after.weights_, expected["weights_"], atol=1e-12)
-    assert_allclose(after.means_, expected["means_"], atol=1e-9)
-    if isinstance(mixture, GaussianMixture):
-        assert_allclose(after.variances_, expected["variances_"], rtol=1e-9)
+    taken = rows_of(mixture, rows)
+    posteriors = e_step(taken, parameters_of(before), hard=mixture.hard)
+    expected = m_step(taken, weights, posteriors, family_of(mixture, rows, weights))
+    assert_allclose(after.weights_, expected.weights, atol=1e-12)
+    assert_allclose(after.means_, expected.means, atol=1e-9)
+    if isinstance(mixture, DiagonalGaussianMixture):
+        assert_allclose(after.covariances_, expected.covariances, rtol=1e-9)
     else:
-        assert_allclose(bessel_ratio(5, after.kappas_), expected["lengths"], atol=1e-10)
+        lengths = bessel_ratio(5, after.kappas_), bessel_ratio(5, expected.kappas)
+        assert_allclose(*lengths, atol=1e-10)
 
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_posteriors_and_likelihoods_follow_from_the_definitions(mixture):
+def test_posteriors_and_likelihoods_equal_their_definitions(mixture):
     rows = groups()
     mixture = clone(mixture).fit(rows)
     logs = densities(mixture, rows)
@@ -114,11 +110,11 @@ def test_posteriors_and_likelihoods_follow_from_the_definitions(mixture):
     assert mixture.lower_bound_ == mixture.log_likelihoods_[-1] == pytest.approx(last, abs=1e-10)
 
 
-# Only with the exact root for kappa; the approximation of Banerjee et al. would fail this.
+# This requires the exact root for kappa; the approximation of Banerjee et al. would fail.
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), dimensions=st.integers(2, 12))
-def test_the_likelihood_never_falls(mixture, seed, dimensions):
+def test_likelihood_never_falls(mixture, seed, dimensions):
     rows = groups(120, dimensions, 4, seed)
     made = fitted(mixture, rows, tol=1e-9, max_iter=50)
     assume(not made.n_reseeded_)
@@ -127,7 +123,7 @@ def test_the_likelihood_never_falls(mixture, seed, dimensions):
 
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_single_precision_finds_nearly_the_same(mixture):
+def test_single_precision_is_close_to_double(mixture):
     rows = groups(1000, 20).astype(np.float32)
     single = clone(mixture).fit(rows)
     double = clone(mixture).fit(rows.astype(np.float64))
@@ -139,7 +135,7 @@ def test_single_precision_finds_nearly_the_same(mixture):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_threads_change_no_bit(mixture, dtype):
+def test_threads_give_bit_identical_fits(mixture, dtype):
     rows = groups(3000).astype(dtype)
     one = clone(mixture).fit(rows)
     three = clone(mixture).set_params(n_jobs=3).fit(rows)
@@ -148,7 +144,7 @@ def test_threads_change_no_bit(mixture, dtype):
 
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_a_batch_equals_its_rows(mixture):
+def test_batches_equal_single_rows(mixture):
     rows = groups(1000, 33)
     mixture = clone(mixture).fit(rows)
     logs, parts = mixture.score_samples(rows), mixture.predict_proba(rows)
@@ -159,7 +155,7 @@ def test_a_batch_equals_its_rows(mixture):
 
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_weights_are_repeated_rows_in_any_order(mixture):
+def test_weights_equal_repeated_rows_in_any_order(mixture):
     rows = groups(80)
     rng = np.random.default_rng(1)
     weights = rng.integers(0, 4, 80)
@@ -172,17 +168,17 @@ def test_weights_are_repeated_rows_in_any_order(mixture):
 
 
 @pytest.mark.parametrize("mixture", MIXTURES, ids=str)
-def test_an_empty_component_goes_to_the_row_that_fits_worst(mixture):
+def test_empty_component_moves_to_the_least_likely_row(mixture):
     rng = np.random.default_rng(0)
     near = np.array([5.0, 0, 0]) + 0.1 * rng.normal(size=(100, 3))
     far = np.array([[0.0, 5, 0.1], [0.1, 5, 0]])
     rows = np.vstack([near, far])
-    # Both of the first rows are nearer than the other means, which nothing goes to.
+    # Both of the first rows are closer to the first mean than to the others, which get no rows.
     start = [[5.0, 0, 0], [-9, -9, -9], [-9, -9, -10]]
-    made = fitted(mixture, rows, init=start)
-    # A wide one of little weight may find the far rows by itself.
+    made = fitted(mixture, rows, means_init=start)
+    # A wide component with a small weight can reach the distant rows by itself.
     assert made.n_reseeded_ >= 2 or isinstance(made, VonMisesFisherMixture)
-    # Likelihood may fall by that, and has risen in the end.
+    # The move can lower the likelihood, but in the end it is higher.
     assert made.lower_bound_ > made.log_likelihoods_[0]
     labels = made.predict(rows)
     assert not set(labels[:100]) & set(labels[100:])
@@ -190,10 +186,10 @@ def test_an_empty_component_goes_to_the_row_that_fits_worst(mixture):
     assert made.weights_.min() > 0
 
 
-def test_more_starts_are_not_worse():
+def test_more_initializations_are_not_worse():
     rows = groups(300, 4, 8)
-    one = GaussianMixture(8, random_state=3).fit(rows)
-    ten = GaussianMixture(8, n_init=10, random_state=3).fit(rows)
-    assert ten.lower_bound_ > one.lower_bound_  # the first of the ten is the one
-    again = GaussianMixture(8, n_init=10, random_state=3).fit(rows)
+    one = DiagonalGaussianMixture(8, random_state=3).fit(rows)
+    ten = DiagonalGaussianMixture(8, n_init=10, random_state=3).fit(rows)
+    assert ten.lower_bound_ > one.lower_bound_  # the first of the ten equals the single one
+    again = DiagonalGaussianMixture(8, n_init=10, random_state=3).fit(rows)
     assert_array_equal(again.means_, ten.means_)

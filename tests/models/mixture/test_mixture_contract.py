@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and what both mixtures promise as estimators."""
+"""scikit-learn's estimator checks, and the contract of both mixtures."""
 
 import pickle
 
@@ -8,23 +8,23 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from support import interrupted
-from textkin import GaussianMixture, VonMisesFisherMixture
-from textkin.models import load_estimator
+from textkin.models import DiagonalGaussianMixture, VonMisesFisherMixture, load_estimator
 
-MIXTURES = [GaussianMixture(2, random_state=0), VonMisesFisherMixture(2, random_state=0)]
+MIXTURES = [DiagonalGaussianMixture(2, random_state=0), VonMisesFisherMixture(2, random_state=0)]
 ROWS = np.random.default_rng(0).normal(size=(50, 4)) + np.repeat(
     [[3, 0, 0, 0], [0, 3, 0, 0]], 25, 0
 )
 
 
 @parametrize_with_checks(MIXTURES)
-def test_scikit_learn(estimator, check):
+def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
@@ -33,8 +33,36 @@ def mixture(request):
     return clone(request.param)
 
 
+def test_information_criteria_agree_with_scikit_learn():
+    ours = DiagonalGaussianMixture(2, random_state=0).fit(ROWS)
+    theirs = GaussianMixture(2, covariance_type="diag", random_state=0).fit(ROWS)
+    theirs.means_, theirs.weights_ = ours.means_, ours.weights_
+    theirs.covariances_ = ours.covariances_
+    theirs.precisions_cholesky_ = 1 / np.sqrt(ours.covariances_)
+    assert ours.aic(ROWS) == pytest.approx(theirs.aic(ROWS), rel=1e-6)
+    assert ours.bic(ROWS) == pytest.approx(theirs.bic(ROWS), rel=1e-6)
+
+
+@pytest.mark.parametrize(("shared", "n_parameters"), [(False, 9), (True, 8)])
+def test_information_criteria_count_directions(shared, n_parameters):
+    mixture = VonMisesFisherMixture(2, shared_kappa=shared, random_state=0).fit(ROWS)
+    total = mixture.score_samples(ROWS).sum()
+    assert mixture.aic(ROWS) == pytest.approx(2 * n_parameters - 2 * total)
+    assert mixture.bic(ROWS) == pytest.approx(n_parameters * np.log(50) - 2 * total)
+
+
+def test_information_criteria_of_weights_equal_repeated_rows(mixture):
+    mixture.fit(ROWS)
+    weights = np.arange(50) % 3
+    repeated = np.repeat(ROWS, weights, axis=0)
+    assert mixture.bic(ROWS, weights) == pytest.approx(mixture.bic(repeated))
+    assert mixture.aic(ROWS, weights) == pytest.approx(mixture.aic(repeated))
+    with pytest.raises(ValueError, match="sample_weight"):
+        mixture.aic(ROWS, [1.0])
+
+
 def test_pickle_and_save(mixture, tmp_path):
-    mixture.set_params(init=ROWS[:2]).fit(ROWS)
+    mixture.set_params(means_init=ROWS[:2]).fit(ROWS)
     expected = mixture.predict_proba(ROWS)
     assert_array_equal(pickle.loads(pickle.dumps(mixture)).predict_proba(ROWS), expected)
     mixture.save(tmp_path / "mixture")
@@ -55,22 +83,20 @@ def test_pickle_and_save(mixture, tmp_path):
         ("weights_", lambda weights: 2 * weights, "weights_ must be above 0 and sum to 1"),
     ],
 )
-def test_a_saved_mixture_that_does_not_fit_together_is_refused(
-    mixture, tmp_path, name, change, message
-):
+def test_inconsistent_saved_mixture_raises(mixture, tmp_path, name, change, message):
     mixture.fit(ROWS)
     setattr(mixture, name, change(getattr(mixture, name)))
     mixture.save(tmp_path / "mixture")
-    with pytest.raises(ValueError, match=f"not whole.*{message}"):
+    with pytest.raises(ValueError, match=f"is invalid.*{message}"):
         type(mixture).load(tmp_path / "mixture")
 
 
-def test_saved_spreads_are_looked_at(tmp_path):
-    gaussian = GaussianMixture(2, random_state=0).fit(ROWS)
-    gaussian.variances_ = gaussian.variances_ - 100
+def test_invalid_saved_spreads_raise(tmp_path):
+    gaussian = DiagonalGaussianMixture(2, random_state=0).fit(ROWS)
+    gaussian.covariances_ = gaussian.covariances_ - 100
     gaussian.save(tmp_path / "gaussian")
-    with pytest.raises(ValueError, match="variances_ must be above 0"):
-        GaussianMixture.load(tmp_path / "gaussian")
+    with pytest.raises(ValueError, match="covariances_ must be above 0"):
+        DiagonalGaussianMixture.load(tmp_path / "gaussian")
     sphere = VonMisesFisherMixture(2, random_state=0).fit(ROWS)
     sphere.kappas_ = -sphere.kappas_
     sphere.save(tmp_path / "sphere")
@@ -82,7 +108,7 @@ def test_saved_spreads_are_looked_at(tmp_path):
         VonMisesFisherMixture.load(tmp_path / "longer")
 
 
-def test_in_a_pipeline_and_a_grid(mixture):
+def test_pipeline_and_grid_search(mixture):
     name = type(mixture).__name__.lower()
     pipeline = make_pipeline(StandardScaler(with_mean=False), mixture)
     search = GridSearchCV(pipeline, {f"{name}__n_components": [1, 2]}, cv=2)
@@ -90,7 +116,7 @@ def test_in_a_pipeline_and_a_grid(mixture):
     assert search.fit(rows).best_params_ == {f"{name}__n_components": 2}
 
 
-def test_fit_predict_and_the_same_seed(mixture):
+def test_fit_predict_and_seed(mixture):
     labels = mixture.fit_predict(ROWS)
     assert_array_equal(labels, mixture.predict(ROWS))
     assert len(set(labels[:25])) == 1 or len(set(labels[25:])) == 1
@@ -99,7 +125,7 @@ def test_fit_predict_and_the_same_seed(mixture):
     assert again.get_params() == mixture.get_params()
 
 
-def test_what_progress_is_told(mixture):
+def test_progress_reports_steps(mixture):
     told = []
     mixture.set_params(n_init=2, max_iter=40).fit(ROWS, progress=lambda *said: told.append(said))
     assert {total for _, total in told} == {80}
@@ -109,7 +135,7 @@ def test_what_progress_is_told(mixture):
     assert done == sorted(done)
 
 
-def test_a_fit_that_fails_leaves_the_estimator_as_it_was(mixture):
+def test_failed_fit_leaves_the_estimator_unchanged(mixture):
     mixture.fit(ROWS)
     before = vars(mixture).copy()
 
@@ -126,7 +152,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(mixture):
         assert vars(mixture) == before
 
 
-def test_it_can_be_interrupted(mixture):
+def test_ctrl_c_interrupts_fit(mixture):
     rows = np.random.default_rng(0).normal(size=(20_000, 30))
     mixture.set_params(n_components=20, max_iter=10_000, tol=0)
     assert interrupted(lambda: mixture.fit(rows))
@@ -134,7 +160,7 @@ def test_it_can_be_interrupted(mixture):
         mixture.predict(rows)
 
 
-def test_the_warning_points_at_the_line_that_fits(mixture):
+def test_convergence_warning_points_at_the_caller(mixture):
     mixture.set_params(max_iter=1, tol=0)
     for fit in (mixture.fit, mixture.fit_predict):
         with pytest.warns(ConvergenceWarning) as told:
@@ -142,12 +168,12 @@ def test_the_warning_points_at_the_line_that_fits(mixture):
         assert [warning.filename for warning in told] == [__file__]
 
 
-def test_sparse_rows_are_refused(mixture):
+def test_sparse_rows_raise(mixture):
     with pytest.raises(TypeError, match="dense data is required"):
         mixture.fit(sparse.csr_array(ROWS))
 
 
-def test_no_rows_have_no_answers(mixture):
+def test_no_rows_give_empty_results_and_no_score(mixture):
     mixture.fit(ROWS)
     assert mixture.predict_proba(np.empty((0, 4))).shape == (0, 2)
     assert mixture.predict(np.empty((0, 4))).shape == (0,)
@@ -165,12 +191,12 @@ def test_no_rows_have_no_answers(mixture):
         (np.zeros(50), "not zero for all rows"),
     ],
 )
-def test_wrong_weights_are_refused(mixture, weights, message):
+def test_invalid_sample_weights_raise(mixture, weights, message):
     with pytest.raises(ValueError, match=message):
         mixture.fit(ROWS, sample_weight=weights)
 
 
-def test_samples_by_their_own_seed(mixture):
+def test_sample_uses_its_own_seed(mixture):
     with pytest.raises(NotFittedError):
         mixture.sample()
     mixture.fit(ROWS)
@@ -179,15 +205,13 @@ def test_samples_by_their_own_seed(mixture):
     assert (np.diff(components) >= 0).all()
     assert_array_equal(mixture.sample(7)[0], rows)
     assert (mixture.sample(7, random_state=1)[0] != rows).any()
-    with pytest.raises(ValueError, match="n_samples must be a whole number at least 1; got 0"):
+    with pytest.raises(ValueError, match="n_samples must be an integer at least 1; got 0"):
         mixture.sample(0)
 
 
 @pytest.mark.parametrize("n_components", [7, 8, 15])
-def test_a_row_alone_and_in_any_order_of_memory_has_the_bits_it_has_among_others(
-    mixture, n_components
-):
-    # From eight components on NumPy sums one column in another order than many.
+def test_single_rows_of_any_memory_order_equal_batches(mixture, n_components):
+    # From eight components on, NumPy sums one column in a different order than many.
     mixture.set_params(n_components=n_components, max_iter=50, tol=1e-2).fit(ROWS)
     shares, logs = mixture.predict_proba(ROWS), mixture.score_samples(ROWS)
     for row in range(len(ROWS)):
@@ -204,10 +228,21 @@ def test_a_row_alone_and_in_any_order_of_memory_has_the_bits_it_has_among_others
         ([0, 0], [1e-300, 1e300]),
     ],
 )
-def test_saved_gaussians_whose_squares_leave_the_range_are_refused(tmp_path, means, variances):
-    mixture = GaussianMixture(2, random_state=0).fit(ROWS)
+def test_saved_gaussians_with_overflowing_squares_raise(tmp_path, means, variances):
+    mixture = DiagonalGaussianMixture(2, random_state=0).fit(ROWS)
     mixture.means_ = np.tile(np.array(means, dtype=float)[:, np.newaxis], 4)
-    mixture.variances_ = np.tile(np.array(variances, dtype=float)[:, np.newaxis], 4)
+    mixture.covariances_ = np.tile(np.array(variances, dtype=float)[:, np.newaxis], 4)
     mixture.save(tmp_path / "mixture")
-    with pytest.raises(ValueError, match=r"not whole .*finite variances, and components have"):
-        GaussianMixture.load(tmp_path / "mixture")
+    with pytest.raises(ValueError, match=r"is invalid .*finite variances, of which each component"):
+        DiagonalGaussianMixture.load(tmp_path / "mixture")
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score_samples", "score"])
+@pytest.mark.parametrize("mixture", MIXTURES, ids=str)
+def test_methods_over_rows_report_progress(mixture, method):
+    rows = np.random.default_rng(0).normal(size=(900, 3))
+    fitted = clone(mixture).fit(rows)
+    steps = []
+    found = getattr(fitted, method)(rows, progress=lambda *step: steps.append(step))
+    assert_array_equal(found, getattr(fitted, method)(rows))
+    assert steps == [(384, 900), (768, 900), (900, 900)]

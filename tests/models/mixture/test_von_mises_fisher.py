@@ -1,4 +1,4 @@
-"""Mixtures on the sphere: numbers of the notes, draws with their moments, edges."""
+"""Mixtures on the sphere: worked examples, moments of samples, and edge cases."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from textkin.models import VonMisesFisherMixture
 from textkin.models.mixture._bessel import bessel_ratio
-from textkin.models.mixture._spheres import drawn
+from textkin.models.mixture._densities import sample_sphere
 
 
 def of(means, kappas, weights):
-    """Return a mixture with these parameters."""
+    """Return a mixture with given parameters."""
     means = np.asarray(means, dtype=np.float64)
-    mixture = VonMisesFisherMixture(len(means), init=means, random_state=0).fit(means)
+    mixture = VonMisesFisherMixture(len(means), means_init=means, random_state=0).fit(means)
     mixture.means_, mixture.kappas_ = means, np.asarray(kappas, dtype=np.float64)
     mixture.weights_ = np.asarray(weights, dtype=np.float64)
     return mixture
 
 
-def test_posteriors_of_the_notes():
+def test_posteriors_match_worked_example():
     mixture = of([[1, 0, 0], [0, 1, 0]], [2, 2], [0.5, 0.5])
     assert_allclose(
         mixture.predict_proba([[0.6, 0.8, 0], [1, 0, 0]]),
@@ -30,14 +30,14 @@ def test_posteriors_of_the_notes():
 
 @pytest.mark.parametrize("d", [2, 3, 10, 1000])
 @pytest.mark.parametrize("kappa", [0.0, 1.0, 50.0, 1e5])
-def test_draws_have_the_moments_of_the_distribution(d, kappa):
+def test_samples_have_the_moments_of_the_distribution(d, kappa):
     n_rows = 20_000 if d < 1000 else 2_000
     random = np.random.RandomState(d)
     mean = random.normal(size=d)
     mean /= np.linalg.norm(mean)
-    rows = drawn(np.tile(mean, (n_rows, 1)), np.full(n_rows, kappa), random)
+    rows = sample_sphere(np.tile(mean, (n_rows, 1)), np.full(n_rows, kappa), random)
     assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-12)
-    # E x = A mu and E (mu x)^2 = 1 - (d - 1) A / kappa, of which A / kappa is 1 / d at 0.
+    # E x = A mu and E (mu x)^2 = 1 - (d - 1) A / kappa, where A / kappa is 1 / d at kappa = 0.
     a = float(bessel_ratio(d, kappa))
     ratio = a / kappa if kappa > 0 else 1 / d
     heights = rows @ mean
@@ -45,7 +45,7 @@ def test_draws_have_the_moments_of_the_distribution(d, kappa):
     error = np.sqrt(max(spread, 0) / n_rows)
     assert abs(heights.mean() - a) < 5 * error + 1e-12
     assert heights.var() == pytest.approx(spread, rel=0.2, abs=1e-12)
-    # Across the mean nothing is preferred: E y^2 = A / kappa for every direction y.
+    # All directions y across the mean are equally likely: E y^2 = A / kappa.
     for _ in range(3):
         across = random.normal(size=d)
         across -= (across @ mean) * mean
@@ -55,16 +55,18 @@ def test_draws_have_the_moments_of_the_distribution(d, kappa):
         assert (sides**2).mean() == pytest.approx(ratio, rel=0.2)
 
 
-def test_the_matrix_of_second_moments():
+def test_second_moments_of_samples():
     mean, kappa, d = np.array([0.6, 0, 0.8]), 4.0, 3
-    rows = drawn(np.tile(mean, (200_000, 1)), np.full(200_000, kappa), np.random.RandomState(0))
+    rows = sample_sphere(
+        np.tile(mean, (200_000, 1)), np.full(200_000, kappa), np.random.RandomState(0)
+    )
     ratio = float(bessel_ratio(d, kappa)) / kappa
     expected = ratio * np.eye(d) + (1 - d * ratio) * np.outer(mean, mean)
     assert_allclose(rows.T @ rows / len(rows), expected, atol=5e-3)
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_fit_finds_what_was_drawn(shared):
+def test_fit_recovers_sampled_parameters(shared):
     means = np.eye(10)[:3]
     kappas = [60, 60, 60] if shared else [20, 60, 200]
     truth = of(means, kappas, [0.5, 0.3, 0.2])
@@ -79,7 +81,7 @@ def test_a_fit_finds_what_was_drawn(shared):
     assert (len(np.unique(found.kappas_)) == 1) == shared
 
 
-def test_only_directions_count():
+def test_lengths_of_rows_do_not_matter():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 4))
     plain = VonMisesFisherMixture(2, random_state=0).fit(rows)
@@ -90,7 +92,7 @@ def test_only_directions_count():
     assert_allclose(np.linalg.norm(plain.means_, axis=1), 1)
 
 
-def test_rows_without_direction():
+def test_zero_rows_are_ignored_or_raise():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 4)).astype(np.float32)
     plain = VonMisesFisherMixture(2, random_state=0).fit(rows)
@@ -100,17 +102,17 @@ def test_rows_without_direction():
     assert_allclose(mixture.predict_proba(more)[60:], [mixture.weights_] * 2)
     assert_array_equal(mixture.predict(more)[60:], [mixture.weights_.argmax()] * 2)
     for method in (mixture.score_samples, mixture.score):
-        with pytest.raises(ValueError, match="rows with a direction; row 60 is zero"):
+        with pytest.raises(ValueError, match="rows with a direction; got zeros in row 60"):
             method(more)
-    with pytest.raises(ValueError, match="all of them are zero"):
+    with pytest.raises(ValueError, match="all rows are zero"):
         VonMisesFisherMixture(2).fit(np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"n_samples = 1; got n_components = 2"):
         VonMisesFisherMixture(2).fit([[1.0, 0], [0, 0]])
-    with pytest.raises(ValueError, match="init must have means with a direction"):
-        VonMisesFisherMixture(2, init=[[1.0, 0], [0, 0]]).fit([[1.0, 0], [0, 1]])
+    with pytest.raises(ValueError, match="init must be means with a direction"):
+        VonMisesFisherMixture(2, means_init=[[1.0, 0], [0, 0]]).fit([[1.0, 0], [0, 1]])
 
 
-def test_equal_directions_have_the_largest_kappa():
+def test_equal_directions_get_max_kappa():
     mixture = VonMisesFisherMixture(1, max_kappa=1e4).fit([[1.0, 1], [2, 2], [3, 3]])
     assert mixture.kappas_ == 1e4
     assert_allclose(mixture.means_, np.sqrt([[0.5, 0.5]]))
@@ -125,7 +127,7 @@ def test_opposite_directions_are_uniform():
     assert mixture.lower_bound_ == pytest.approx(-np.log(2 * np.pi))
 
 
-def test_narrow_rows_of_float32_are_fitted_in_double():
+def test_narrow_float32_rows_are_fitted_in_double():
     rng = np.random.default_rng(0)
     rows = np.repeat(np.eye(5), 40, axis=0) + 1e-3 * rng.normal(size=(200, 5))
     mixture = VonMisesFisherMixture(5, max_kappa=1e8, random_state=0).fit(rows.astype(np.float32))
@@ -134,15 +136,15 @@ def test_narrow_rows_of_float32_are_fitted_in_double():
     assert_allclose(mixture.kappas_, again.kappas_, rtol=1e-2)
 
 
-def test_lengths_of_float32_rows_are_exact_for_the_largest_kappas():
-    """Rounded ones, times 1e9, made the reported likelihood that of no density."""
+def test_float32_rows_are_normalized_in_double_for_large_max_kappa():
+    """Check a regression: lengths rounded to float32, times 1e9, gave a wrong likelihood."""
     rows = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
     mixture = VonMisesFisherMixture(3, max_kappa=4e9, random_state=0).fit(rows)
     assert mixture.kappas_.max() == 4e9
     assert mixture.lower_bound_ == pytest.approx(mixture.score(rows), rel=1e-6)
 
 
-def test_hard_fits_of_one_wide_kappa_are_spherical_k_means():
+def test_hard_fits_with_one_wide_kappa_equal_spherical_k_means():
     rng = np.random.default_rng(0)
     rows = np.repeat(np.eye(4), 50, axis=0) + 0.2 * rng.normal(size=(200, 4))
     mixture = VonMisesFisherMixture(4, hard=True, shared_kappa=True, random_state=0).fit(rows)
@@ -162,17 +164,17 @@ def test_hard_fits_of_one_wide_kappa_are_spherical_k_means():
         (VonMisesFisherMixture(4), ValueError, r"at most .*n_samples = 3; got n_components = 4"),
     ],
 )
-def test_wrong_parameters_are_refused(mixture, error, message):
+def test_invalid_parameters_raise(mixture, error, message):
     with pytest.raises(error, match=message):
         mixture.fit([[0.0, 1], [1, 0], [1, 1]])
 
 
-def test_one_column_has_no_directions():
+def test_single_column_raises():
     with pytest.raises(ValueError, match="at least 2 columns"):
         VonMisesFisherMixture(1).fit([[1.0], [2.0]])
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_warn():
     rows = np.random.default_rng(0).normal(size=(100, 5))
-    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps; raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps. Raise max_iter"):
         VonMisesFisherMixture(4, max_iter=1, tol=0, random_state=0).fit(rows)

@@ -1,12 +1,12 @@
-"""Modified Bessel functions of a von Mises-Fisher distribution, for all dimensions and kappa.
+"""Modified Bessel functions for von Mises-Fisher distributions, for all dimensions and kappa.
 
-With v = d/2 - 1, everything rests on three numbers that stay in range wherever kappa does::
+With v = d/2 - 1, all results follow from three functions that stay in range for any kappa::
 
     log(I_v(x) / x^v),    I_{v+1}(x) / I_v(x) = A_d(x),    and the inverse of A_d
 
 The uniform (Debye) expansion gives the first two for orders of at least 64, with an error below
-1e-15; small orders are reached from there by the recurrence of the ratios, which is stable
-downwards.
+1e-15. Smaller orders follow by the recurrence of the ratios, which is stable for decreasing
+orders.
 """
 
 from fractions import Fraction
@@ -15,20 +15,20 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textkin._typing import Float64Array
+from textkin._base import Float64Array
 
 __all__ = ["LEAST_KAPPA", "bessel_ratio", "kappa_of", "log_normalizer"]
 
-LEAST_KAPPA = 1e-6  # below which a distribution is uniform for all purposes
-_ORDER = 64  # from which on the expansion is as good as float64
+LEAST_KAPPA = 1e-6  # with a smaller kappa, a distribution is uniform in practice
+_ORDER = 64  # smallest order for which the expansion has the precision of float64
 _TERMS = 10
 _LOG_2_PI = float(np.log(2 * np.pi))
-_ROUNDING = 4e-16  # of a ratio
-_MOST_STEPS = 100  # that no root has needed yet; halving an interval would need fewer
+_ROUNDING = 4e-16  # rounding error of a ratio
+_MOST_STEPS = 100  # never needed in practice; bisection of an interval would need fewer
 
 
 def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
-    """Return log C_d(kappa)."""
+    """Compute log C_d(kappa)."""
     x = np.asarray(kappa, dtype=np.float64)
     order, quotients = _quotients(d, x)
     # log(I_V/x^V) = V (s - log(1 + s) - log V) - log(2 pi V s) / 2 + log U
@@ -40,16 +40,16 @@ def log_normalizer(d: int, kappa: ArrayLike) -> Float64Array:
 
 
 def bessel_ratio(d: int, kappa: ArrayLike) -> Float64Array:
-    """Return A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean."""
+    """Compute A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa), the length of the mean."""
     x = np.asarray(kappa, dtype=np.float64)
     return np.asarray(x * _quotients(d, x)[1][-1])
 
 
 def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
-    """Return the roots of A_d(kappa) = r, which are the most likely kappa, from 1e-6 to `most`.
+    """Solve A_d(kappa) = r for the maximum-likelihood kappa, from 1e-6 to `most`.
 
-    Newton's method from the approximation of Banerjee et al., kept between bounds that close in
-    on the root.
+    Newton's method starts from the approximation of Banerjee et al., and is kept between bounds
+    that converge to the root.
     """
     r = np.atleast_1d(np.asarray(lengths, dtype=np.float64))
     low, high = np.full(r.shape, LEAST_KAPPA), np.full(r.shape, float(most))
@@ -61,7 +61,7 @@ def kappa_of(d: int, lengths: ArrayLike, most: float) -> Float64Array:
         low, high = np.where(above, low, kappa), np.where(above, kappa, high)
         slope = np.maximum(1 - a * a - (d - 1) * a / kappa, np.finfo(np.float64).tiny)
         step = kappa - (a - r) / slope
-        # Beyond its bounds a step says less than they do; from their ends it may go back to them.
+        # A step beyond the bounds is replaced by a bound; from the ends, it may return to them.
         outside = (step < low) | (step > high)
         step = np.where(outside, np.sqrt(low) * np.sqrt(high), step)
         done = (np.abs(step - kappa) <= 1e-14 * kappa) | (np.abs(a - r) <= _ROUNDING * r)
@@ -76,7 +76,7 @@ def _quotients(d: int, x: Float64Array) -> tuple[float, Float64Array]:
     v = 0.5 * d - 1
     steps = max(0, int(np.ceil(_ORDER - v)))
     order = v + steps
-    # With z = x/V, s = sqrt(1 + z^2) and p = 1/s, where nothing is subtracted from what is near:
+    # With z = x/V, s = sqrt(1 + z^2), and p = 1/s; nothing is subtracted from a similar number:
     # I_{V+1}/(x I_V) = [1/(1 + s) + p W/U] / V
     s = np.hypot(1.0, x / order)
     u, w = _debye_sums(1 / s, order)
@@ -89,7 +89,7 @@ def _quotients(d: int, x: Float64Array) -> tuple[float, Float64Array]:
 
 
 def _debye_sums(p: Float64Array, order: float) -> tuple[Float64Array, Float64Array]:
-    """Return U = sum u_k(p)/V^k, and W with I'_V/I_V = s/z (1 + z^2 p^2 W/U)."""
+    """Compute U = sum u_k(p)/V^k, and W with I'_V/I_V = s/z (1 + z^2 p^2 W/U)."""
     us, ws = _debye_coefficients()
     powers = order ** -np.arange(_TERMS + 1.0)
     u = np.polynomial.polynomial.polyval(p, powers @ us)
@@ -99,7 +99,7 @@ def _debye_sums(p: Float64Array, order: float) -> tuple[Float64Array, Float64Arr
 
 @lru_cache(maxsize=1)
 def _debye_coefficients() -> tuple[Float64Array, Float64Array]:
-    """Return the polynomials u_k and w_k by powers of p (Abramowitz and Stegun, 9.3.9 to 9.3.14).
+    """Compute the coefficients of u_k and w_k (Abramowitz and Stegun, 9.3.9 to 9.3.14).
 
     u_{k+1} = p^2 (1 - p^2) u_k' / 2 + int_0^p (1 - 5 t^2) u_k(t) dt / 8, and the polynomials
     v_k = u_k + (1 - p^2) w_k of the derivative have w_{k+1} = -p u_k / 2 - p^2 u_k'.

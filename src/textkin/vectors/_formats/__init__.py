@@ -1,1 +1,1 @@
-"""Readers of vector files, one format a module; nothing here is public."""
+"""Private readers of vector files, one module per format."""

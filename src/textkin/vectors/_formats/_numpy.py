@@ -1,4 +1,4 @@
-"""NumPy's files: ``.npy`` with words beside it, ``.npz`` with words inside. Never a pickle."""
+"""Readers of NumPy files: ``.npy`` with adjacent words, ``.npz`` with words; never pickles."""
 
 import io
 import math
@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from textkin.vectors._formats._source import Source, check_inflation
-from textkin.vectors._formats._words import find_words, words_of_array
+from textkin.vectors._formats._word_lists import array_words, find_words
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -23,7 +23,7 @@ _PART = 2**20
 
 
 def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
-    """Return the words beside a file, and its array, memory-mapped."""
+    """Return the words from an adjacent file, and the memory-mapped array."""
     with source.plain_file() as file:
         shape, fortran, dtype = _read_header(file, str(source))
         start, end = file.tell(), file.seek(0, io.SEEK_END)
@@ -34,7 +34,7 @@ def read_npy(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
 
 
 def read_npz(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
-    """Return the words and the array that lie in one archive."""
+    """Return the words and the array of an archive."""
     with source.plain_file() as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -51,9 +51,9 @@ def read_npz(source: Source) -> tuple[Sequence[str], NDArray[Any]]:
             OSError,
         ) as error:
             raise ValueError(
-                f"{source} is damaged, or no zip archive that is read here ({error})."
+                f"{source} is corrupt, or not a supported zip archive ({error})."
             ) from error
-    return words_of_array(words, f"the words of {source}"), matrix
+    return array_words(words, f"the words of {source}"), matrix
 
 
 def _name_of(names: list[str], known: tuple[str, ...], source: Source) -> str:
@@ -63,11 +63,11 @@ def _name_of(names: list[str], known: tuple[str, ...], source: Source) -> str:
     texts = [name for name in names if not name.endswith(".npy")]
     if texts:
         raise ValueError(
-            f"{source} is a zip archive that holds {texts[0]!r}, no NumPy file; unpack it and load "
-            "what it holds."
+            f"{source} is a zip archive with {texts[0]!r}, which is not a NumPy file; unpack it "
+            "and load the file inside."
         )
     raise ValueError(
-        f"{source} must hold arrays named 'words' and 'vectors'; got "
+        f"{source} must have arrays named 'words' and 'vectors'; got "
         f"{', '.join(names[:8]) or 'none'}."
     )
 
@@ -77,28 +77,29 @@ def _member(archive: zipfile.ZipFile, source: Source, name: str, size: int) -> N
     label = f"{name} of {source}"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(
-            f"{label} is packed in a way that NumPy does not use, and is not read; write it again "
+            f"{label} has an unsupported compression; save it again "
             "with numpy.savez or numpy.savez_compressed."
         )
-    # what it claims, and below what it turns out to be; no member is larger than its archive
+    # Check the claimed size here and the real size below; no member is larger than its archive.
     check_inflation(label, min(info.compress_size, size), info.file_size)
     with archive.open(info) as stream:
         shape, fortran, dtype = _read_header(stream, label)
         expected = math.prod(shape) * dtype.itemsize
         _check_size(label, shape, dtype, info.file_size)
-        # in small parts: zipfile would hold a large one two or three times
-        data = np.empty(expected, dtype=np.uint8)  # untouched memory is not taken
+        # Read small parts, because zipfile would need two or three times the memory of a large one.
+        # The system allocates memory only when it is written.
+        data = np.empty(expected, dtype=np.uint8)
         there = 0
         while part := stream.read(min(_PART, expected - there)):
             data[there : there + len(part)] = np.frombuffer(part, dtype=np.uint8)
             there += len(part)
     if there != expected:
-        raise ValueError(f"{label} is damaged: it ends after {there:,} of {expected:,} bytes.")
+        raise ValueError(f"{label} is corrupt: it ends after {there:,} of {expected:,} bytes.")
     return data.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and kind of the numbers; the header is a literal, not code."""
+    """Return shape, order, and dtype; the header is parsed as a literal, not executed."""
     try:
         version = npy.read_magic(file)
         if version == (1, 0):
@@ -106,13 +107,13 @@ def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.
         elif version == (2, 0):
             shape, fortran, dtype = npy.read_array_header_2_0(file)
         else:
-            raise ValueError(f"version {version} of the format is not read")
-    except Exception as error:  # whatever a stranger's header makes NumPy and ast raise
-        raise ValueError(f"{name} has no sound NumPy header ({error}).") from error
+            raise ValueError(f"format version {version} is not supported")
+    except Exception as error:  # NumPy and ast raise any error for an untrusted header
+        raise ValueError(f"{name} has an invalid NumPy header ({error}).") from error
     if dtype.hasobject or dtype.kind not in _KINDS or dtype.itemsize == 0:
         raise ValueError(
-            f"{name} must hold numbers (or words as text), got {dtype}; objects would be "
-            "pickles, which are never read."
+            f"{name} must have numbers (or words as text); got {dtype}. Objects would be pickles, "
+            "which are never read."
         )
     return shape, fortran, dtype
 
@@ -121,6 +122,6 @@ def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], there: 
     expected = math.prod(shape) * dtype.itemsize
     if min(shape, default=1) < 1 or expected > there:
         raise ValueError(
-            f"{name} says that it has the shape {shape} of {dtype}, {expected:,} bytes, and has "
-            f"{there:,} at most."
+            f"{name} must have {expected:,} bytes for its shape {shape} of {dtype}; got at most "
+            f"{there:,}."
         )

@@ -1,4 +1,4 @@
-"""A file to read from, gzipped or not, and what keeps a small one from becoming a huge one."""
+"""Source files, plain or gzipped, with limits against decompression bombs."""
 
 import gzip
 import io
@@ -24,24 +24,24 @@ __all__ = [
     "Blocks",
     "Source",
     "check_inflation",
-    "fill",
-    "inside",
-    "room_for_words",
+    "fill_buffer",
+    "find_inside",
+    "max_words_size",
 ]
 
 BLOCK = 32 * 2**20
-"""Bytes read at a time; no line, and no entry, may be longer."""
+"""Number of bytes read at a time; the maximum length of a line or an entry."""
 
 MAX_RATIO = 100
-"""A compressed file may grow by this factor; vectors grow three or four times."""
+"""Maximum expansion factor of a compressed file; vectors expand three or four times."""
 
-_FREE = 64 * 2**20  # below this nobody is harmed, and small files may be very regular
+_FREE = 64 * 2**20  # size that is always allowed, because small files can compress very well
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A regular file, opened by its path each time."""
+    """Vector file, plain or gzipped, which is opened by its path each time."""
 
     path: Path
     size: int
@@ -49,10 +49,10 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> "Source":
-        """Look at a path; a folder, a pipe or a device is refused."""
+        """Make a source from a path; raise an error for folders, pipes, and devices."""
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{path} is no ordinary file; copy it to one first.")
+            raise ValueError(f"{path} must be a regular file; copy it to one first.")
         with path.open("rb") as file:
             gzipped = file.read(2) == _GZIP
         return cls(path, found.st_size, gzipped)
@@ -62,20 +62,20 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator["Stream"]:
-        """Open the file as the bytes that it stands for."""
+        """Open the file as a stream of unpacked bytes."""
         with self.path.open("rb", buffering=0) as raw, Stream(self, raw) as stream:
             yield stream
 
     @contextmanager
     def plain_file(self) -> Iterator[IO[bytes]]:
-        """Open the file for mapping; a gzipped one is unpacked to a file without a name first."""
+        """Open the file for mapping; unpack a gzipped file to an unnamed temporary file first."""
         if not self.gzipped:
             with self.path.open("rb") as file:
                 yield file
             return
         with tempfile.TemporaryFile() as unpacked, self.open() as stream:
             buffer = np.empty(2**20, dtype=np.uint8)
-            while read := fill(stream, buffer, 0):
+            while read := fill_buffer(stream, buffer, 0):
                 unpacked.write(buffer[:read].data)
             unpacked.flush()
             unpacked.seek(0)
@@ -83,7 +83,7 @@ class Source:
 
 
 class Stream(io.RawIOBase):
-    """The bytes of a source, unpacked; stops where a gzip bomb shows itself."""
+    """Stream of the unpacked bytes of a source; stops at a decompression bomb."""
 
     def __init__(self, source: Source, raw: io.FileIO) -> None:
         self._source = source
@@ -98,12 +98,12 @@ class Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read what comes next, up to the size of the buffer."""
+        """Read the next bytes, up to the size of the buffer."""
         try:
             count = self._file.readinto(buffer) or 0
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(
-                f"{self._source} is damaged: its gzip data end too early or are not sound "
+                f"{self._source} is corrupt: its gzip data are truncated or invalid "
                 f"({error}). Download or copy it again."
             ) from error
         self._read += count
@@ -112,27 +112,27 @@ class Stream(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close what unpacks; a finaliser that did it later could swallow Ctrl-C."""
+        """Close the unpacker now, because a finalizer that closed it could swallow Ctrl-C."""
         if self._file is not self._raw:
             self._file.close()
         super().close()
 
     def position(self) -> int:
-        """Return how far into the file on disk the reading is."""
+        """Return the current position in the file on disk."""
         return self._raw.tell()
 
 
 def check_inflation(name: str, packed: int, unpacked: int) -> None:
-    """Raise if compressed data grow as no vectors do."""
+    """Raise an error if compressed data expand more than vectors can."""
     if unpacked > max(_FREE, MAX_RATIO * packed):
         raise ValueError(
-            f"{name} grows to more than {MAX_RATIO} times its {packed:,} bytes when unpacked; "
-            "word vectors do not. If you trust it, unpack it yourself first."
+            f"{name} expands to more than {MAX_RATIO} times its {packed:,} bytes, which word "
+            "vectors never do. If you trust it, unpack it yourself first."
         )
 
 
-def fill(stream: io.RawIOBase, buffer: NDArray[np.uint8], start: int) -> int:
-    """Read until the buffer is full from `start` on, or the stream ends; return where it is."""
+def fill_buffer(stream: io.RawIOBase, buffer: NDArray[np.uint8], start: int) -> int:
+    """Fill the buffer from `start` on, up to the end of the stream; return the new end."""
     view = buffer.data
     while start < len(view):
         count = stream.readinto(view[start:])
@@ -143,46 +143,47 @@ def fill(stream: io.RawIOBase, buffer: NDArray[np.uint8], start: int) -> int:
 
 
 class Blocks:
-    """A stream in blocks; what a block holds beyond its last whole entry begins the next one."""
+    """Stream in blocks; an incomplete entry at the end of a block moves to the next block."""
 
     def __init__(self, stream: Stream, skip: int, *, first: int = BLOCK) -> None:
         self._stream = stream
-        self._buffer = np.empty(BLOCK, dtype=np.uint8)  # untouched memory is not taken
+        # The system allocates memory only when it is written.
+        self._buffer = np.empty(BLOCK, dtype=np.uint8)
         self._start, self._end = skip, 0
         self._size = first
         self.final = False
 
     def read(self) -> NDArray[np.uint8]:
-        """Return the next block; `final` says whether it is the last."""
+        """Return the next block, and set `final` if it is the last."""
         left = self._end - self._start
         if self._start and self._end:
             self._buffer[:left] = self._buffer[self._start : self._end].copy()
             self._start, self._end = 0, left
         window = self._buffer[: self._size]
-        self._end = fill(self._stream, window, self._end)
+        self._end = fill_buffer(self._stream, window, self._end)
         self.final = self._end < len(window)
         return window[self._start : self._end]
 
     def rest(self) -> bytes:
-        """Return what comes next, a few bytes of it, when everything read was used."""
+        """Return up to 64 bytes that follow the bytes marked as read."""
         self.final = False
         return self.read()[:64].tobytes()
 
     def used(self, count: int) -> bool:
-        """Say how much of the block is done with; False if the next one cannot bring more."""
+        """Mark bytes of the block as read; return False if an entry exceeds the largest block."""
         self._start += count
         full = self._size == BLOCK
         self._size = min(BLOCK, 2 * self._size)
         return count > 0 or not full
 
 
-def room_for_words(count: int) -> int:
-    """Return how many bytes a list of so many words may take: far more than words do."""
+def max_words_size(count: int) -> int:
+    """Return a generous size limit for a list of `count` words, in bytes."""
     return 64 * 2**20 + 1024 * count
 
 
-def inside(folder: Path, name: str) -> Path | None:
-    """Return a file of a folder, if it is there; a link that leaves the folder is not.
+def find_inside(folder: Path, name: str) -> Path | None:
+    """Return a file of a folder, or None if it is missing or a link that leaves the folder.
 
     The cache of the Hugging Face hub is an exception: its snapshots link to ``../../blobs``.
     """

@@ -1,7 +1,7 @@
-"""Folders of static embedding models: model2vec, and sentence-transformers' StaticEmbedding.
+"""Reader of static embedding models: model2vec, and StaticEmbedding of sentence-transformers.
 
-Such a model has a vector for each token of its tokenizer, and a text's vector is the mean over
-its tokens. The vector of a word is what the model itself would give for the word as a text.
+A static model has one vector per token of its tokenizer, and the vector of a text is the mean over
+its tokens. The vector of a word is the output of the model for the word as a text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textkin._folders import read_small
-from textkin._typing import Float32Array, Float64Array, Int64Array
+from textkin._base import Float32Array, Float64Array, Int64Array, read_small
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._safetensors import TensorFile, read_tensors
-from textkin.vectors._formats._source import inside, room_for_words
-from textkin.vectors._formats._words import parse_json
+from textkin.vectors._formats._source import find_inside, max_words_size
+from textkin.vectors._formats._word_lists import parse_json
 
 __all__ = ["is_static", "read_static"]
 
@@ -26,8 +25,8 @@ _MATRIX = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
 _NESTED = "0_StaticEmbedding"
 _BATCH = 4096
-_SETTINGS = 2**20  # bytes that a file of settings may have
-_WORD_STARTS = ("\u2581", "\u0120")  # how sentencepiece and byte-level tokens mark the space before
+_SETTINGS = 2**20  # size limit of a settings file, in bytes
+_WORD_STARTS = ("\u2581", "\u0120")  # space markers of sentencepiece and byte-level tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +35,29 @@ class _Model:
     table: NDArray[Any]
     row_of_token: Int64Array | None
     weights: Float64Array | None
-    left_out: frozenset[int]  # tokens that do not count
+    left_out: frozenset[int]  # tokens excluded from the mean
     normalize: bool
+    add_up: bool  # sum the token vectors of a word instead of averaging them
 
 
 def is_static(folder: Path) -> bool:
-    """Say whether a folder holds a static model."""
+    """Return True if a folder contains a static model."""
     return _home(folder) is not None
 
 
 def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32Array]:
     """Return words and their vectors.
 
-    The words are those of ``options.words``, else every token of the tokenizer that is a whole
-    word. A word of which the model knows no token is left out.
+    The words are ``options.words``, or by default every token of the tokenizer that is a whole
+    word. A word without known tokens is omitted.
     """
     home = _home(folder)
     if home is None:
         raise ValueError(
-            f"{folder} holds no static model: expected {_MATRIX} and {_TOKENIZER}, or both in "
+            f"{folder} must contain a static model: {_MATRIX} and {_TOKENIZER}, or both in "
             f"{_NESTED}."
         )
-    model = _read_model(folder, home)
+    model = _read_model(folder, home, add_up=options.token_vectors == "sum")
     if options.words is not None:
         words = list(options.words)
     else:
@@ -71,24 +71,24 @@ def read_static(folder: Path, options: Options) -> tuple[Sequence[str], Float32A
             kept.append(word)
             parts.append(vector)
             sound += bool(vector.any())
-        # what is left out for any reason does not count
-        if options.limit is not None and sound >= options.limit:
+        # Only valid vectors count toward the limit.
+        if options.max_words is not None and sound >= options.max_words:
             break
         if options.progress is not None:
             options.progress(min(start + _BATCH, len(words)), len(words))
     if not kept:
-        raise ValueError(f"{folder} knows none of the words.")
+        raise ValueError(f"{folder} must have vectors for at least one of the words; got none.")
     return kept, np.stack(parts)
 
 
 def _home(folder: Path) -> Path | None:
     for part in ("", f"{_NESTED}/"):
-        if inside(folder, part + _MATRIX) and inside(folder, part + _TOKENIZER):
+        if find_inside(folder, part + _MATRIX) and find_inside(folder, part + _TOKENIZER):
             return folder / part
     return None
 
 
-def _read_model(folder: Path, home: Path) -> _Model:
+def _read_model(folder: Path, home: Path, *, add_up: bool) -> _Model:
     with (home / _MATRIX).open("rb") as file:
         found = read_tensors(file, str(home / _MATRIX))
         nested = "embedding.weight" in found.tensors
@@ -96,17 +96,18 @@ def _read_model(folder: Path, home: Path) -> _Model:
         mapping = _tensor(found, "mapping", 1, "i") if "mapping" in found.tensors else None
         weights = _tensor(found, "weights", 1, "f") if "weights" in found.tensors else None
     tokens = len(table) if mapping is None else len(mapping)
-    tokenizer, unknown = _read_tokenizer(home / _TOKENIZER, room_for_words(tokens))
+    tokenizer, unknown = _read_tokenizer(home / _TOKENIZER, max_words_size(tokens))
     if mapping is not None and not (mapping.min() >= 0 and mapping.max() < len(table)):
-        raise ValueError(f"{home / _MATRIX} maps tokens to rows that it does not have.")
+        raise ValueError(f"{home / _MATRIX} maps tokens to missing rows.")
     return _Model(
         tokenizer,
         table,
         None if mapping is None else mapping.astype(np.int64),
         None if weights is None else weights.astype(np.float64),
-        # model2vec leaves unknown tokens out of the mean, sentence-transformers does not
+        # model2vec excludes unknown tokens from the mean; sentence-transformers includes them.
         frozenset() if nested or unknown is None else frozenset([unknown]),
         _normalizes(folder),
+        add_up,
     )
 
 
@@ -119,7 +120,7 @@ def _tensor(found: TensorFile, name: str, dimensions: int, kinds: str) -> NDArra
         )
     numbers = found.numbers(name)
     if numbers.dtype.kind not in kinds:
-        raise ValueError(f"the tensor {name!r} of {found.name} has numbers of the wrong kind.")
+        raise ValueError(f"the tensor {name!r} of {found.name} has a wrong dtype.")
     return numbers
 
 
@@ -128,8 +129,8 @@ def _read_tokenizer(file: Path, most: int) -> tuple[Any, int | None]:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ImportError(
-            "Reading a static model needs the package tokenizers, which cuts words as the model "
-            "does: pip install 'textkin[static]'"
+            "A static model requires the package tokenizers, which splits words in the same way "
+            "as the model: pip install 'textkin[static]'"
         ) from error
     text = read_small(file, most)
     described = parse_json(text, str(file))
@@ -146,18 +147,18 @@ def _read_tokenizer(file: Path, most: int) -> tuple[Any, int | None]:
 
 @contextmanager
 def _sound(file: Path) -> Iterator[None]:
-    """Turn whatever a tokenizer raises into a ValueError; its panics are no `Exception`."""
+    """Convert any error of a tokenizer, including panics, to a ValueError."""
     try:
         yield
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise  # Ctrl-C
-        raise ValueError(f"{file} is no tokenizer that can be read ({error}).") from error
+            raise  # KeyboardInterrupt and other exceptions that are not errors
+        raise ValueError(f"{file} is not a valid tokenizer ({error}).") from error
 
 
 def _normalizes(folder: Path) -> bool:
-    """Say whether the model brings its vectors to length one."""
-    config, modules = inside(folder, "config.json"), inside(folder, "modules.json")
+    """Return True if the model L2-normalizes its vectors."""
+    config, modules = find_inside(folder, "config.json"), find_inside(folder, "modules.json")
     if config is not None:
         found = parse_json(read_small(config, _SETTINGS), str(config))
         if isinstance(found, dict) and "normalize" in found:
@@ -172,7 +173,7 @@ def _normalizes(folder: Path) -> bool:
 
 
 def _whole_words(tokenizer: Any) -> list[str]:  # noqa: ANN401 (tokenizers is untyped)
-    """Return the tokens that are words: not pieces of words, not special ones."""
+    """Return the tokens that are whole words, without word pieces and special tokens."""
     special = {
         str(token.content)
         for token in tokenizer.get_added_tokens_decoder().values()
@@ -181,7 +182,7 @@ def _whole_words(tokenizer: Any) -> list[str]:  # noqa: ANN401 (tokenizers is un
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: int(item[1]))
     tokens = [(str(token), int(number)) for token, number in vocabulary if token not in special]
     marked = [item for item in tokens if item[0].startswith(_WORD_STARTS)]
-    if marked:  # pieces inside words have no mark
+    if marked:  # word pieces have no marker
         decoded = (str(tokenizer.decode([number])) for _, number in marked)
         found = (text.strip().lstrip("".join(_WORD_STARTS)) for text in decoded)
     else:
@@ -204,6 +205,9 @@ def _embedded(
         vectors = _taken(model.table, rows, folder).astype(np.float64)
         if model.weights is not None:
             vectors *= _taken(model.weights, tokens, folder)[:, np.newaxis]
+        if model.add_up:
+            yield word, vectors.sum(axis=0).astype(np.float32)
+            continue
         mean = vectors.mean(axis=0)
         if model.normalize:
             mean /= np.linalg.norm(mean) + 1e-32
@@ -212,6 +216,6 @@ def _embedded(
 
 def _taken(array: NDArray[Any], at: Int64Array, folder: Path) -> NDArray[Any]:
     if int(at.max()) >= len(array):
-        raise ValueError(f"{folder} has a tokenizer with more tokens than there are vectors.")
+        raise ValueError(f"{folder} has more tokens in its tokenizer than vectors.")
     taken: NDArray[Any] = array[at]
     return taken

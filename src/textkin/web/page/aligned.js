@@ -1,4 +1,4 @@
-// Two texts with their words coloured by how far they travel; a word shows its partners.
+// Two texts with words colored by transport distance; a word highlights its partners.
 
 import { el, freshId } from "./dom.js";
 import { percent, score } from "./format.js";
@@ -6,11 +6,11 @@ import { percent, score } from "./format.js";
 /**
  * The aligned texts of an explanation: `{ a: [Piece], b: [Piece] }` as in the API.
  *
- * Pointing at a word, or reaching it with the arrow keys, marks its partners on the other side and
- * says mass and cost in the line below.
+ * Pointing at a word, or focusing it with the arrow keys, highlights its partners in the other
+ * text, and shows mass and cost in the line below.
  */
 export function alignedTexts(aligned, titles) {
-  const hint = "Point at a word, or move with the arrow keys, to see where it goes.";
+  const hint = "Point at a word, or use the arrow keys, to see the words it moves to.";
   const line = el("p", { class: "aligned-line", role: "status" }, hint);
   const sides = {};
   for (const side of ["a", "b"]) {
@@ -71,11 +71,11 @@ function shown(piece) {
 }
 
 const REASONS = {
-  stop: "Left out: a stop word",
-  unknown: "Left out: a word without a vector",
+  stop: "Not compared: stop word",
+  unknown: "Not compared: no word vector",
 };
 
-// Which piece each word element stands for: pieces that are plain text have no element.
+// Maps each word element to its piece; plain text pieces have no element.
 function number(text, pieces) {
   const words = text.querySelectorAll(".w");
   let at = 0;
@@ -96,7 +96,7 @@ function wordsOf(pieces) {
 
 function described(piece, others) {
   const partners = piece.partners ?? [];
-  if (partners.length === 0) return `${piece.text}: nothing moves here.`;
+  if (partners.length === 0) return `${piece.text}: does not move.`;
   const parts = partners.map(({ word, mass, cost }) => {
     const name = others.get(word) ?? "another word";
     return cost === 0
@@ -106,7 +106,7 @@ function described(piece, others) {
   return `${piece.text} ↔ ${parts.join("; ")}`;
 }
 
-// One stop for the tab key a text; within it the arrow keys go from word to word.
+// Each text is one tab stop; within it, the arrow keys move from word to word.
 function walk(event) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   const ends = { Home: 0, End: -1 }[event.key];

@@ -1,10 +1,10 @@
-// Requests to the server: answers as values, everything else as one kind of error.
+// Requests to the server: responses as values, all failures as ApiError.
 
-const PATIENCE = 45_000; // the server gives up before; this is for one that does not answer at all
+const PATIENCE = 45_000; // longer than the server's own limit, for a server that never responds
 
 /**
- * What went wrong, in words for people; `code` as the server names it, or offline, slow, broken.
- * `unknown`: of texts that cannot be compared, by their field, the words that have no vector.
+ * Failure of a request, with a message for the user; `code` is the server's, or offline, slow, broken.
+ * `unknown`: words without a vector, by text, if texts cannot be compared.
  */
 export class ApiError extends Error {
   constructor(code, message, { status = 0, field = null, retryAfter = null, unknown = null } = {}) {
@@ -18,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a request was given up by the page itself (another one took its place). */
+/** Return true if the page canceled a request (a newer request replaced it). */
 export function aborted(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }
@@ -44,7 +44,7 @@ export function remove(path, params, options = {}) {
   return request("DELETE", `${path}?${new URLSearchParams(params)}`, null, options);
 }
 
-/** Ask again while the answer is 202; `progress` is told of each such answer. */
+/** Repeat a request while the response is 202; call `progress` with each such response. */
 export async function poll(path, params, { signal, progress = () => {}, pause = 400 } = {}) {
   for (;;) {
     const answer = await get(path, params, { signal, whole: true });
@@ -73,14 +73,14 @@ async function request(method, path, body, { signal, token, whole = false } = {}
   } catch (error) {
     if (signal?.aborted) throw new DOMException("given up", "AbortError");
     if (patience.aborted) {
-      throw new ApiError("slow", `No answer within ${PATIENCE / 1000} seconds.`);
+      throw new ApiError("slow", `No response within ${PATIENCE / 1000} seconds.`);
     }
-    throw new ApiError("offline", "It was stopped, or the connection broke. Start textkin serve again.");
+    throw new ApiError("offline", "The server stopped, or the connection was lost. Restart textkin serve.");
   }
   const content = parsed(text);
   if (!response.ok) throw failure(response, content);
   if (content === undefined) {
-    throw new ApiError("broken", "The answer is not JSON; something between page and server changed it.");
+    throw new ApiError("broken", "The response is not JSON; a proxy between page and server may have changed it.");
   }
   return whole ? { status: response.status, content } : content;
 }
@@ -98,7 +98,7 @@ function failure(response, content) {
   const after = Number(response.headers.get("Retry-After"));
   return new ApiError(
     error?.code ?? "broken",
-    error?.message ?? `The server answered ${response.status} ${response.statusText}`.trim() + ".",
+    error?.message ?? `The server responded with ${response.status} ${response.statusText}`.trim() + ".",
     { status: response.status, field: error?.field ?? null, retryAfter: after || null, unknown: error?.unknown ?? null },
   );
 }

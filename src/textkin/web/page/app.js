@@ -1,7 +1,7 @@
-// The page begins here.
+// Entry point of the page.
 
 import { collection } from "./collection.js";
 import { start } from "./router.js";
 
-collection().catch(() => {}); // the view says what is wrong
+collection().catch(() => {}); // the view shows the error
 start();

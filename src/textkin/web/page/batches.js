@@ -1,12 +1,13 @@
-// Sending documents in pieces that the server takes.
+// Sending documents in batches within the limits of the server.
 
 import { post, put } from "./api.js";
 
-const ROOM = 2000; // bytes of a body besides its documents
+const ROOM = 2000; // bytes of a body that are not documents
 
-/** Cut a list of documents into lists within the limits of the server. */
+/** Split a list of documents into batches within the limits of the server. */
 export function batches(documents, limits) {
-  const most = Math.min(limits.documents ?? 1000, 200); // small ones, so that progress can be seen
+  // small batches, so that the progress is visible
+  const most = Math.min(limits.documents ?? 1000, 200);
   const bytes = (limits.body ?? 2_000_000) - ROOM;
   const encoder = new TextEncoder();
   const found = [];
@@ -27,8 +28,8 @@ export function batches(documents, limits) {
 }
 
 /**
- * Send documents: as new ones, or with `replace` in the place of those with the same id.
- * `progress(done)` is told after each batch; an error leaves what was sent before it.
+ * Send documents: as new documents, or with `replace`, replacing documents with the same ID.
+ * Calls `progress(done)` after each batch; after an error, earlier batches stay added.
  */
 export async function send(documents, limits, { token, replace = false, progress, signal }) {
   let done = 0;

@@ -1,14 +1,14 @@
-// What the collection is: asked once, and again when it has changed.
+// Facts about the collection: requested once, and again after a change.
 
 import { get } from "./api.js";
 import { counted } from "./format.js";
 
 let asked = null;
 
-/** The answer of /stats; kept until `forget`. */
+/** Return the response of /stats; cached until `forget`. */
 export function collection({ signal } = {}) {
   if (!asked) {
-    // Shared by all views, so that a view that is left does not take the request with it.
+    // Shared by all views, so that leaving a view does not cancel the request.
     asked = get("/stats").then(shown);
     asked.catch(() => { asked = null; });
   }
@@ -26,10 +26,10 @@ export function forget() {
 
 let present = null;
 
-/** Told the state of an answer: whether the collection has changed since it was asked about. */
+/** Return true if the collection has changed, given the state in a response. */
 export function outdated(state) {
   if (present === null || state === present) return false;
-  present = null; // until the new numbers are there
+  present = null; // until the new numbers arrive
   forget();
   return true;
 }
@@ -42,7 +42,7 @@ function shown(stats) {
   return stats;
 }
 
-/** The ranking of a name, from /stats; a name that is not there is described by itself. */
+/** Return the ranking with a name from /stats; an unknown name is its own title. */
 export function ranking(stats, name) {
   return stats.rankings.find((one) => one.name === name)
     ?? { name, title: name, kind: "words", ascending: false, description: "" };

@@ -1,21 +1,21 @@
-// What is known of a comparison beside its parts: lower bounds, and which words count.
+// Facts about a comparison: lower bounds, and the words that are compared.
 
 import { el, isolate } from "./dom.js";
 import { counted, score } from "./format.js";
 
 const BOUNDS = [
-  ["relaxed", "relaxed", "Every word goes to its nearest partner, whoever else goes there (RWMD)."],
-  ["centroid", "centroids", "The distance of the two mean vectors (WCD)."],
+  ["relaxed", "relaxed (RWMD)", "Each word goes to its nearest partner, with no capacity limit (relaxed Word Mover's Distance)."],
+  ["centroid", "centroids (WCD)", "Distance of the two mean vectors (word centroid distance)."],
 ];
-const SHOWN = 8; // words that are named
+const SHOWN = 8; // maximum number of words to list
 
 export function compareFacts({ bounds, coverage }) {
   if (!bounds && !coverage) return null;
   return el(
     "dl",
     { class: "facts" },
-    bounds && fact("At least", BOUNDS.filter(([key]) => bounds[key] !== undefined).map(([key, name, why]) =>
-      el("span", { class: "fact-part", title: why }, el("strong", {}, score(bounds[key])), ` by ${name}`))),
+    bounds && fact("Lower bounds", BOUNDS.filter(([key]) => bounds[key] !== undefined).map(([key, name, why]) =>
+      el("span", { class: "fact-part", title: why }, `${name}: `, el("strong", {}, score(bounds[key]))))),
     coverage && ["source", "target"].map((side, at) => covered(["First text", "Second text"][at], coverage[side])),
   );
 }
@@ -25,11 +25,11 @@ function fact(name, content) {
 }
 
 function covered(name, { known, total, unknown, cut }) {
-  const count = known === total ? `all ${counted(total, "word")} count` : `${known} of ${counted(total, "word")} count`;
+  const count = known === total ? `all ${counted(total, "word")} compared` : `${known} of ${counted(total, "word")} compared`;
   return fact(name, [
     count,
-    left("no vector", Object.keys(unknown ?? {})),
-    left("beyond the limit", Object.keys(cut ?? {})),
+    left("without a vector", Object.keys(unknown ?? {})),
+    left("over the length limit", Object.keys(cut ?? {})),
   ]);
 }
 

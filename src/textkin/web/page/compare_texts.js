@@ -1,20 +1,21 @@
-// The two texts of a comparison in an address: short ones as they are, long ones kept in the tab.
+// The two texts of a comparison in a URL: short texts as parameters, long texts in the tab's
+// storage.
 
-const LONGEST = 1500; // characters of both texts that an address may carry
-const KEPT = 20; // pairs that are kept in the tab
+const LONGEST = 1500; // maximum number of characters of both texts in a URL
+const KEPT = 20; // maximum number of pairs in the tab's storage
 const PREFIX = "textkin-compare-";
 
-/** {a, b, by, missing}: a side is {text} or {id}; missing: the address names texts that are not here. */
+/** {a, b, ranking, missing}: a side is {text} or {id}; missing: the texts of the URL are not in this tab. */
 export function readTexts(params, otherwise) {
   const kept = params.get("kept") ? read(params.get("kept")) : {};
   const side = (name) => {
     if (params.get(`${name}_id`)) return { id: params.get(`${name}_id`), text: null };
     return { id: null, text: params.get(name) ?? kept?.[name] ?? "" };
   };
-  return { a: side("a"), b: side("b"), by: params.get("by") || otherwise, missing: kept === null };
+  return { a: side("a"), b: side("b"), ranking: params.get("ranking") || otherwise, missing: kept === null };
 }
 
-export function writeTexts({ a, b, by }, otherwise) {
+export function writeTexts({ a, b, ranking }, otherwise) {
   const params = new URLSearchParams();
   const texts = {};
   for (const [name, side] of [["a", a], ["b", b]]) {
@@ -24,7 +25,7 @@ export function writeTexts({ a, b, by }, otherwise) {
   const length = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
   if (length <= LONGEST) for (const [name, text] of Object.entries(texts)) params.set(name, text);
   else params.set("kept", keep(texts));
-  if (by !== otherwise) params.set("by", by);
+  if (ranking !== otherwise) params.set("ranking", ranking);
   const query = params.toString();
   return query ? `/compare?${query}` : "/compare";
 }
@@ -37,10 +38,10 @@ function read(key) {
   }
 }
 
-// One key for a visit of the page: texts that change as one types take the place of the former.
+// One key per visit of the view, so that texts replace their earlier version while typing.
 let present = null;
 
-/** Begin a new pair: what is kept so far stays for those who go back to it. */
+/** Start a new pair; the stored texts stay available to the back button. */
 export function turnPage() {
   present = null;
 }
@@ -52,7 +53,7 @@ function keep(texts) {
     for (const key of old.slice(0, Math.max(0, old.length - KEPT))) sessionStorage.removeItem(key);
     sessionStorage.setItem(PREFIX + present, JSON.stringify(texts));
   } catch {
-    // A tab without room or leave to keep things: the link then says that the texts are missing.
+    // No storage: the link will report that the texts are missing.
   }
   return present;
 }

@@ -1,4 +1,4 @@
-// The description of the API as a page: every route, its parameters, an example that can be sent.
+// API reference as a page: each route with parameters and an example to send.
 
 const main = document.getElementById("api");
 
@@ -26,19 +26,19 @@ function bounds(schema) {
   const said = {
     minimum: (n) => `at least ${n}`,
     maximum: (n) => `at most ${n}`,
-    minLength: (n) => `${n} character or more`,
-    maxLength: (n) => `up to ${n} characters`,
-    minItems: (n) => `${n} or more`,
-    maxItems: (n) => `up to ${n} of them`,
+    minLength: (n) => `at least ${n} character`,
+    maxLength: (n) => `at most ${n} characters`,
+    minItems: (n) => `at least ${n}`,
+    maxItems: (n) => `at most ${n}`,
   };
   const told = [schema, ...(schema.anyOf || [])].flatMap((one) =>
     Object.entries(said).filter(([key]) => one[key]).map(([key, say]) => say(one[key].toLocaleString("en"))));
   const given = JSON.stringify(schema.default ?? null);
-  if (!["null", "[]", "{}", '""'].includes(given)) told.push(`${given} unless given`);
+  if (!["null", "[]", "{}", '""'].includes(given)) told.push(`default: ${given}`);
   return told.join("; ");
 }
 
-// What stands between backticks is code.
+// Text between backticks is code.
 function prose(text) {
   return text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
 }
@@ -66,11 +66,11 @@ async function send(method, path, controls, body, token, output) {
     const answer = await fetch(address, { method, headers, body: body ? body.value : undefined });
     const text = await answer.text();
     let shown = text;
-    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* no JSON */ }
-    const cut = shown.length > 20000 ? `${shown.slice(0, 20000)}\n… ${shown.length - 20000} characters more` : shown;
+    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON */ }
+    const cut = shown.length > 20000 ? `${shown.slice(0, 20000)}\n… ${shown.length - 20000} more characters` : shown;
     output.textContent = `${method} ${address}: ${answer.status}\n\n${cut}`;
   } catch (error) {
-    output.textContent = `${method} ${address}: the server did not answer (${error.message}).`;
+    output.textContent = `${method} ${address}: the server did not respond (${error.message}).`;
   }
 }
 
@@ -127,14 +127,14 @@ async function start() {
     }
   }
   main.replaceChildren(
-    element("h1", {}, `${spec.info.title}: the HTTP API`),
+    element("h1", {}, `${spec.info.title}: HTTP API`),
     element("p", { class: "soft" }, `${spec.info.summary} Version ${spec.info.version}. `,
-      element("a", { href: "/openapi.json" }, "/openapi.json"), " for programs, ",
+      element("a", { href: "/openapi.json" }, "/openapi.json"), " for programs; ",
       element("a", { href: "/" }, "the page"), " for people."),
     ...[...groups].flatMap(([tag, routes]) => [element("h2", {}, tag), ...routes]));
 }
 
 start().catch((error) => {
-  main.replaceChildren(element("h1", {}, "The HTTP API"),
-    element("p", {}, `The description could not be read (${error.message}). Is the server still there?`));
+  main.replaceChildren(element("h1", {}, "HTTP API"),
+    element("p", {}, `The API description could not be loaded (${error.message}). Is the server running?`));
 });

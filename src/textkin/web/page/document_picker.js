@@ -1,4 +1,4 @@
-// Taking a document of the collection: a box to search in, and the first hits to choose from.
+// Document picker: a search box, and the first hits to choose from.
 
 import { aborted, get, post } from "./api.js";
 import { announce, debounced, el, isolate, replace } from "./dom.js";
@@ -6,19 +6,19 @@ import { counted, shortened } from "./format.js";
 
 const SHOWN = 8;
 
-/** What to call a document: its title where it has one. */
+/** Return the name of a document: its title, or its ID. */
 export function nameOf(document) {
   const title = document.metadata?.title;
   return typeof title === "string" && title.trim() ? shortened(title, 120) : document.id;
 }
 
-/** The beginning of a document in a line. */
+/** Return the start of a document on one line. */
 export function line(document) {
   const text = document.start ?? document.snippet?.map((piece) => piece.text).join("") ?? "";
   return shortened(text, 110) || document.id;
 }
 
-/** Calls `pick(id)`. Without a search the first documents are offered. */
+/** Calls `pick(id)`. Without a search, offers the first documents. */
 export function documentPicker(pick, { signal, label = "Find a document" }) {
   const box = el("input", { class: "input", type: "search", placeholder: label, "aria-label": label, autocomplete: "off", dir: "auto" });
   const list = el("ul", { class: "picker-list" });
@@ -30,9 +30,9 @@ export function documentPicker(pick, { signal, label = "Find a document" }) {
     const query = box.value.trim();
     try {
       const found = query
-        ? (await post("/search", { query, by: "bm25", k: SHOWN }, { signal: stop })).hits
+        ? (await post("/search", { query, ranking: "bm25", k: SHOWN }, { signal: stop })).hits
         : (await get("/documents", { limit: SHOWN }, { signal: stop })).documents;
-      replace(list, found.map(entry), found.length === 0 && el("li", { class: "hint" }, "Nothing found."));
+      replace(list, found.map(entry), found.length === 0 && el("li", { class: "hint" }, "No documents found."));
       if (query) announce(`${counted(found.length, "document")} found`);
     } catch (error) {
       if (!aborted(error)) replace(list, el("li", { class: "hint" }, error.message));

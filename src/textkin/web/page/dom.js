@@ -1,13 +1,13 @@
-// Elements from plain values. Text only ever becomes text nodes; nothing here parses HTML.
+// DOM elements from plain values. Text becomes text nodes only; no HTML is parsed.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Make an element.
+ * Create an element.
  *
  * Options: `class`, `data` (dataset), `on` (listeners by event), `props` (properties such as
- * `value`), anything else is an attribute; null, undefined and false leave it out, true is "".
- * Children: nodes, texts, numbers, lists of these; null and false are left out.
+ * `value`); any other option is an attribute; null, undefined, and false omit it, true is "".
+ * Children: nodes, texts, numbers, or lists of these; null and false are omitted.
  */
 export function el(name, options = {}, ...children) {
   const element = document.createElement(name);
@@ -34,13 +34,13 @@ export function append(parent, ...children) {
   return parent;
 }
 
-/** Put these children in the place of all others. */
+/** Replace all children. */
 export function replace(parent, ...children) {
   parent.replaceChildren();
   return append(parent, ...children);
 }
 
-/** Text of unknown direction, kept from turning around what stands beside it. */
+/** Text of unknown direction, isolated so that it does not affect the text next to it. */
 export function isolate(text, options = {}) {
   return el("bdi", options, text);
 }
@@ -54,14 +54,15 @@ export function link(label, href, options = {}) {
   return el("a", { href, ...options }, label);
 }
 
-// What drawings may be made of. The server escapes what it draws; this is the second lock.
+// Elements and attributes allowed in drawings. The server escapes its drawings; this is a second
+// check.
 const SHAPES = new Set(
   ("svg g path rect circle ellipse line polyline polygon text tspan title desc defs " +
     "linearGradient radialGradient stop clipPath a").split(" "),
 );
 const REFERS = new Set(["href", "xlink:href", "style"]);
 
-/** Turn the text of an SVG drawing into an element, or null where it is none. */
+/** Parse the text of an SVG drawing into an element; return null for anything else. */
 export function drawing(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   const root = parsed.documentElement;
@@ -82,7 +83,7 @@ function clean(element) {
   }
 }
 
-/** Make an SVG element with attributes and children, as `el` does for HTML. */
+/** Create an SVG element with attributes and children, as `el` does for HTML. */
 export function shape(name, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -93,17 +94,17 @@ export function shape(name, attributes = {}, ...children) {
 
 let lastNumber = 0;
 
-/** An id for elements that refer to each other (labels, aria-controls). */
+/** Return an ID for elements that refer to each other (labels, aria-controls). */
 export function freshId(prefix) {
   lastNumber += 1;
   return `${prefix}-${lastNumber}`;
 }
 
-/** Tell a screen reader what just happened; nothing is seen. */
+/** Announce a change to screen readers, without a visible effect. */
 export function announce(text) {
   const place = document.getElementById("announcer");
   place.textContent = "";
-  // A pause makes readers speak a text again that they have just spoken.
+  // After a pause, screen readers also repeat an unchanged text.
   setTimeout(() => { place.textContent = text; }, 30);
 }
 
@@ -111,7 +112,7 @@ export function calm() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Call a function once, `wait` milliseconds after it was last asked for. */
+/** Call a function once, `wait` milliseconds after the last call. */
 export function debounced(call, wait) {
   let timer = 0;
   const later = (...args) => {

@@ -1,8 +1,8 @@
-// Why a score is what it is: the drawing, the aligned texts, and the parts as a table.
+// Explanation of a score: the drawing, the aligned texts, and a table of the parts.
 
 import { alignedTexts } from "./aligned.js";
 import { drawing, el } from "./dom.js";
-import { fitted } from "./fitted.js";
+import { fitted } from "./drawing_size.js";
 import { counted, percent, score } from "./format.js";
 
 /**
@@ -21,7 +21,7 @@ export function explanation(found, titles) {
     found.parts.length > 0 && el(
       "details",
       { class: "fold", open: !picture },
-      el("summary", {}, "The parts as a table"),
+      el("summary", {}, "Table of the parts"),
       el("div", { class: "scrolls" }, partsTable(found)),
     ),
     found.notes.map((text) => el("p", { class: "notice" }, text)),
@@ -29,20 +29,20 @@ export function explanation(found, titles) {
 }
 
 function summary(found) {
-  const total = `${score(found.score)} is the ${found.score_name}, the sum of its parts.`;
+  const total = `The ${found.score_name} is ${score(found.score)}, the sum of the parts below.`;
   return el(
     "p",
     { class: "explanation-line" },
     total,
     found.verified === true && el("span", {
       class: "chip proof",
-      title: "Checked without the solver: the flow is feasible, and its potentials prove that none is cheaper.",
-    }, "✓ proved the cheapest"),
-    found.verified === false && el("span", { class: "chip" }, "not proved"),
+      title: "Checked independently of the solver: the moves are valid, and their dual potentials prove that no cheaper moves exist.",
+    }, "✓ proven optimal"),
+    found.verified === false && el("span", { class: "chip" }, "optimality not proven"),
   );
 }
 
-/** The parts of an explanation as a table, the rest summed in its last line. */
+/** Return the parts of an explanation as a table; the last row sums the rest. */
 export function partsTable(found) {
   const flow = found.kind === "flow";
   const heads = flow ? ["From", "To", "Mass", "Cost", "Adds"] : ["Part", "Adds"];

@@ -1,9 +1,9 @@
-// Files as documents, by the rules of textkin's own readers: text files are one document each, of
-// JSON Lines and CSV every record is one; "text", "id" and "label" are what their names say.
+// Files as documents, by the rules of textkin's readers: a text file is one document; each record
+// of JSON Lines and CSV is a document, with the fields "text", "id", and "label".
 
 /**
- * Read a file into rows: `{ name, table, columns, rows: [{ line, content }], problems }`, content
- * being a text or a record. Throws an Error that names the file where nothing can be read.
+ * Read a file into rows: `{ name, table, columns, rows: [{ line, content }], problems }`, where content
+ * is a text or a record. Throws an Error with the file name if nothing is readable.
  */
 export async function readFile(file) {
   const text = decoded(await file.arrayBuffer(), file.name);
@@ -13,7 +13,7 @@ export async function readFile(file) {
   return { name: file.name, table: false, columns: [], rows: [{ line: null, content: text.replace(/\r\n?/g, "\n") }], problems: [] };
 }
 
-/** The texts that were pasted, as rows of a source. */
+/** Return pasted texts as rows of a source. */
 export function pasted(text, as) {
   const clean = text.replace(/\r\n?/g, "\n");
   const parts = as === "lines" ? clean.split("\n") : as === "paragraphs" ? clean.split(/\n\s*\n/) : [clean];
@@ -21,7 +21,7 @@ export function pasted(text, as) {
   return { name: null, table: false, columns: [], rows, problems: [] };
 }
 
-/** The column that is meant by a name unless told otherwise; "" for none. */
+/** Return the default column for a purpose; "" for none. */
 export function usual(source, what) {
   if (source.columns.includes(what)) return what;
   if (what !== "text" || !source.table) return "";
@@ -29,7 +29,7 @@ export function usual(source, what) {
   return left.length === 1 ? left[0] : "";
 }
 
-/** Make documents of a source: `fields` names its columns for text, id and label. */
+/** Return the documents of a source: `fields` maps text, id, and label to its columns. */
 export function documentsOf(source, fields) {
   const documents = [];
   const problems = [...source.problems];
@@ -51,7 +51,7 @@ function bare(place, text) {
 function fromRecord(place, record, fields) {
   const text = record[fields.text];
   if (fields.text === "" || text === undefined) {
-    throw new Error(`no text; its fields are ${Object.keys(record).slice(0, 12).join(", ")}`);
+    throw new Error(`the record must have a text field; its fields are ${Object.keys(record).slice(0, 12).join(", ")}`);
   }
   if (typeof text !== "string") throw new Error(`the text must be a string; ${fields.text} is ${JSON.stringify(text)?.slice(0, 40)}`);
   const metadata = { ...record };
@@ -68,7 +68,7 @@ function idOf(id, place) {
   if (id === undefined || id === null || id === "") return place;
   if (typeof id === "string") return id;
   if (Number.isInteger(id)) return String(id);
-  throw new Error(`an id must be a string or a whole number; got ${JSON.stringify(id).slice(0, 40)}`);
+  throw new Error(`an ID must be a string or an integer; got ${JSON.stringify(id).slice(0, 40)}`);
 }
 
 function labelOf(label) {
@@ -86,9 +86,9 @@ function decoded(buffer, name) {
   try {
     text = new TextDecoder(marked, { fatal: true }).decode(buffer);
   } catch {
-    throw new Error(`${name} is not UTF-8. Save it as UTF-8, or read it with textkin index add --encoding.`);
+    throw new Error(`${name} must be UTF-8. Convert it, or add it with textkin index add --encoding.`);
   }
-  if (text.includes("\0")) throw new Error(`${name} has NUL characters: it is no text file.`);
+  if (text.includes("\0")) throw new Error(`${name} must be a text file; it has NUL characters.`);
   return text;
 }
 
@@ -102,7 +102,7 @@ function lines(name, text) {
     try {
       content = JSON.parse(line);
     } catch (error) {
-      problems.push(`${name}:${at + 1}: is not valid JSON (${error.message})`);
+      problems.push(`${name}:${at + 1}: invalid JSON (${error.message})`);
       return;
     }
     const record = content !== null && typeof content === "object" && !Array.isArray(content);
@@ -123,7 +123,7 @@ function table(name, text, separator) {
   if (records.length === 0) return { name, table: true, columns: [], rows: [], problems: [`${name}: is empty`] };
   const columns = records[0].cells;
   const double = columns.find((column, at) => columns.indexOf(column) !== at);
-  if (double !== undefined) throw new Error(`${name} has two columns called ${double || "(nothing)"}.`);
+  if (double !== undefined) throw new Error(`${name} must have unique column names; two columns are called ${double || "(empty)"}.`);
   const rows = [];
   const problems = [];
   for (const { line, cells } of records.slice(1)) {
@@ -133,7 +133,7 @@ function table(name, text, separator) {
   return { name, table: true, columns, rows, problems };
 }
 
-/** Records of separated values, quotes doubled within quotes; empty lines are left out. */
+/** Parse separated values, with doubled quotes in quotes; skip empty lines. */
 export function separated(text, separator) {
   const records = [];
   let cells = [];

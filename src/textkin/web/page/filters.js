@@ -1,4 +1,4 @@
-// A filter is a line of text; what of it can be chosen by a click is taken apart here.
+// Parsing of filter texts: conditions that can be chosen by clicks, and the rest.
 
 const TOKEN = /\s*(?:(==|!=|<>|<=|>=|=|<|>)|([(),])|("(?:[^"\\]|\\.)*")|('(?:[^'\\]|\\.)*')|([^\s()=!<>,"'{}]+))/suy;
 const KEYWORDS = new Set(["and", "or", "not", "in", "exists"]);
@@ -6,8 +6,8 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const BARE = /^[^\s()=!<>,"'{}\p{C}]+$/u;
 
 /**
- * Take a filter apart: `chosen` maps fields to lists of values (`field = v`, `field in (v, w)`,
- * all joined by "and"), `rest` is the text of everything else. Joined, they ask the same.
+ * Split a filter: `chosen` maps fields to lists of values (`field = v`, `field in (v, w)`,
+ * joined by "and"), `rest` is the text of all other conditions. Joined, they are equivalent.
  */
 export function split(where) {
   const chosen = new Map();
@@ -35,7 +35,7 @@ export function join(chosen, rest) {
   return `${parts.join(" and ")} and ${/\bor\b/i.test(other) && !enclosed(other) ? `(${other})` : other}`;
 }
 
-/** Add a value of a field to what is chosen, or take it out. */
+/** Add a value of a field to the chosen values, or remove it. */
 export function toggled(chosen, field, value) {
   const next = new Map(chosen);
   const values = next.get(field) ?? [];
@@ -46,7 +46,7 @@ export function toggled(chosen, field, value) {
   return next;
 }
 
-/** A name or a value as a filter writes it. */
+/** Return a name or a value in filter syntax. */
 export function word(value) {
   if (typeof value !== "string") return JSON.stringify(value);
   const plain = BARE.test(value) && !NUMBER.test(value) && !KEYWORDS.has(value.toLowerCase())
@@ -54,7 +54,7 @@ export function word(value) {
   return plain ? value : JSON.stringify(value);
 }
 
-// The parts between the outermost "and", or null where an "or" or an error stands among them.
+// The conditions between the outermost "and", or null if there is an "or" or an error.
 function clausesOf(text) {
   const tokens = tokensOf(text);
   if (!tokens) return null;

@@ -1,4 +1,4 @@
-// Numbers and texts as people read them.
+// Formatting of numbers and texts.
 
 const WHOLE = new Intl.NumberFormat("en");
 
@@ -11,7 +11,7 @@ export function counted(number, one, many = `${one}s`) {
   return `${whole(number)} ${number === 1 ? one : many}`;
 }
 
-/** A score with four digits that count: 0.1235, 12.35, 1,235. */
+/** A score with four significant digits: 0.1235, 12.35, 1,235. */
 export function score(number) {
   if (number === null || number === undefined) return "–";
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
@@ -44,22 +44,22 @@ export function seconds(number) {
 
 const LETTERS = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Cut a text after a number of letters as one sees them, never within one. */
+/** Truncate a text after a number of visible letters, never within a letter. */
 export function shortened(text, limit) {
   const one = text.replace(/\s+/g, " ").trim();
   if (one.length <= limit) return one;
-  // Marks can be heaped on a letter without end: what is looked at is bounded, too.
+  // A letter can have any number of combining marks, so the search is bounded too.
   const letters = [...LETTERS.segment(one.slice(0, 8 * limit))];
   if (letters.length <= limit && one.length <= 8 * limit) return one;
   return `${letters.slice(0, limit - 1).map((letter) => letter.segment).join("").trimEnd()}…`;
 }
 
-/** A value of metadata as a line. */
+/** Return a metadata value on one line. */
 export function value(content) {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
 
-/** What a document is called: the title in its metadata, where it has one, else its id. */
+/** Return the name of a document: the title in its metadata, or its ID. */
 export function nameOf(id, metadata) {
   const title = metadata.title;
   return typeof title === "string" && title.trim() ? title : id;

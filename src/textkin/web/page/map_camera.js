@@ -1,14 +1,14 @@
-// What part of a map is seen: from places of the map to pixels of the screen and back.
+// Visible part of a map: conversion between map and screen coordinates.
 
 import { clamp } from "./map_points.js";
 
-const EDGE = 28; // pixels free around all points
-const STRETCH = 1.5; // so much wider than high may the scale become to fill the screen
+const EDGE = 28; // pixels around all points
+const STRETCH = 1.5; // maximum ratio of horizontal to vertical scale for filling the screen
 const DEEPEST = 80;
 const GLIDE = 220; // milliseconds
 
 export class Camera {
-  /** box: what is seen at zoom 1. `changed` is called after each move. */
+  /** box: visible area at zoom 1. `changed` is called after each move. */
   constructor(box, changed) {
     this.box = box;
     this.changed = changed;
@@ -40,7 +40,7 @@ export class Camera {
     return this.baseY * this.zoom;
   }
 
-  // A map has its second axis upwards, a screen downwards.
+  // The second axis points up on a map, and down on a screen.
   toScreen(x, y) {
     return [this.width / 2 + (x - this.x) * this.scaleX, this.height / 2 - (y - this.y) * this.scaleY];
   }
@@ -49,7 +49,7 @@ export class Camera {
     return [this.x + (px - this.width / 2) / this.scaleX, this.y - (py - this.height / 2) / this.scaleY];
   }
 
-  /** Look somewhere; the middle of the screen stays on the map. */
+  /** Move to a position; the center of the screen stays on the map. */
   look(x, y, zoom) {
     this.zoom = clamp(zoom, 1, DEEPEST);
     this.x = clamp(x, this.box.left, this.box.right);
@@ -61,7 +61,7 @@ export class Camera {
     this.look(this.x - dx / this.scaleX, this.y + dy / this.scaleY, this.zoom);
   }
 
-  /** Zoom by a factor, the place below a pixel stays there. */
+  /** Zoom by a factor; the position below a pixel stays there. */
   zoomAt(px, py, factor) {
     const [x, y] = this.toMap(px, py);
     const zoom = clamp(this.zoom * factor, 1, DEEPEST);
@@ -70,7 +70,7 @@ export class Camera {
     this.look(x - wide, y + high, zoom);
   }
 
-  /** Where to look so that a rectangle fills the screen. */
+  /** Return the view in which a rectangle fills the screen. */
   around(box) {
     const wide = (this.width - 2 * EDGE) / ((box.right - box.left) * this.baseX);
     const high = (this.height - 2 * EDGE) / ((box.bottom - box.top) * this.baseY);
@@ -78,7 +78,7 @@ export class Camera {
     return [(box.left + box.right) / 2, (box.top + box.bottom) / 2, zoom];
   }
 
-  /** Go there in a moment, or at once for those who want no motion. */
+  /** Move there smoothly, or at once if the user prefers reduced motion. */
   glide(x, y, zoom) {
     cancelAnimationFrame(this.gliding);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {

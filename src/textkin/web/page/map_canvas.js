@@ -1,6 +1,7 @@
-// A map of many points on a canvas: two layers, the points as pixels and above them a few marks.
-// A frame of the points is one pass over typed arrays; hovering redraws the marks alone. Where a sharp
-// screen has more pixels than can be drawn in time, the points are drawn coarser while the map moves.
+// Map of many points on a canvas: a layer of points drawn as pixels, and a layer of marks above it.
+// A frame of points is one pass over typed arrays; hovering redraws only the marks. If a
+// high-resolution screen has too many pixels to draw in time, points are drawn coarser while the
+// map moves.
 
 import { debounced } from "./dom.js";
 import { Camera } from "./map_camera.js";
@@ -11,10 +12,12 @@ import { SHAPES, packed, press, stampsOf } from "./map_stamps.js";
 
 export const COLOURS = 8;
 
-const MOST_PIXELS_A_PIXEL = 2; // sharper screens get this many: four times the work shows nothing
-const IN_TIME = 8; // milliseconds of a frame's 16 for the points, so that the rest finds room
+// maximum device pixels per pixel: four times the work shows no difference
+const MOST_PIXELS_A_PIXEL = 2;
+// milliseconds of the 16 per frame for the points, which leaves time for the rest
+const IN_TIME = 8;
 const REST = 140; // milliseconds without a move after which a map is still
-const REACH = 14; // how near to a point the pointer must be, in pixels
+const REACH = 14; // maximum distance between point and pointer, in pixels
 const AWAY = 0;
 const PLAIN = 1;
 const FOUND = 2;
@@ -22,7 +25,7 @@ const CHOSEN = 3;
 
 export class MapCanvas {
   /**
-   * host: an element that has a size. above: elements that lie upon the map.
+   * host: an element with a size. above: elements on top of the map.
    * on: {hover(i or -1), choose([i], add), focus(i), moved()}.
    */
   constructor(host, above, on) {
@@ -42,16 +45,17 @@ export class MapCanvas {
     this.focused = -1;
     this.box = null;
     this.moving = false;
-    this.behind = false; // whether the last sharp frame took longer than a moving map has
+    // true if the last full-resolution frame exceeded the time limit of a moving map
+    this.behind = false;
     this.rest = debounced(() => this.#still(), REST);
     this.size = new ResizeObserver(() => this.#resize());
     this.theme = matchMedia("(prefers-color-scheme: dark)");
-    this.themed = () => this.refreshColours();
+    this.themed = () => this.refreshColors();
     this.theme.addEventListener("change", this.themed);
     listen(this.front, this);
   }
 
-  /** Show points in groups: `group` has a group for each, -1 for none, `looks` a {colour, shape} a group. */
+  /** Show points in groups: `group` has a group per point, or -1; `looks` has a {color, shape} per group. */
   show(points, group, looks, labels) {
     const first = this.points !== points;
     this.points = points;
@@ -73,10 +77,10 @@ export class MapCanvas {
       this.#resize();
     }
     this.#rank();
-    this.refreshColours();
+    this.refreshColors();
   }
 
-  /** Leave the others in the background: a 1 for each point that is shown. */
+  /** Move other points to the background: a 1 for each point that is shown. */
   filter(shown) {
     this.shown = shown;
     this.#rank();
@@ -84,7 +88,7 @@ export class MapCanvas {
     this.redraw();
   }
 
-  /** Bring some points forward; null: none are sought. */
+  /** Highlight some points; null: no search. */
   highlight(found) {
     this.found = found;
     this.#rank();
@@ -104,7 +108,7 @@ export class MapCanvas {
     this.redrawMarks();
   }
 
-  /** Go to a point by keys; it is brought into view. */
+  /** Focus a point by keys, and scroll it into view. */
   focus(i) {
     this.focused = i;
     const [x, y] = [this.points.x[i], this.points.y[i]];
@@ -117,7 +121,7 @@ export class MapCanvas {
     this.redrawMarks();
   }
 
-  /** Go to where some points lie. */
+  /** Move to the area of some points. */
   visit(members) {
     if (members.length) this.camera.glide(...this.camera.around(bounds(this.points.x, this.points.y, members)));
   }
@@ -127,14 +131,14 @@ export class MapCanvas {
     this.camera.glide((left + right) / 2, (top + bottom) / 2, 1);
   }
 
-  /** The point at a place of the screen, or -1. */
+  /** Return the point at a screen position, or -1. */
   at(px, py) {
     const { camera } = this;
     const [x, y] = camera.toMap(px, py);
     return this.points.nearest(x, y, REACH / camera.scaleX, REACH / camera.scaleY, this.active);
   }
 
-  /** The points between two places of the screen. */
+  /** Return the points between two screen positions. */
   between(px0, py0, px1, py1) {
     const [from, to] = [this.camera.toMap(px0, py0), this.camera.toMap(px1, py1)];
     return this.points.inside(...from, ...to, this.active);
@@ -159,23 +163,23 @@ export class MapCanvas {
     cancelAnimationFrame(this.markFrame);
   }
 
-  refreshColours() {
+  refreshColors() {
     const read = (name) => {
       this.probe.style.color = `var(--${name})`;
       return getComputedStyle(this.probe).color;
     };
     this.probe.hidden = false;
-    this.colours = { ground: read("map-ground"), ink: read("map-ink"), paper: read("map-halo") };
-    this.colours.groups = Array.from({ length: COLOURS }, (_, at) => read(`group-${at}`));
-    this.colours.rest = read("map-rest");
-    this.colours.away = read("map-away");
+    this.colors = { ground: read("map-ground"), ink: read("map-ink"), paper: read("map-halo") };
+    this.colors.groups = Array.from({ length: COLOURS }, (_, at) => read(`group-${at}`));
+    this.colors.rest = read("map-rest");
+    this.colors.away = read("map-away");
     this.probe.hidden = true;
-    this.ground = packed(this.colours.ground);
-    this.inks = [...this.colours.groups, this.colours.rest].map(packed);
+    this.ground = packed(this.colors.ground);
+    this.inks = [...this.colors.groups, this.colors.rest].map(packed);
     this.redraw();
   }
 
-  // Those in the background first, then plain ones, and what was found or chosen above all.
+  // Background points first, then plain points, and found or chosen points on top.
   #rank() {
     const { points, group, looks, shown, found, chosen } = this;
     const ranks = new Uint8Array(points.count);
@@ -184,14 +188,14 @@ export class MapCanvas {
       const plain = found && !found[i] ? AWAY : found ? FOUND : PLAIN;
       ranks[i] = chosen.has(i) ? CHOSEN : shown[i] ? plain : AWAY;
     }
-    // Within plain ones grey lies below colour.
+    // Among plain points, gray is below color.
     const level = (i) => {
       if (ranks[i] !== PLAIN) return ranks[i] > PLAIN ? ranks[i] + 1 : ranks[i];
-      return lookOf(looks, group[i]).colour < COLOURS ? PLAIN + 1 : PLAIN;
+      return lookOf(looks, group[i]).color < COLOURS ? PLAIN + 1 : PLAIN;
     };
     for (let i = 0; i < points.count; i++) levels[level(i) + 1]++;
     for (let at = 1; at < levels.length; at++) levels[at] += levels[at - 1];
-    // What can be pointed at: shown, and among those that are sought.
+    // Points that can be selected: shown, and among the search results if there is a search.
     this.active = shown.map((is, i) => (is && (!found || found[i]) ? 1 : 0));
     this.order = new Uint32Array(points.count);
     for (let i = 0; i < points.count; i++) this.order[levels[level(i)]++] = i;
@@ -204,7 +208,7 @@ export class MapCanvas {
     this.sharp = Math.min(devicePixelRatio || 1, MOST_PIXELS_A_PIXEL);
     this.front.width = Math.round(width * this.sharp);
     this.front.height = Math.round(height * this.sharp);
-    this.images = new Map(); // by how many pixels they have for one of the page
+    this.images = new Map(); // by device pixels per page pixel
     this.fine = 0;
     this.camera.resize(width, height);
     this.covered = this.above.map(({ offsetLeft: left, offsetTop: top, offsetWidth: wide, offsetHeight: high }) =>
@@ -212,7 +216,7 @@ export class MapCanvas {
     this.redraw();
   }
 
-  // Pixels to draw the points with: `fine` of them, along each axis, for one of the page.
+  // Pixels for drawing the points: `fine` per page pixel, along each axis.
   #canvasOf(fine) {
     if (fine === this.fine) return;
     const { width, height } = this.camera;
@@ -241,7 +245,7 @@ export class MapCanvas {
     this.markFrame = requestAnimationFrame(() => this.#drawMarks());
   }
 
-  /** Draw both layers now. */
+  /** Draw both layers immediately. */
   draw() {
     if (!this.images) return;
     const began = performance.now();
@@ -263,8 +267,8 @@ export class MapCanvas {
       SHAPES.map((_, shape) => stampsOf(shape, rank === AWAY ? radius * 0.8 : rank === PLAIN ? radius : radius * 1.35)),
     );
     const rings = SHAPES.map((_, shape) => stampsOf(shape, radius * 1.35 + 1.6 * fine));
-    const ink = packed(this.colours.ink);
-    const away = packed(this.colours.away);
+    const ink = packed(this.colors.ink);
+    const away = packed(this.colors.away);
     const margin = 20 * fine;
     const alpha = points.count > 2000 ? 190 : 225;
     for (let at = 0; at < order.length; at++) {
@@ -275,8 +279,8 @@ export class MapCanvas {
       const rank = ranks[i];
       const look = lookOf(looks, group[i]);
       if (rank === CHOSEN) press(pixels, width, height, rings[look.shape], px, py, ink, 256);
-      const colour = rank === AWAY ? away : inks[look.colour];
-      press(pixels, width, height, stamps[rank][look.shape], px, py, colour, rank > PLAIN ? 256 : alpha);
+      const color = rank === AWAY ? away : inks[look.color];
+      press(pixels, width, height, stamps[rank][look.shape], px, py, color, rank > PLAIN ? 256 : alpha);
     }
     this.back.getContext("2d", { alpha: false }).putImageData(this.image, 0, 0);
   }
@@ -287,15 +291,15 @@ export class MapCanvas {
     const context = this.front.getContext("2d");
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
-    const { colours, covered } = this;
-    placeLabels(context, camera, this.labels, { colours, covered, family: getComputedStyle(this.host).fontFamily });
+    const { colors, covered } = this;
+    placeLabels(context, camera, this.labels, { colors, covered, family: getComputedStyle(this.host).fontFamily });
     const around = (i, wide) => {
       const [px, py] = camera.toScreen(points.x[i], points.y[i]);
-      for (const [line, colour] of [[wide + 2, this.colours.paper], [wide, this.colours.ink]]) {
+      for (const [line, color] of [[wide + 2, this.colors.paper], [wide, this.colors.ink]]) {
         context.beginPath();
         context.arc(px, py, this.radius() + 4, 0, 2 * Math.PI);
         context.lineWidth = line;
-        context.strokeStyle = colour;
+        context.strokeStyle = color;
         context.stroke();
       }
     };
@@ -305,14 +309,14 @@ export class MapCanvas {
       const [x0, y0, x1, y1] = this.box;
       context.setLineDash([5, 4]);
       context.lineWidth = 1.5;
-      context.strokeStyle = this.colours.ink;
+      context.strokeStyle = this.colors.ink;
       context.strokeRect(x0, y0, x1 - x0, y1 - y0);
       context.setLineDash([]);
     }
   }
 }
 
-const NONE = { colour: COLOURS, shape: 0 };
+const NONE = { color: COLOURS, shape: 0 };
 
 function lookOf(looks, group) {
   return group < 0 ? NONE : looks[group];

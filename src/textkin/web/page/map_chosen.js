@@ -1,8 +1,8 @@
-// Many chosen documents in an address: a bit for each document of a map, in its order.
+// Many chosen documents in a URL: one bit per document of a map, in its order.
 
-const LONGEST = 6000; // characters; an address that is longer is refused on its way
+const LONGEST = 6000; // characters; servers reject a longer URL
 
-/** The positions as a text that `unpacked` reads, or null where it would be too long. */
+/** Return the positions as a text for `unpacked`, or null if it would be too long. */
 export function packed(map, positions) {
   const bits = new Uint8Array(Math.ceil((Math.max(...positions) + 1) / 8));
   for (const i of positions) bits[i >> 3] |= 1 << (i & 7);
@@ -11,7 +11,7 @@ export function packed(map, positions) {
   return text.length <= LONGEST ? `${keyOf(map)}.${text}` : null;
 }
 
-/** The positions of a text, or null where it is of another map: another state, or other documents. */
+/** Return the positions of a text, or null if it belongs to another map: another state, or other documents. */
 export function unpacked(map, text) {
   const key = `${keyOf(map)}.`;
   if (!text.startsWith(key)) return null;
@@ -29,5 +29,5 @@ export function unpacked(map, text) {
 }
 
 function keyOf(map) {
-  return `${map.state}.${map.by}.${map.ids.length}`;
+  return `${map.state}.${map.representation}.${map.ids.length}`;
 }

@@ -1,13 +1,14 @@
-// Pointer, wheel and keys of a map: pan, zoom, hover, choose, choose a box, walk from point to point.
+// Pointer, wheel, and keys of a map: pan, zoom, hover, select, select a box, and move between
+// points.
 
-const STILL = 5; // pixels that a click may move
-const STEP = 1.5; // zoom of a key or button
-const PAN = 90; // pixels of a key
+const STILL = 5; // maximum movement of a click, in pixels
+const STEP = 1.5; // zoom factor of a key or button
+const PAN = 90; // pixels per key press
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export function listen(surface, map) {
-  const down = new Map(); // pointers that are pressed: where they are
-  let began = null; // where the first of them was pressed
+  const down = new Map(); // pressed pointers and their positions
+  let began = null; // position of the first pressed pointer
   let moved = false;
   let spread = 0; // distance of two fingers
 
@@ -90,7 +91,8 @@ export function listen(surface, map) {
       event.preventDefault();
       map.camera.stop();
       const lines = event.deltaMode === 1 ? 16 : 1;
-      const pace = event.ctrlKey ? 0.012 : 0.0022; // a pinch on a touchpad comes with the control key
+      // a pinch on a touchpad arrives with the control key
+      const pace = event.ctrlKey ? 0.012 : 0.0022;
       map.camera.zoomAt(...place(event), Math.exp(-event.deltaY * lines * pace));
     },
     { passive: false },
@@ -124,7 +126,7 @@ export function listen(surface, map) {
   for (const name of ["focus", "blur"]) surface.addEventListener(name, () => map.redrawMarks());
 }
 
-/** Zoom in or out by a key or a button: around the focused point, or the middle. */
+/** Zoom in or out by a key or a button: around the focused point, or the center. */
 export function step(map, factor) {
   const { camera, points, focused } = map;
   const [x, y] = focused >= 0 ? [points.x[focused], points.y[focused]] : [camera.x, camera.y];

@@ -1,14 +1,14 @@
-// Which group each point of a map is in, and how the groups look: the eight largest in colour.
+// Groups of the points on a map, and their colors: the eight largest groups have a color.
 
 import { COLOURS } from "./map_canvas.js";
 import { SHAPES } from "./map_stamps.js";
 
-const FEW = 6; // points that a name would cover
+const FEW = 6; // number of points that a name would cover
 
 /**
- * map: an answer of /api/map; clusters: those of /api/clusters, or null; kind: "label" or "cluster".
- * Returns {of, groups}: of[i] is a position in groups or -1, groups are the largest first,
- * each {key, name, count, members, colour, shape}; colour COLOURS is grey.
+ * map: a response of /api/map; clusters: a response of /api/clusters, or null; kind: "label" or "cluster".
+ * Returns {of, groups}: of[i] is a position in groups or -1; groups are sorted by size, descending,
+ * each {key, name, count, members, color, shape}; color `COLOURS` is gray.
  */
 export function groupsOf(map, clusters, kind) {
   const keys = kind === "label" ? map.label : map.cluster;
@@ -25,7 +25,7 @@ export function groupsOf(map, clusters, kind) {
       name: kind === "label" ? map.labels[key] : clusterName(key, clusters),
       count: inside.length,
       members: inside,
-      colour: Math.min(at, COLOURS),
+      color: Math.min(at, COLOURS),
       shape: at < COLOURS ? at % SHAPES.length : 0,
     }));
   const of = new Int16Array(keys.length).fill(-1);
@@ -33,14 +33,14 @@ export function groupsOf(map, clusters, kind) {
   return { of, groups };
 }
 
-/** What to call a cluster: its number, and its first words. */
+/** Return the name of a cluster: its number, or its first words. */
 export function clusterName(number, clusters, words = 3) {
   const cluster = clusters?.find((one) => one.number === number);
   const first = cluster?.words.slice(0, words).map((one) => one.word) ?? [];
   return first.length ? first.join(" ") : `cluster ${number}`;
 }
 
-/** Names on the map for the groups in colour. */
+/** Names on the map for the colored groups. */
 export function labelsOf(points, groups, picked) {
   return groups.slice(0, COLOURS).map((group, at) => {
     const [x, y] = points.densest(group.members);

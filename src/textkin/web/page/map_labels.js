@@ -1,15 +1,15 @@
-// Names of groups on a map, near the middle of their points and never over one another.
+// Names of groups on a map, near the center of their points, without overlaps.
 
 const SIZE = 13;
 const HIGH = 18;
-const TRIES = [0, -1, 1, -2, 2, -3, 3]; // lines above or below the place that a label would have
+const TRIES = [0, -1, 1, -2, 2, -3, 3]; // offsets to try for a label, in lines
 
 /**
- * labels: [{text, x, y, muted, few}], the important ones first; those that find no room are left
- * out. A label of few points stands beside them, or it would cover them all. `covered`: boxes that
- * other things lie upon.
+ * labels: [{text, x, y, muted, few}], the most important first; labels without space are
+ * omitted. A label of few points is placed next to them, because it would cover them. `covered`: boxes
+ * of other elements.
  */
-export function placeLabels(context, camera, labels, { colours, family, covered }) {
+export function placeLabels(context, camera, labels, { colors, family, covered }) {
   const taken = [...covered];
   context.font = `600 ${SIZE}px ${family}`;
   context.textBaseline = "middle";
@@ -30,9 +30,9 @@ export function placeLabels(context, camera, labels, { colours, family, covered 
     const middle = py + line * HIGH;
     taken.push({ left: left - 6, top: middle - HIGH / 2, right: left + wide + 6, bottom: middle + HIGH / 2 });
     context.lineWidth = 4;
-    context.strokeStyle = colours.paper;
+    context.strokeStyle = colors.paper;
     context.strokeText(label.text, left, middle);
-    context.fillStyle = colours.ink;
+    context.fillStyle = colors.ink;
     context.fillText(label.text, left, middle);
   }
 }

@@ -1,4 +1,4 @@
-// The legend of a map: its groups with sign, name and size; pressing one shows it alone.
+// Legend of a map: groups with sign, name, and size; pressing a group shows only that group.
 
 import { el, isolate, shape } from "./dom.js";
 import { whole } from "./format.js";
@@ -11,25 +11,25 @@ const OUTLINES = [
   () => shape("path", { d: "M7 .8 13.2 7 7 13.2.8 7Z" }),
 ];
 
-/** Whether a legend leaves groups out until one asks for all. */
+/** Return true if a legend omits groups until the user requests all. */
 export function shortens(groups) {
   return groups.length > FIRST;
 }
 
-/** The sign that the points of a group have on the map. */
+/** Return the sign of a group's points on the map. */
 export function sign(group) {
   return shape(
     "svg",
-    { class: `sign sign-${Math.min(group.colour, COLOURS)}`, viewBox: "0 0 14 14", "aria-hidden": "true" },
+    { class: `sign sign-${Math.min(group.color, COLOURS)}`, viewBox: "0 0 14 14", "aria-hidden": "true" },
     OUTLINES[group.shape](),
   );
 }
 
-const FIRST = 12; // groups that are listed before one asks for all
+const FIRST = 12; // number of groups listed before the user requests all
 
 /**
- * A list of groups; `picked` are positions in it, `toggle(at)` is called when one is pressed. Of
- * many groups the largest and the picked ones are listed, unless `all`.
+ * A list of groups; `picked` are positions in it, `toggle(at)` is called when a group is pressed. If
+ * there are many groups, only the largest and the picked ones are listed, unless `all`.
  */
 export function legend(groups, picked, toggle, all) {
   return el(

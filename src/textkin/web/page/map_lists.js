@@ -1,17 +1,17 @@
-// Documents of a map as text: those that were chosen or found, and all of them, page by page.
+// Documents of a map as text: the chosen or found ones, and all of them, page by page.
 
 import { button, el, isolate, link } from "./dom.js";
 import { counted, whole } from "./format.js";
 import { address } from "./router.js";
 
-const SHORT = 60; // of a list beside the map
+const SHORT = 60; // maximum length of a list next to the map
 const PAGE = 50;
 
 function documentLink(map, i) {
   return link(isolate(map.titles[i] || map.ids[i]), address("/document", { id: map.ids[i] }), { dir: "auto" });
 }
 
-/** A short list with a headline; `remove`, where given, leaves out all of them again. */
+/** A short list with a heading; `remove`, if given, clears the list. */
 export function shortList(map, members, verb, remove) {
   const more = members.length - SHORT;
   return el(
@@ -30,7 +30,7 @@ export function shortList(map, members, verb, remove) {
 function actions(map, members) {
   const ids = members.map((i) => map.ids[i]);
   if (ids.length === 1) {
-    return link("Neighbours", address("/neighbours", { id: ids[0] }), { class: "button small" });
+    return link("Neighbors", address("/neighbors", { id: ids[0] }), { class: "button small" });
   }
   if (ids.length === 2) {
     return link("Compare the two", address("/compare", { a_id: ids[0], b_id: ids[1] }), { class: "button small" });
@@ -38,7 +38,7 @@ function actions(map, members) {
   return null;
 }
 
-/** All shown documents as a table, PAGE at a time. columns: [[headline, (i) => text]]. */
+/** All shown documents as a table, PAGE at a time. columns: [[heading, (i) => text]]. */
 export function longList(map, members, columns, at, turn) {
   const last = Math.max(0, Math.ceil(members.length / PAGE) - 1);
   const page = Math.min(at, last);

@@ -1,4 +1,4 @@
-// A map with what stands around it: tooltip, zoom buttons, legend, lists of documents.
+// Map with its surroundings: tooltip, zoom buttons, legend, and lists of documents.
 
 import { aborted, post } from "./api.js";
 import { announce, button, el, isolate, replace } from "./dom.js";
@@ -15,11 +15,11 @@ import { renew } from "./overview_controls.js";
 import { failed } from "./states.js";
 
 const KEYS =
-  "Arrow keys go from document to document, Shift with an arrow moves the map, plus and minus zoom, " +
-  "0 shows all, Enter chooses, Space adds to what is chosen, Escape clears.";
+  "Arrow keys: move between documents. Shift+arrow: move the map. Plus, minus: zoom. 0: show all. " +
+  "Enter: choose. Space: add to the chosen documents. Escape: clear.";
 
 export class MapPanel {
-  /** map, clusters: answers of the server. change(part of the state), chose(ids), moved(at): who is told. */
+  /** map, clusters: responses of the server. change(part of the state), chose(ids), moved(at): callbacks. */
   constructor(map, clusters, { change, chose, moved, stats, signal }) {
     Object.assign(this, { map, change, chose, stats, signal });
     this.points = new Points(map.x, map.y);
@@ -67,7 +67,7 @@ export class MapPanel {
     this.details = el(
       "details",
       { class: "map-all", on: { toggle: () => this.#listAll() } },
-      el("summary", {}, "The documents as a list"),
+      el("summary", {}, "List of documents"),
       this.all,
     );
     this.element = el(
@@ -75,7 +75,7 @@ export class MapPanel {
       { class: "map-panel" },
       el("div", { class: "map-grid" }, this.stage, el("aside", { class: "map-aside" }, this.groupsPlace, this.listPlace)),
       el("p", { class: "hint" },
-        el("span", { class: "by-mouse" }, "Drag to move, wheel or pinch to zoom, Shift and drag to choose a box."),
+        el("span", { class: "by-mouse" }, "Drag to move, use the wheel or pinch to zoom, press Shift and drag to choose a box."),
         el("span", { class: "by-touch" }, "Drag to move, pinch to zoom, tap a point to choose it."),
         (this.map.notes ?? []).map((note) => ` ${note}`)),
       el("p", { class: "hint map-keys", "aria-hidden": "true" }, KEYS),
@@ -91,9 +91,9 @@ export class MapPanel {
     else if (this.canvas.chosen.size) this.canvas.visit([...this.canvas.chosen]);
   }
 
-  /** Show a state; the place that is looked at stays. */
+  /** Show a state; the visible area stays. */
   apply(state) {
-    this.kind = state.colour === "label" || state.colour === "cluster" ? state.colour : this.byLabel ? "label" : "cluster";
+    this.kind = state.color === "label" || state.color === "cluster" ? state.color : this.byLabel ? "label" : "cluster";
     if (this.kind === "label" && !this.byLabel) this.kind = "cluster";
     this.grouping = this.kind === "label" ? this.byLabel : this.byCluster;
     const { groups, of } = this.grouping;
@@ -106,8 +106,8 @@ export class MapPanel {
     this.page = 0;
     this.#legend();
     this.#list();
-    if (state.many !== null) this.#note(); // what is chosen may lie elsewhere on this map
-    if (many === null) replace(this.listPlace, el("p", { class: "notice" }, "The address chose documents of an earlier state of this collection. Choose them again."));
+    if (state.many !== null) this.#note(); // the chosen documents may be elsewhere on this map
+    if (many === null) replace(this.listPlace, el("p", { class: "notice" }, "The link chose documents of an earlier version of this collection. Choose them again."));
     return this.#seek(state.q);
   }
 
@@ -120,7 +120,7 @@ export class MapPanel {
     const toggle = (at) => {
       const picked = new Set(this.picked);
       if (!picked.delete(at)) picked.add(at);
-      this.change({ colour: this.kind, show: [...picked].map((one) => String(groups[one].key)) });
+      this.change({ color: this.kind, show: [...picked].map((one) => String(groups[one].key)) });
       announce(picked.size ? `${counted(picked.size, "group")} shown` : "All groups shown");
     };
     renew(
@@ -143,11 +143,11 @@ export class MapPanel {
         type: "button",
         class: "segment",
         "aria-pressed": String(this.kind === kind),
-        on: { click: () => this.kind !== kind && this.change({ colour: kind, show: [] }) },
+        on: { click: () => this.kind !== kind && this.change({ color: kind, show: [] }) },
       },
       text,
     );
-    return el("div", { class: "segments", role: "group", "aria-label": "Colour by" }, one("label", "Labels"), one("cluster", "Clusters"));
+    return el("div", { class: "segments", role: "group", "aria-label": "Color by" }, one("label", "Labels"), one("cluster", "Clusters"));
   }
 
   #choose(points, add) {
@@ -171,7 +171,7 @@ export class MapPanel {
 
   #list() {
     const chosen = [...this.canvas.chosen];
-    // The button that clears a list goes with it: the map is where one goes on.
+    // Clearing a list removes its button, so the focus moves to the map.
     const clear = (how) => () => {
       how();
       this.canvas.front.focus({ preventScroll: true });
@@ -211,7 +211,7 @@ export class MapPanel {
       return;
     }
     try {
-      const answer = await post("/search", { query: text, by: "bm25", k: this.stats.limits.k }, { signal: this.signal });
+      const answer = await post("/search", { query: text, ranking: "bm25", k: this.stats.limits.k }, { signal: this.signal });
       if (this.sought !== text) return;
       this.foundOrder = answer.hits.flatMap((hit) => this.places.get(hit.id) ?? []);
       this.found = new Uint8Array(this.points.count);

@@ -1,10 +1,10 @@
-// The points of a map: where they lie, and which of them is near a place. Nothing is drawn here.
+// Points of a map: their positions, and searches for nearby points. Does not draw.
 
-const IN_A_CELL = 3; // about so many points in a cell of the grid
-const COARSE = 20; // cells along an axis where the densest place of a group is sought
+const IN_A_CELL = 3; // average number of points per grid cell
+const COARSE = 20; // cells per axis for finding the densest area of a group
 
 export class Points {
-  /** x and y: numbers of equal length, in any range; a point is known by its position in them. */
+  /** x and y: numbers of equal length, in any range; a point is identified by its position in them. */
   constructor(x, y) {
     this.count = x.length;
     this.x = Float32Array.from(x);
@@ -13,7 +13,7 @@ export class Points {
     this.#sortIntoCells();
   }
 
-  // Cells one after another, a counting sort: `order` from `starts[c]` to `starts[c + 1]` is cell c.
+  // A counting sort by cells: `order` from `starts[c]` to `starts[c + 1]` has the points of cell c.
   #sortIntoCells() {
     const { count, box } = this;
     this.side = Math.max(1, Math.floor(Math.sqrt(count / IN_A_CELL)));
@@ -39,7 +39,7 @@ export class Points {
     return clamp(Math.floor((y - this.box.top) / this.cellHigh), 0, this.side - 1);
   }
 
-  /** Call `visit` with every point in a rectangle. */
+  /** Call `visit` with each point in a rectangle. */
   #within(left, top, right, bottom, visit) {
     const lastRow = this.#row(bottom);
     const lastColumn = this.#column(right);
@@ -55,7 +55,7 @@ export class Points {
     }
   }
 
-  /** The nearest point within an ellipse around a place, or -1; `allowed` has a 1 for each that may be. */
+  /** Return the nearest point within an ellipse, or -1; `allowed` has a 1 for each permitted point. */
   nearest(x, y, reachX, reachY, allowed) {
     let best = -1;
     let least = 1;
@@ -70,7 +70,7 @@ export class Points {
     return best;
   }
 
-  /** The points of a rectangle, whatever two corners are given. */
+  /** Return the points of a rectangle, given by any two opposite corners. */
   inside(x0, y0, x1, y1, allowed) {
     const found = [];
     const [left, right] = x0 < x1 ? [x0, x1] : [x1, x0];
@@ -81,7 +81,7 @@ export class Points {
     return found.sort((a, b) => a - b);
   }
 
-  /** The point to go to from point `from` in a direction; those aside count as farther. -1: none. */
+  /** Return the next point from point `from` in a direction, or -1; sideways distance counts more. */
   towards(from, dx, dy, allowed) {
     let best = -1;
     let least = Infinity;
@@ -101,7 +101,7 @@ export class Points {
     return best;
   }
 
-  /** Where some points lie densest: the mean of those in the fullest three by three cells. */
+  /** Return the densest area of some points: the mean of the points in the fullest three by three cells. */
   densest(members) {
     const { left, top, right, bottom } = this.box;
     const part = (value, low, high) => clamp(Math.floor(((value - low) / (high - low)) * COARSE), 0, COARSE - 1);
@@ -125,7 +125,7 @@ export function clamp(value, low, high) {
   return Math.min(high, Math.max(low, value));
 }
 
-/** The rectangle around points, never empty: one of a single place is one wide. */
+/** Return the rectangle around points; the rectangle of a single position has width 1. */
 export function bounds(x, y, members = null) {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   const count = members ? members.length : x.length;

@@ -1,11 +1,11 @@
-// Small pictures of a point, as coverage of pixels, and their blending into the pixels of a canvas.
+// Images of a point, as pixel coverage, and blending them into the pixels of a canvas.
 
 export const SHAPES = ["circle", "square", "triangle", "diamond"];
 
-const STEPS = 4; // places of a point between two pixels, along each axis
+const STEPS = 4; // positions of a point between two pixels, along each axis
 
-// How deep a place lies within a shape of a radius, below 0 outside. All have about the area of the
-// circle, so that no group looks heavier.
+// Depth of a position within a shape of a radius, negative outside. All shapes have about the area
+// of the circle, so that no group looks heavier.
 const DEPTHS = [
   (x, y, radius) => radius - Math.hypot(x, y),
   (x, y, radius) => 0.886 * radius - Math.max(Math.abs(x), Math.abs(y)),
@@ -13,8 +13,9 @@ const DEPTHS = [
   (x, y, radius) => (1.253 * radius - Math.abs(x) - Math.abs(y)) * Math.SQRT1_2,
 ];
 
-// A pixel is covered as far as its middle is within the edge. Each row has the columns from `first`
-// to `last` that are covered at all: most of a square around a shape is empty.
+// A pixel is covered according to the distance of its center from the edge. Each row has the
+// columns from `first` to `last` that are covered at all: most of the square around a shape is
+// empty.
 function stamp(shape, radius, offsetX, offsetY) {
   const reach = Math.ceil(radius * 1.3) + 1;
   const size = 2 * reach + 1;
@@ -36,7 +37,7 @@ function stamp(shape, radius, offsetX, offsetY) {
 
 const kept = new Map();
 
-/** The stamps of a shape for a radius in pixels, one for each place between pixels, made when pressed. */
+/** Return the stamps of a shape for a radius in pixels, one per position between pixels, created on demand. */
 export function stampsOf(shape, radius) {
   const quarter = Math.max(2, Math.round(radius * 4));
   const key = shape * 1000 + quarter;
@@ -50,16 +51,16 @@ function at(stamps, column, row) {
 }
 
 /**
- * Blend a stamp into pixels (opaque, one number each) at a place; colour is of the same form.
- * Red with blue, and green, are mixed as two numbers: three would cost half as much again.
+ * Blend a stamp into pixels (opaque, one number each) at a position; color has the same format.
+ * Red with blue, and green, are mixed as two numbers: mixing three would take half as much time again.
  */
-export function press(pixels, width, height, stamps, px, py, colour, alpha) {
+export function press(pixels, width, height, stamps, px, py, color, alpha) {
   const left = Math.floor(px);
   const top = Math.floor(py);
   const { reach, size, cover, first, last } = at(stamps, Math.floor((px - left) * STEPS), Math.floor((py - top) * STEPS));
   if (left < -reach || top < -reach || left >= width + reach || top >= height + reach) return;
-  const redBlue = colour & 0xff00ff;
-  const green = colour & 0x00ff00;
+  const redBlue = color & 0xff00ff;
+  const green = color & 0x00ff00;
   const firstColumn = Math.max(0, reach - left);
   const lastColumn = Math.min(size, width - left + reach);
   const lastRow = Math.min(size, height - top + reach);
@@ -80,7 +81,7 @@ export function press(pixels, width, height, stamps, px, py, colour, alpha) {
   }
 }
 
-/** "rgb(1, 2, 3)" or "#010203" as a number of the form that a canvas has in memory. */
+/** Return "rgb(1, 2, 3)" or "#010203" as a number in the memory format of a canvas. */
 export function packed(css) {
   const hex = /^#([0-9a-f]{6})$/i.exec(css.trim());
   const [r, g, b] = hex

@@ -1,19 +1,19 @@
-// What a link to a map says: what it is of, its colours, and what is picked, sought and chosen.
+// State of a map in a URL: vectors, colors, and the picked, searched, and chosen items.
 
 import { wholeNumber } from "./overview_controls.js";
 
-export const MOST_IDS = 30; // of more the address has bits, which say less to those who read it
+export const MOST_IDS = 30; // with more, the URL has bits, which are less readable
 
 export const CLUSTERS = 8;
 
-/** The state of an address; chosen documents that it has as bits (`many`) may be known from before. */
+/** Read the state of a URL; chosen documents that are stored as bits (`many`) may be known from before. */
 export function readState(params, before = null) {
   const many = params.get("chosen");
   const at = (params.get("at") ?? "").split(",").map(Number);
   return {
-    by: params.get("by") || "tfidf",
+    representation: params.get("representation") || "tfidf",
     clusters: wholeNumber(params.get("clusters"), CLUSTERS),
-    colour: params.get("colour"),
+    color: params.get("color"),
     show: params.getAll("show"),
     q: params.get("q") ?? "",
     ids: many !== null && many === before?.many ? before.ids : params.getAll("id"),
@@ -24,9 +24,9 @@ export function readState(params, before = null) {
 
 export function writeState(state) {
   const params = new URLSearchParams();
-  if (state.by !== "tfidf") params.set("by", state.by);
+  if (state.representation !== "tfidf") params.set("representation", state.representation);
   if (state.clusters !== CLUSTERS) params.set("clusters", state.clusters);
-  if (state.colour) params.set("colour", state.colour);
+  if (state.color) params.set("color", state.color);
   for (const key of state.show) params.append("show", key);
   if (state.q) params.set("q", state.q);
   if (state.many) params.set("chosen", state.many);

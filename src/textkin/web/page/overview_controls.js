@@ -1,10 +1,10 @@
-// The choices that map, clusters and topics share: what documents are compared by, and how many groups.
+// Controls shared by map, clusters, and topics: document vectors, and number of groups.
 
 import { el, replace } from "./dom.js";
 
 const NUMBERS = [4, 6, 8, 12, 16, 24];
 
-/** A select with its name beside it; options: [[value, text]]. */
+/** A select with a label next to it; options: [[value, text]]. */
 export function labelledSelect(name, options, chosen, change) {
   const control = el("select", { class: "select", on: { change: () => change(control.value) } },
     options.map(([value, text]) => el("option", { value, selected: String(value) === String(chosen) }, text)));
@@ -14,7 +14,7 @@ export function labelledSelect(name, options, chosen, change) {
 export function representationSelect(stats, chosen, change) {
   const kinds = stats.representations.map((one) => [one.name, one.title]);
   if (!kinds.some(([name]) => name === chosen)) kinds.push([chosen, chosen]);
-  return labelledSelect("Near by", kinds, chosen, change);
+  return labelledSelect("Compare by", kinds, chosen, change);
 }
 
 export function numberSelect(name, chosen, change) {
@@ -22,7 +22,7 @@ export function numberSelect(name, chosen, change) {
   return labelledSelect(name, numbers.map((number) => [number, number]), chosen, (value) => change(Number(value)));
 }
 
-/** Put new controls in the place of old ones; who was at the third is at the third again. */
+/** Replace old controls by new ones; the focus stays at the same position. */
 export function renew(container, ...children) {
   const controls = () => [...container.querySelectorAll("select, input, button")];
   const at = controls().indexOf(document.activeElement);
@@ -30,7 +30,7 @@ export function renew(container, ...children) {
   if (at >= 0) controls()[Math.min(at, controls().length - 1)]?.focus({ preventScroll: true });
 }
 
-/** Signals of which each call aborts the one before; all are aborted with the given one. */
+/** Abort signals: each call aborts the previous signal; all are aborted with the given one. */
 export function turns(signal) {
   let last = new AbortController();
   return () => {
@@ -40,7 +40,7 @@ export function turns(signal) {
   };
 }
 
-/** A whole number of an address from 1 up, or what stands for none. */
+/** Return a positive integer of a URL, or the alternative. */
 export function wholeNumber(text, otherwise) {
   const number = Number(text);
   return Number.isInteger(number) && number > 0 ? number : otherwise;

@@ -1,4 +1,4 @@
-// Which view an address means, links without loading the page again, and the back button.
+// Views by URL path, links without reloading the page, and the back button.
 
 import { ApiError } from "./api.js";
 import { announce, debounced, el, replace } from "./dom.js";
@@ -9,27 +9,27 @@ const VIEWS = {
   "/": () => import("./views/search.js"),
   "/compare": () => import("./views/compare.js"),
   "/map": () => import("./views/map.js"),
-  "/neighbours": () => import("./views/neighbours.js"),
+  "/neighbors": () => import("./views/neighbors.js"),
   "/clusters": () => import("./views/clusters.js"),
   "/topics": () => import("./views/topics.js"),
   "/document": () => import("./views/document.js"),
   "/add": () => import("./views/add.js"),
 };
 
-const MISSING = () => import("./views/missing.js"); // what any other address shows
+const MISSING = () => import("./views/missing.js"); // for any other path
 
 /*
- * A view is a module with `render(container, params, { signal })`: params is a URLSearchParams, the
- * signal is aborted when the view is left. It may return a function `update(params)`, called when
- * the address changes within the view; without one it is rendered again. `title(params)` names it.
+ * A view is a module with `render(container, params, { signal })`: params is a URLSearchParams, and the
+ * signal is aborted when the user leaves the view. It may return a function `update(params)`, called when
+ * the URL changes within the view; without it, the view is rendered again. `title(params)` names it.
  */
 let current = { path: null, module: null, update: null, leave: null };
 let arrivals = 0;
-let settling = false; // whether the place of an entry is still to be found again
-let entry = 0; // the number of the present entry of the history, counted by the page
-let returned = null; // called when the history is back at the entry that one was not to leave
+let settling = false; // true until the scroll position of an entry is restored
+let entry = 0; // number of the current history entry, counted by the page
+let returned = null; // called when the history is back at the entry that the user chose to stay at
 
-/** Go to an address of the page: a new entry of the history, or in the place of the present one. */
+/** Go to a URL of the page: as a new history entry, or replacing the current one. */
 export function go(address, { replace: inPlace = false } = {}) {
   if (losing()) return leaving().then((sure) => sure && go(address, { replace: inPlace }));
   const target = new URL(address, location.href);
@@ -41,12 +41,12 @@ export function go(address, { replace: inPlace = false } = {}) {
   return arrive({ moved: !inPlace });
 }
 
-/** Note a state in the address without asking for anything. */
+/** Store a state in the URL without requesting anything. */
 export function note(address) {
   history.replaceState(history.state, "", address);
 }
 
-/** An address from a path and parameters; those that are empty are left out. */
+/** Return a URL from a path and parameters; empty parameters are omitted. */
 export function address(path, params = {}) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
@@ -62,19 +62,20 @@ export function start() {
   history.replaceState({ ...history.state, entry }, "");
   addEventListener("popstate", travelled);
   addEventListener("click", followLink);
-  // Each entry of the history knows its place, for the way forward and for loading it again.
+  // Each history entry stores its number, for going forward and for reloading.
   addEventListener("scroll", debounced(keepScroll, 150), { passive: true });
   addEventListener("pagehide", keepScroll);
   return arrive({ moved: false, back: (history.state?.scroll ?? 0) > 0 });
 }
 
-// Back and forward are told when they have happened: with something to lose the page returns, and asks.
+// Back and forward are reported after the fact: with unsaved data, the page returns and asks the
+// user.
 async function travelled() {
   if (returned) {
     returned();
     return;
   }
-  // An entry without a number is new: somebody has typed a #place behind the address.
+  // An entry without a number is new: the user typed a #fragment.
   if (history.state?.entry === undefined) history.replaceState({ entry: entry + 1 }, "");
   const steps = history.state.entry - entry;
   if (losing() && steps !== 0) {
@@ -109,7 +110,7 @@ function followLink(event) {
 }
 
 function keepScroll() {
-  if (settling) return; // a page that is still too short says nothing of where one was
+  if (settling) return; // while a page is still loading, its scroll position is not meaningful
   history.replaceState({ ...history.state, scroll: scrollY }, "");
 }
 
@@ -159,9 +160,9 @@ async function arrive({ moved, back = false }) {
   }
 }
 
-const GONE = "It was stopped, or the connection broke, before this part of the page was loaded. Start textkin serve again.";
+const GONE = "The server stopped, or the connection was lost, before this part of the page was loaded. Restart textkin serve.";
 
-// A browser remembers that a module could not be had; only loading the page again asks for it again.
+// A browser remembers a failed module; only reloading the page requests it again.
 async function loaded(path) {
   try {
     return await (VIEWS[path] ?? MISSING)();
@@ -172,7 +173,7 @@ async function loaded(path) {
   }
 }
 
-// The place where one was, once what is loaded makes the page high enough for it.
+// Restore the scroll position once the loaded page is high enough.
 async function restoreScroll(main, wanted, arrival) {
   const deadline = performance.now() + 2000;
   while (wanted > 0 && performance.now() < deadline && arrival === arrivals) {

@@ -1,12 +1,12 @@
-// The states that every view has: waiting, nothing there, something wrong.
+// States shared by all views: loading, empty, and failed.
 
 import { ApiError, aborted } from "./api.js";
 import { announce, button, el, link, replace } from "./dom.js";
 
-const LOADING_AFTER = 150; // sooner, a flash of grey would only disturb
+const LOADING_AFTER = 150; // an earlier placeholder would only flicker
 const SLOW_AFTER = 4000;
 
-/** A frame with a headline, an explanation and what one can do. */
+/** A panel with a heading, an explanation, and actions. */
 export function panel(title, text, actions = [], kind = "") {
   return el(
     "section",
@@ -25,32 +25,32 @@ export function skeleton(lines = 9) {
   );
 }
 
-/** By the code of an error: the server's, and those of api.js. */
+/** Headings by error code, of the server and of api.js. */
 export const HEADLINES = {
-  offline: "The server does not answer",
-  slow: "The server takes too long",
-  too_slow: "This took longer than the server allows",
+  offline: "The server does not respond",
+  slow: "The server is too slow",
+  too_slow: "Timeout of the server",
   busy: "The server is busy",
-  unavailable: "The collection cannot be read",
+  unavailable: "The collection is unavailable",
   not_found: "Not found",
-  bad_request: "This cannot be asked",
-  invalid: "This cannot be asked",
-  too_large: "Too large",
+  bad_request: "Invalid request",
+  invalid: "Invalid request",
+  too_large: "Request too large",
   wordless: "Nothing to compare",
-  unauthorized: "The token is not right",
+  unauthorized: "Wrong token",
   read_only: "This collection is read-only",
-  conflict: "There already",
-  internal: "The server failed",
-  broken: "Not an answer of textkin",
+  conflict: "Document exists",
+  internal: "Server error",
+  broken: "Invalid response",
 };
 
-/** Say what went wrong; with `retry`, a button that asks again. */
+/** Show an error; with `retry`, a button to repeat the request. */
 export function failed(error, retry = null, actions = []) {
   const known = error instanceof ApiError;
   if (!known) console.error(error);
-  const title = known ? (HEADLINES[error.code] ?? "Something went wrong") : "This part of the page failed";
+  const title = known ? (HEADLINES[error.code] ?? "Error") : "This part of the page failed";
   const message = known ? error.message : error.message || String(error);
-  const gone = known && error.code === "not_found"; // what is not there is not there the next time either
+  const gone = known && error.code === "not_found"; // repeating the request would not help
   const all = gone && actions.length === 0 ? [link("Search", "/", { class: "button primary" })] : retry ? [button("Try again", retry, { kind: "primary" }), ...actions] : actions;
   const frame = panel(title, message, all, "wrong");
   frame.setAttribute("role", "alert");
@@ -58,11 +58,11 @@ export function failed(error, retry = null, actions = []) {
 }
 
 /**
- * Fill a container with what `load(signal)` brings, through `show(answer)` (which returns nodes).
+ * Fill a container with the result of `load(signal)`, rendered by `show(answer)` (which returns nodes).
  *
- * What is there stays and is dimmed while waiting (or lines are shown, with `fresh`); a wait of
- * some seconds offers to stop; an error offers to try again. A second call on the same container
- * gives up the first. Returns the answer, or null if there is none.
+ * While waiting, the present content is dimmed (or placeholder lines are shown, with `fresh`); after
+ * some seconds, the user can stop; after an error, the user can retry. A second call for the same
+ * container cancels the first. Returns the answer, or null if there is none.
  */
 export async function fill(container, load, show, { signal, fresh = false, lines, slow = SLOW_AFTER } = {}) {
   running.get(container)?.abort();
@@ -73,7 +73,7 @@ export async function fill(container, load, show, { signal, fresh = false, lines
   const again = () => fill(container, load, show, { signal, fresh, lines, slow });
   const wait = waiting(container, fresh || !container.hasChildNodes(), lines, slow, () => {
     stop.abort();
-    replace(container, panel("Stopped", "The request was given up before its answer came.", [
+    replace(container, panel("Stopped", "The request was canceled.", [
       button("Try again", again, { kind: "primary" }),
     ]));
   });
@@ -106,7 +106,7 @@ function waiting(container, fresh, lines, slow, stopped) {
     else container.dataset.busy = "";
   }, LOADING_AFTER);
   const late = setTimeout(() => {
-    announce("Still working.");
+    announce("Still loading.");
     hint = el("div", { class: "notice row spread slow-hint" }, "This takes longer than usual.",
       button("Stop", () => { end(); clear(); stopped(); }, { kind: "small" }));
     container.prepend(hint);

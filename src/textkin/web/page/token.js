@@ -1,4 +1,4 @@
-// The token for writing: asked for once, kept by the tab and forgotten with it.
+// Write token: requested once, and kept in the tab only.
 
 import { ApiError } from "./api.js";
 import { button, el, freshId } from "./dom.js";
@@ -6,8 +6,8 @@ import { button, el, freshId } from "./dom.js";
 const KEY = "textkin-token";
 
 /**
- * Do something that needs the token: `write(token)` is called with it, and called again with
- * another one where the server refuses it. Returns undefined if the person thinks better of it.
+ * Do something that requires the token: calls `write(token)`, and again with another token if the
+ * server rejects it. Returns undefined if the user cancels.
  */
 export async function withToken(write) {
   let token = sessionStorage.getItem(KEY);
@@ -22,7 +22,7 @@ export async function withToken(write) {
       if (!(error instanceof ApiError) || error.code !== "unauthorized") throw error;
       sessionStorage.removeItem(KEY);
       token = null;
-      wrong = "The server does not know this token.";
+      wrong = "The server rejected this token.";
     }
   }
 }
@@ -36,11 +36,11 @@ function ask(wrong) {
   });
   const dialog = el("dialog", { "aria-labelledby": heading },
     el("form", { method: "dialog", class: "stack", on: { submit: take } },
-      el("h2", { id: heading }, "Token for writing"),
-      el("p", { class: "hint", id: about }, "As it was given to textkin serve. It is kept in this tab only, and forgotten when the tab is closed."),
+      el("h2", { id: heading }, "Write token"),
+      el("p", { class: "hint", id: about }, "The token that textkin serve was started with. It is kept in this tab only, until the tab is closed."),
       wrong && el("p", { class: "notice wrong", role: "alert" }, wrong),
       el("label", { class: "field" }, el("span", { class: "label" }, "Token"), input),
-      el("div", { class: "row" }, el("button", { class: "button primary", type: "submit" }, "Go on"),
+      el("div", { class: "row" }, el("button", { class: "button primary", type: "submit" }, "Continue"),
         button("Cancel", () => dialog.close(""), { kind: "quiet" }))));
   function take(event) {
     event.preventDefault();
@@ -49,7 +49,7 @@ function ask(wrong) {
   return result(dialog);
 }
 
-/** Ask whether something shall really be done. */
+/** Ask the user for confirmation. */
 export async function confirmed(title, text, action, otherwise = "Cancel") {
   const heading = freshId("confirm");
   const dialog = el("dialog", { "aria-labelledby": heading, class: "confirm" },
@@ -62,7 +62,7 @@ export async function confirmed(title, text, action, otherwise = "Cancel") {
 function result(dialog) {
   return new Promise((resolve) => {
     const before = document.activeElement;
-    const leave = () => dialog.close(""); // the page behind it is another one
+    const leave = () => dialog.close(""); // the page behind the dialog has changed
     addEventListener("popstate", leave);
     dialog.addEventListener("close", () => {
       removeEventListener("popstate", leave);

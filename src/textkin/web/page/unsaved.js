@@ -1,21 +1,21 @@
-// What would be lost by leaving a form: the router asks before it leaves, the browser before it unloads.
+// Unsaved data of a form: the router asks before leaving, and the browser before unloading.
 
 import { confirmed } from "./token.js";
 
-let form = null; // { element, lost }: the last form that was opened
+let form = null; // { element, lost }: the last opened form
 
-/** A form says what leaving it would lose, "" for nothing; it is asked while its element is in the page. */
+/** Register a form: `lost` returns a description of its unsaved data, or "", while it is in the page. */
 export function guard(element, lost) {
   form = { element, lost };
-  addEventListener("beforeunload", unloading); // no second time: it is the same function
+  addEventListener("beforeunload", unloading); // the same function is registered only once
 }
 
-/** What would be lost by leaving now; "" for nothing. */
+/** Return the description of unsaved data; "" for none. */
 export function losing() {
   return form?.element.isConnected ? form.lost() : "";
 }
 
-/** Ask whether what is unsaved may be lost; from then on it may. */
+/** Ask whether unsaved data may be discarded; if so, discard it. */
 export async function leaving() {
   const sure = await confirmed("Leave without saving?", losing(), "Leave", "Stay");
   if (sure) form = null;

@@ -1,4 +1,4 @@
-// Adding documents: files that are dropped or chosen, or a text that is pasted.
+// Adding documents: dropped or chosen files, or a pasted text.
 
 import { ApiError, aborted } from "../api.js";
 import { send } from "../batches.js";
@@ -22,7 +22,7 @@ export function render(container, params, { signal }) {
 
 function readOnly() {
   return [el("h1", {}, "Add documents"), panel("This collection is read-only",
-    "The server was started without a token, so nothing can be written. To add documents here, start it with one (textkin serve INDEX --token-file FILE); on the command line, textkin index add does the same.",
+    "The server was started without a token, so it is read-only. To add documents here, restart it with a token (textkin serve INDEX --token-file FILE), or run textkin index add on the command line.",
     [link("Search", "/", { class: "button primary" })])];
 }
 
@@ -38,21 +38,21 @@ function adder(stats, signal) {
   const zone = el("div", { class: "drop" },
     el("p", { class: "drop-line" }, "Drop files here, or ",
       el("label", { class: "button", for: "add-files" }, "Choose files"), input),
-    el("p", { class: "hint" }, ".txt: a document each. .jsonl and .csv: a document for every record; the fields text, id and label are taken as such, all others become metadata. Files are read in the browser."));
+    el("p", { class: "hint" }, ".txt: one document per file. .jsonl and .csv: one document per record; the fields text, id, and label keep their meaning, all other fields become metadata. Files are read in the browser."));
   const paste = el("textarea", { class: "textarea", rows: "6", dir: "auto", name: "paste", placeholder: "Paste or write a text" });
   const label = el("input", { class: "input", name: "label", dir: "auto", autocomplete: "off" });
   const name = el("input", { class: "input", name: "id", dir: "auto", autocomplete: "off", placeholder: "optional" });
   const as = el("select", { class: "select", name: "as", on: { change: () => { name.disabled = as.value !== "one"; } } },
     el("option", { value: "one" }, "One document"),
-    el("option", { value: "paragraphs" }, "A document for each paragraph"),
-    el("option", { value: "lines" }, "A document for each line"));
-  // A file that misses the frame is taken all the same; the browser would leave the page for it.
+    el("option", { value: "paragraphs" }, "One document per paragraph"),
+    el("option", { value: "lines" }, "One document per line"));
+  // A file dropped outside the frame is accepted too; otherwise, the browser would open it.
   for (const [event, listener] of [["dragover", over], ["dragleave", out], ["drop", dropped]]) {
     addEventListener(event, listener, { signal });
   }
   guard(staged, () => {
-    if (adding) return "Documents are being added; those that are not sent yet would be left out.";
-    return sources.length > 0 || paste.value.trim() ? "What you chose or wrote is not added yet." : "";
+    if (adding) return "Documents are being added; the documents not sent yet would be lost.";
+    return sources.length > 0 || paste.value.trim() ? "The files or text have not been added yet." : "";
   });
   return [
     el("h1", {}, "Add documents"),
@@ -60,17 +60,18 @@ function adder(stats, signal) {
       el("form", { class: "panel paste stack", on: { submit: (event) => { event.preventDefault(); takeText(); } } },
         el("label", { class: "field" }, el("span", { class: "label" }, "Or paste a text"), paste),
         el("div", { class: "paste-fields" },
-          el("label", { class: "field" }, el("span", { class: "label" }, "It is"), as),
+          el("label", { class: "field" }, el("span", { class: "label" }, "Add as"), as),
           el("label", { class: "field" }, el("span", { class: "label" }, "Id"), name),
           el("label", { class: "field" }, el("span", { class: "label" }, "Label"), label)),
         el("div", { class: "row" }, el("button", { class: "button", type: "submit" }, "Preview")))),
     staged,
   ];
 
-  // ---------------------------------------------------------------- what comes in
+  // ---------------------------------------------------------------- input
 
   function over(event) {
-    if (!event.dataTransfer?.types.includes("Files")) return; // a text goes where it is dropped
+    // a dropped text goes to the text field
+    if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     zone.classList.add("over");
   }
@@ -90,7 +91,7 @@ function adder(stats, signal) {
     taken += 1;
     const turn = taken;
     const read = await Promise.allSettled(files.map(readFile));
-    if (turn !== taken) return; // others were dropped while these were read
+    if (turn !== taken) return; // other files were dropped in the meantime
     sources = read.filter((one) => one.status === "fulfilled").map(({ value: source }) => withFields(source));
     stage(read.filter((one) => one.status === "rejected").map((one) => one.reason.message));
   }
@@ -98,7 +99,7 @@ function adder(stats, signal) {
   function takeText() {
     const source = pasted(paste.value, as.value);
     if (source.rows.length === 0) {
-      replace(staged, el("p", { class: "notice wrong" }, "There is no text yet."));
+      replace(staged, el("p", { class: "notice wrong" }, "Enter a text first."));
       paste.focus();
       return;
     }
@@ -111,7 +112,7 @@ function adder(stats, signal) {
     return { ...source, fields };
   }
 
-  // ---------------------------------------------------------------- looking it over
+  // ---------------------------------------------------------------- preview
 
   function stage(unread) {
     const documents = [];
@@ -123,8 +124,8 @@ function adder(stats, signal) {
     }
     problems.push(...tooLong(documents, stats.limits.text ?? Infinity));
     const doubled = twice(documents);
-    if (doubled) problems.unshift(`Two of these documents have the id ${shortened(doubled, 60)}; the server will refuse them.`);
-    replace(staged, el("section", { class: "staged panel stack", "aria-label": "Documents to be added" },
+    if (doubled) problems.unshift(`IDs must be unique; two of these documents have the ID ${shortened(doubled, 60)}, and the server would reject them.`);
+    replace(staged, el("section", { class: "staged panel stack", "aria-label": "Documents to add" },
       el("h2", {}, documents.length > 0 ? `${counted(documents.length, "document")} to add` : "Nothing to add"),
       sources.filter((source) => source.columns.length > 0).map(columns),
       problems.length > 0 && problemList(problems),
@@ -145,7 +146,7 @@ function adder(stats, signal) {
   function columns(source) {
     return el("div", { class: "paste-fields" }, ["text", "id", "label"].map((what) => {
       const select = el("select", { class: "select", on: { change: () => { source.fields[what] = select.value; stage([]); } } },
-        el("option", { value: "" }, what === "text" ? "choose the text" : "none"),
+        el("option", { value: "" }, what === "text" ? "choose a column" : "none"),
         source.columns.map((column) => el("option", { value: column, selected: source.fields[what] === column }, column)));
       return el("label", { class: "field" }, el("span", { class: "label" }, `${what} of `, isolate(shortened(source.name, 40))), select);
     }));
@@ -186,34 +187,35 @@ function adder(stats, signal) {
   }
 
   function added(ids) {
-    if (sources.some((source) => source.name === null)) { // a text beside files is still to be added
+    // a text next to files is still to be added
+    if (sources.some((source) => source.name === null)) {
       paste.value = "";
       name.value = "";
     }
     sources = [];
     const text = `${counted(ids.length, "document")} added.`;
     announce(text);
-    replace(staged, panel(text, "They are found from now on.", [
+    replace(staged, panel(text, "Searches find them from now on.", [
       ids.length === 1
-        ? link("Look at it", address("/document", { id: ids[0] }), { class: "button primary" })
-        : link("See the first", address("/document", { id: ids[0] }), { class: "button primary" }),
+        ? link("Show the document", address("/document", { id: ids[0] }), { class: "button primary" })
+        : link("Show the first document", address("/document", { id: ids[0] }), { class: "button primary" }),
       link("Search", "/", { class: "button" })]));
   }
 
   function refused(error, left, done, replaceThem) {
     const actions = [button("Try again", () => add(left, replaceThem), { kind: "primary" })];
     if (error.code === "conflict" && left.every((document) => document.id)) {
-      actions.push(button("Replace those that are there", () => add(left, true), { kind: "danger" }));
+      actions.push(button("Replace existing documents", () => add(left, true), { kind: "danger" }));
     }
     actions.push(button("Clear", clear, { kind: "quiet" }));
-    const so_far = done > 0 && el("p", { class: "notice" }, `${counted(done, "document")} of before ${done === 1 ? "was" : "were"} added; ${counted(left.length, "is", "are")} left.`);
+    const so_far = done > 0 && el("p", { class: "notice" }, `${counted(done, "document")} added before the error; ${counted(left.length, "document")} left.`);
     replace(staged, so_far, failed(error, null, actions));
   }
 }
 
 function tooLong(documents, limit) {
   return documents.filter((document) => document.text.length > limit)
-    .map((document) => `${shortened(document.id ?? "The text", 60)} has ${counted(document.text.length, "character")}; the server takes at most ${whole(limit)}.`);
+    .map((document) => `${shortened(document.id ?? "The text", 60)} has ${counted(document.text.length, "character")}; the server accepts at most ${whole(limit)}.`);
 }
 
 function twice(documents) {
@@ -227,7 +229,7 @@ function twice(documents) {
 
 function problemList(problems) {
   return el("div", { class: "notice wrong" },
-    el("p", {}, problems.length === 1 ? "One thing cannot be taken:" : `${whole(problems.length)} things cannot be taken:`),
+    el("p", {}, problems.length === 1 ? "One record is invalid:" : `${whole(problems.length)} records are invalid:`),
     el("ul", { class: "problems" }, problems.slice(0, PROBLEMS).map((text) => el("li", {}, isolate(shortened(text, 240)))),
       problems.length > PROBLEMS && el("li", {}, `and ${whole(problems.length - PROBLEMS)} more`)));
 }

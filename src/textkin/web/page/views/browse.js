@@ -1,7 +1,7 @@
-// Before anything is asked: what the collection holds, and its documents one page at a time.
+// Start page of the search: the documents of the collection, page by page.
 
 import { get } from "../api.js";
-import { write } from "../asking.js";
+import { write } from "../search_state.js";
 import { collection } from "../collection.js";
 import { el, isolate, link } from "../dom.js";
 import { counted, nameOf, shortened, value, whole } from "../format.js";
@@ -25,9 +25,9 @@ export function browse(results, asked, { signal }) {
 
 function shown(stats, list, asked) {
   if (stats.documents === 0) {
-    return panel("An empty collection", stats.writable
-      ? "Add documents, and they can be searched at once."
-      : "Nothing can be found here until documents are added. This server is read-only: start it with a token to add from the page, or use textkin index add.",
+    return panel("Empty collection", stats.writable
+      ? "Add documents to search them."
+      : "This collection has no documents, and the server is read-only. Restart it with a token to add documents here, or run textkin index add.",
     stats.writable ? [link("Add documents", "/add", { class: "button primary" })] : []);
   }
   const notes = list.notes.map((text) => el("p", { class: "notice" }, text));
@@ -35,11 +35,11 @@ function shown(stats, list, asked) {
     return [notes, panel("No more documents", "", [link("First page", write({ ...asked, page: 1 }), { class: "button primary" })])];
   }
   if (list.documents.length === 0) {
-    return [notes, panel("No document fits the filter", "", [
-      link("Without the filter", write({ ...asked, where: "", page: 1 }), { class: "button primary" })])];
+    return [notes, panel("No document matches the filter", "", [
+      link("Remove the filter", write({ ...asked, where: "", page: 1 }), { class: "button primary" })])];
   }
   const from = (asked.page - 1) * PAGE;
-  const of = asked.where ? "that fit the filter" : "in the order in which they were added";
+  const of = asked.where ? "that match the filter" : "in the order of insertion";
   return [
     notes,
     el("div", { class: "row spread results-head" },

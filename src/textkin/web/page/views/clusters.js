@@ -1,6 +1,6 @@
-// Clusters as a list: words, the document in the middle, and the way to the map.
+// Clusters as a list: typical words, the most central document, and a link to the map.
 
-import { compute } from "../computing.js";
+import { compute } from "../background.js";
 import { el, isolate, link, replace } from "../dom.js";
 import { counted, percent } from "../format.js";
 import { COLOURS } from "../map_canvas.js";
@@ -23,52 +23,52 @@ export function render(container, params, { signal }) {
 
   const turn = turns(signal);
   const update = (next) => {
-    const by = next.get("by") || "tfidf";
+    const representation = next.get("representation") || "tfidf";
     const n = wholeNumber(next.get("n"), CLUSTERS);
-    const change = (part) => go(addressOf({ by, n, ...part }));
+    const change = (part) => go(addressOf({ representation, n, ...part }));
     return compute(body, {
       title: "Finding clusters",
       what: "clusters",
-      wanted: { found: ["/clusters", { by, n }] },
+      wanted: { found: ["/clusters", { representation, n }] },
       known: (stats) => renew(
         bar,
-        representationSelect(stats, by, (value) => change({ by: value })),
+        representationSelect(stats, representation, (value) => change({ representation: value })),
         numberSelect("Clusters", n, (value) => change({ n: value })),
       ),
-      show: ({ found }) => list(found, by, n),
+      show: ({ found }) => list(found, representation, n),
     }, { signal: turn() });
   };
   update(params);
   return update;
 }
 
-function addressOf({ by, n }) {
-  return address("/clusters", { by: by === "tfidf" ? null : by, n: n === CLUSTERS ? null : n });
+function addressOf({ representation, n }) {
+  return address("/clusters", { representation: representation === "tfidf" ? null : representation, n: n === CLUSTERS ? null : n });
 }
 
-function list({ clusters, notes }, by, n) {
-  if (clusters.length === 0) return panel("No clusters", "No document has words to compare it by.");
-  // The order, and with it sign and colour, is that of the map's legend.
+function list({ clusters, notes }, representation, n) {
+  if (clusters.length === 0) return panel("No clusters", "No document has words to compare.");
+  // The order, and so sign and color, is the same as in the map's legend.
   const ordered = [...clusters].sort((a, b) => b.size - a.size || a.number - b.number);
   const total = ordered.reduce((sum, one) => sum + one.size, 0);
   return [
     (notes ?? []).map((text) => el("p", { class: "notice" }, text)),
-    el("ol", { class: "cards" }, ordered.map((cluster, at) => card(cluster, at, total, by, n))),
+    el("ol", { class: "cards" }, ordered.map((cluster, at) => card(cluster, at, total, representation, n))),
   ];
 }
 
-function card(cluster, at, total, by, n) {
-  const look = { colour: Math.min(at, COLOURS), shape: at < COLOURS ? at % SHAPES.length : 0 };
+function card(cluster, at, total, representation, n) {
+  const look = { color: Math.min(at, COLOURS), shape: at < COLOURS ? at % SHAPES.length : 0 };
   const name = cluster.words.slice(0, 3).map((one) => one.word).join(" ") || `cluster ${cluster.number}`;
-  const map = address("/map", { by: by === "tfidf" ? null : by, clusters: n === CLUSTERS ? null : n, colour: "cluster", show: cluster.number });
+  const map = address("/map", { representation: representation === "tfidf" ? null : representation, clusters: n === CLUSTERS ? null : n, color: "cluster", show: cluster.number });
   return el(
     "li",
     { class: "card panel" },
     el("div", { class: "card-head" }, sign(look), el("h2", {}, isolate(name))),
     el("p", { class: "hint" }, `${counted(cluster.size, "document")}, ${percent(cluster.size / total)}`),
-    wordBars(cluster.words.slice(0, WORDS), look.colour),
+    wordBars(cluster.words.slice(0, WORDS), look.color),
     el("p", { class: "card-document" },
-      el("span", { class: "hint" }, "In the middle: "),
+      el("span", { class: "hint" }, "Most central: "),
       link(isolate(cluster.central.start || cluster.central.id), address("/document", { id: cluster.central.id }), { dir: "auto", title: cluster.central.id })),
     el("div", { class: "row card-foot" }, link("Show on the map", map, { class: "button small" })),
   );

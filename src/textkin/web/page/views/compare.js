@@ -1,7 +1,7 @@
-// Two texts side by side, compared as one types.
+// Two texts next to each other, compared while the user types.
 
 import { ApiError, get, post } from "../api.js";
-import { rankingSelect } from "../choices.js";
+import { rankingSelect } from "../selects.js";
 import { collection } from "../collection.js";
 import { EXAMPLES } from "../compare_examples.js";
 import { plainly } from "../compare_errors.js";
@@ -18,7 +18,7 @@ import { failed, fill, panel } from "../states.js";
 export const title = "Compare";
 
 const MEASURE = "wmd";
-const PAUSE = 220; // milliseconds without a key before texts are compared
+const PAUSE = 220; // milliseconds without a key press before texts are compared
 const NAMES = { a: "First text", b: "Second text" };
 
 export function render(container, params, { signal }) {
@@ -26,14 +26,14 @@ export function render(container, params, { signal }) {
   const measure = el("div", { class: "compare-measure" });
   const result = el("div", { class: "compare-result working", "aria-live": "off" });
   let state = null;
-  let last = null; // the last good answer, as shown
+  let last = null; // last successful response
   let stats = null;
 
   replace(
     container,
     el("h1", { class: "unseen" }, "Compare two texts"),
     el("div", { class: "compare-sides" }, sides.a.element, sides.b.element),
-    el("div", { class: "compare-bar" }, measure, button("Swap", swap, { title: "Exchange the two texts" })),
+    el("div", { class: "compare-bar" }, measure, button("Swap", swap, { title: "Swap the two texts" })),
     result,
   );
 
@@ -41,7 +41,7 @@ export function render(container, params, { signal }) {
     remember();
     turnPage();
     go(writeTexts({ ...state, [name]: part }, MEASURE));
-    sides[name].area.focus(); // the list that was chosen from closes
+    sides[name].area.focus(); // the list of documents closes
   }
 
   function swap() {
@@ -50,8 +50,8 @@ export function render(container, params, { signal }) {
     go(writeTexts({ ...state, a: state.b, b: state.a }, MEASURE));
   }
 
-  // What is typed replaces the address: one entry of the history for a pair, not one for each letter.
-  // It does so when one pauses: browsers refuse addresses that change with every key.
+  // Typing replaces the URL, so that the history has one entry per pair, not per letter. The URL
+  // changes only after a pause, because browsers limit the rate of changes.
   const later = debounced(() => {
     if (signal.aborted) return;
     remember();
@@ -73,12 +73,12 @@ export function render(container, params, { signal }) {
       return fill(result, async () => null, () => beginning(empty), { signal });
     }
     const asked = Object.fromEntries(["a", "b"].map((name) => [name, state[name].id === null ? state[name].text : { id: state[name].id }]));
-    const by = state.by;
+    const { ranking } = state;
     const load = async (stop) => {
       try {
-        return await post("/compare", { ...asked, by, limit: 20 }, { signal: stop });
+        return await post("/compare", { ...asked, ranking, limit: 20 }, { signal: stop });
       } catch (error) {
-        // Half a word may have nothing to compare: what was good stays below what is wrong.
+        // A partial word may have nothing to compare: the last good result stays below the error.
         if (error instanceof ApiError && error.status >= 400 && error.status < 500) return { error };
         throw error;
       }
@@ -93,7 +93,7 @@ export function render(container, params, { signal }) {
       return [failed(plainly(answer.error)), last];
     }
     last = explanation(answer, ["a", "b"].map((name) => state[name].id ?? NAMES[name]));
-    // While one types, the texts matter more than the drawing, which may be long.
+    // While the user types, the texts matter more than the drawing, which may be long.
     const above = [compareFacts(answer), last.querySelector(".aligned")].filter(Boolean);
     last.querySelector(".explanation-line").after(...above);
     return last;
@@ -101,21 +101,21 @@ export function render(container, params, { signal }) {
 
   function beginning(empty) {
     if (state.missing) {
-      return panel("The texts are not here", "They were too long for an address and are kept only in the tab in which they were written.", [
-        link("Start anew", "/compare", { class: "button primary" }),
+      return panel("The texts are not available", "They were too long for a link, so only the tab in which they were written has them.", [
+        link("Start over", "/compare", { class: "button primary" }),
       ]);
     }
-    if (empty.length === 1) return el("p", { class: "hint" }, `Write or paste the ${empty[0] === "a" ? "first" : "second"} text too.`);
+    if (empty.length === 1) return el("p", { class: "hint" }, `Enter the ${empty[0] === "a" ? "first" : "second"} text too.`);
     return examples();
   }
 
   function chooseMeasure() {
-    const chosen = stats.measures.find((one) => one.name === state.by);
+    const chosen = stats.measures.find((one) => one.name === state.ranking);
     renew(
       measure,
-      rankingSelect(stats.measures, state.by, (by) => {
+      rankingSelect(stats.measures, state.ranking, (ranking) => {
         remember();
-        go(writeTexts({ ...state, by }, MEASURE));
+        go(writeTexts({ ...state, ranking }, MEASURE));
       }, { "aria-label": "Measure" }),
       el("p", { class: "hint" }, chosen?.description ?? ""),
     );
@@ -142,7 +142,7 @@ function examples() {
   return el(
     "section",
     { class: "compare-examples" },
-    el("h2", {}, "Write or paste two texts, or begin with a pair"),
+    el("h2", {}, "Enter two texts, or start with an example"),
     el("ul", { class: "example-list" }, EXAMPLES.map((one) => el("li", {}, link(
       [el("strong", {}, one.title), el("span", { class: "muted" }, ` ${one.note}`),
         el("span", { class: "example-text" }, one.a), el("span", { class: "example-text" }, one.b)],
@@ -152,7 +152,7 @@ function examples() {
   );
 }
 
-/** One of the two texts: written here, or a document of the collection until it is changed. */
+/** One of the two texts: typed here, or a document of the collection until the user changes it. */
 class Side {
   constructor(name, { edited, settled, leave }) {
     this.name = name;
@@ -171,7 +171,7 @@ class Side {
   }
 
   label(part) {
-    this.part = part; // a document that is still loading must not cover what was typed
+    this.part = part; // a document that is still loading must not replace typed text
     const { id } = part;
     replace(this.origin, id !== null && link(el("bdi", { class: "mono" }, id), address("/document", { id })));
   }
@@ -190,7 +190,7 @@ class Side {
       const { text } = await get("/document", { id: part.id }, { signal });
       if (this.part === part) this.area.value = text;
     } catch {
-      // The comparison says what is wrong with the document.
+      // The comparison shows the error of the document.
     }
     this.area.placeholder = "";
   }

@@ -1,4 +1,4 @@
-// One document: its text, what is known of it, and where to go from it.
+// One document: its text, its metadata, and links.
 
 import { get, post, put, remove } from "../api.js";
 import { collection, forget } from "../collection.js";
@@ -19,7 +19,7 @@ export function title(params) {
 export function render(container, params, { signal }) {
   const id = params.get("id");
   if (!id) {
-    container.append(panel("Which document?", "The address names none.", [link("Search", "/", { class: "button primary" })]));
+    container.append(panel("Document required", "The URL has no document ID.", [link("Search", "/", { class: "button primary" })]));
     return;
   }
   load();
@@ -50,7 +50,7 @@ export function render(container, params, { signal }) {
             el("span", {}, counted([...document.text].length, "character"))),
           el("div", { class: "row document-actions" },
             link("Similar documents", address("/", { like: id }), { class: "button primary" }),
-            link("Neighbours by two measures", address("/neighbours", { id }), { class: "button" }),
+            link("Neighbors by two measures", address("/neighbors", { id }), { class: "button" }),
             link("Compare with a text", address("/compare", { a_id: id }), { class: "button" }),
             stats.writable && el("span", { class: "row document-write" },
               button("Edit", () => edit(stats, document), { kind: "quiet document-edit" }),
@@ -64,17 +64,17 @@ export function render(container, params, { signal }) {
     ];
   }
 
-  // The nearest documents; the text is there before them, and stays if they cannot be found.
+  // Similar documents; the text is shown before them, and stays if the search fails.
   function near() {
     const list = el("div", { class: "working" });
-    fill(list, (stop) => post("/similar", { id, by: NEAR_BY, k: 6 }, { signal: stop }),
+    fill(list, (stop) => post("/similar", { id, ranking: NEAR_BY, k: 6 }, { signal: stop }),
       (found) => (found.hits.length === 0
-        ? el("p", { class: "hint" }, "No other document shares a word with it.")
+        ? el("p", { class: "hint" }, "No other document shares a word with this one.")
         : el("ol", {}, found.hits.map((hit) => el("li", { class: "near-one" },
           link(isolate(shortened(nameOf(hit.id, hit.metadata), 60)), address("/document", { id: hit.id })),
           el("p", { dir: "auto" }, shortened(hit.snippet.map((piece) => piece.text).join(""), 110)))))),
       { signal, lines: 6 });
-    return el("section", { "aria-label": "Near it" }, el("h2", {}, "Near it, by TF-IDF"), list);
+    return el("section", { "aria-label": "Similar documents" }, el("h2", {}, "Similar documents (TF-IDF)"), list);
   }
 
   function edit(stats, document) {
@@ -97,13 +97,13 @@ export function render(container, params, { signal }) {
     form.querySelector("textarea").focus();
   }
 
-  // The form is gone, and with it the focus: it goes back to where the form was opened.
+  // The form is closed, so the focus returns to the button that opened it.
   function toEdit() {
     container.querySelector(".document-edit")?.focus({ preventScroll: true });
   }
 
   async function erase(messages) {
-    const sure = await confirmed("Delete this document?", `${shortened(id, 80)} is taken out of the collection for good.`, "Delete");
+    const sure = await confirmed("Delete this document?", `${shortened(id, 80)} will be permanently deleted from the collection.`, "Delete");
     if (!sure) return;
     try {
       const answer = await withToken((token) => remove("/document", { id }, { token }));
@@ -128,7 +128,7 @@ function facts(metadata) {
     ])));
 }
 
-// Years are no amounts: only large numbers get separators.
+// Years are not amounts: only large numbers get separators.
 function plain(number) {
   return Number.isInteger(number) && Math.abs(number) >= 100000 ? whole(number) : String(number);
 }

@@ -1,4 +1,4 @@
-// The form for a document: text, label, metadata.
+// Form for a document: text, label, and metadata.
 
 import { ApiError } from "../api.js";
 import { button, el, freshId, isolate, replace } from "../dom.js";
@@ -6,7 +6,7 @@ import { counted, shortened, value } from "../format.js";
 import { failed } from "../states.js";
 import { guard, leaving, losing } from "../unsaved.js";
 
-/** `save(content)` may throw an ApiError, which is shown in the form; what was typed stays. */
+/** `save(content)` may throw an ApiError, which the form shows; the input stays. */
 export function editor(stats, document, { save, cancel }) {
   const limit = stats.limits.text ?? Infinity;
   const text = el("textarea", { class: "textarea", rows: "14", dir: "auto", name: "text", props: { value: document.text } });
@@ -30,7 +30,7 @@ export function editor(stats, document, { save, cancel }) {
   });
   const inputs = [text, label, metadata];
   const before = inputs.map((input) => input.value);
-  guard(form, () => (inputs.some((input, at) => input.value !== before[at]) ? "What you changed in this document is not saved." : ""));
+  guard(form, () => (inputs.some((input, at) => input.value !== before[at]) ? "The changes to this document are not saved." : ""));
   return form;
 
   async function send(event) {
@@ -51,8 +51,8 @@ export function editor(stats, document, { save, cancel }) {
   function read() {
     const parsed = object(metadata.value);
     const problem = text.value.length > limit
-      ? [text, `The text has ${counted(text.value.length, "character")}; the server takes at most ${counted(limit, "character")}.`]
-      : parsed === null && [metadata, "Metadata must be a JSON object, such as {\"year\": 2015}; this is none. Check quotes and commas."];
+      ? [text, `The text has ${counted(text.value.length, "character")}; the server accepts at most ${counted(limit, "character")}.`]
+      : parsed === null && [metadata, "Metadata must be a JSON object, such as {\"year\": 2015}. Check quotes and commas."];
     for (const input of [text, metadata]) input.removeAttribute("aria-invalid");
     if (problem) {
       problem[0].setAttribute("aria-invalid", "true");
@@ -72,7 +72,7 @@ function labelText(label) {
   return label === null ? "" : value(label);
 }
 
-// A label that was a number, or true, stays one unless it is changed.
+// A label that was a number or a boolean stays one unless it is changed.
 function labelValue(text, before) {
   if (text === labelText(before)) return before;
   return text.trim() === "" ? null : text.trim();

@@ -1,12 +1,12 @@
-// What feedback did to the query: its words with their weights, before and after.
+// Effect of feedback on the query: its words with their weights, before and after.
 
-import { size } from "../asking.js";
+import { size } from "../search_state.js";
 import { button, el, freshId, replace } from "../dom.js";
 import { counted, score } from "../format.js";
 
 const FIRST = 12;
 
-/** The panel above the hits of a query that was moved. */
+/** The panel above the hits of a query after feedback. */
 export function queryChange(asked, found, { undo, over }) {
   const last = asked.rounds.at(-1);
   const count = asked.rounds.length;
@@ -16,24 +16,24 @@ export function queryChange(asked, found, { undo, over }) {
     "section",
     { class: "change panel", "aria-labelledby": heading },
     el("div", { class: "row spread" },
-      el("h2", { id: heading }, count === 1 ? "The query after your marks" : `The query after ${count} rounds of marks`),
+      el("h2", { id: heading }, count === 1 ? "The query after feedback" : `The query after ${count} rounds of feedback`),
       el("div", { class: "row" },
         button(count === 1 ? "Undo" : "Undo this round", undo, { kind: "small" }),
         count > 1 && button("Start over", over, { kind: "small quiet" }))),
-    el("p", { class: "hint" }, `${rounded(last)} Arrows beside the results show how far each has moved.`),
+    el("p", { class: "hint" }, `${rounded(last)} Arrows next to the results show their changes of rank.`),
     words ? wordList(words) : el("p", { class: "hint" },
-      "This ranking moves vectors rather than words, so there are no weights to show."),
+      "This ranking compares vectors instead of words, so there are no word weights to show."),
   );
 }
 
 function rounded(marks) {
   const parts = [];
-  if (marks.relevant.length > 0) parts.push(`towards ${counted(marks.relevant.length, "document that fits", "documents that fit")}`);
-  if (marks.nonrelevant.length > 0) parts.push(`away from ${counted(marks.nonrelevant.length, "that does not", "that do not")}`);
-  return size(marks) > 0 ? `Moved ${parts.join(" and ")}.` : "";
+  if (marks.relevant.length > 0) parts.push(`toward ${counted(marks.relevant.length, "relevant document")}`);
+  if (marks.nonrelevant.length > 0) parts.push(`away from ${counted(marks.nonrelevant.length, "nonrelevant document")}`);
+  return size(marks) > 0 ? `The query moved ${parts.join(" and ")}.` : "";
 }
 
-/** Words with their weights before and after, the heaviest first; null where there are none. */
+/** Words with their weights before and after, in descending order of weight; null without words. */
 export function changes(before, after) {
   if (!before || !after) return null;
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
@@ -58,7 +58,7 @@ function wordList(words) {
 
 function row({ word, before, after }, most) {
   const kind = before === 0 ? "new" : after === 0 ? "gone" : after > before ? "up" : after < before ? "down" : "same";
-  const said = { new: "new", gone: "gone", up: "heavier", down: "lighter", same: "as before" }[kind];
+  const said = { new: "new", gone: "removed", up: "higher weight", down: "lower weight", same: "unchanged" }[kind];
   return el("li", { class: `change-word ${kind}` },
     el("bdi", { class: "change-name" }, word),
     el("span", { class: "change-bars", "aria-hidden": "true" }, bar("was", before / most), bar("is", after / most)),

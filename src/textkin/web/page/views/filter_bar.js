@@ -1,14 +1,14 @@
-// Filters: values of fields to click on, and the same as a line of text.
+// Filters: field values to click on, and the same filter as text.
 
 import { button, el, freshId, isolate } from "../dom.js";
 import { join, split, toggled, word } from "../filters.js";
 import { counted, shortened, whole } from "../format.js";
 
-const SHOWN = 8; // values of a field before one asks for more
+const SHOWN = 8; // maximum number of values of a field before the user requests all
 
-let open = false; // stays as it was left, from one search to the next
+let open = false; // stays the same from one search to the next
 
-/** What is filtered by (`active`), the panel to change it (`body`) and the button to it (`opener`). */
+/** The active filters (`active`), the panel to change them (`body`), and its button (`opener`). */
 export function filterBar(stats, asked, chosen, change) {
   const parts = split(asked.where);
   const id = freshId("filters");
@@ -43,15 +43,15 @@ function keyOf(field, value) {
   return JSON.stringify([field, value]);
 }
 
-/** The control that had the focus before all was drawn again; the opener where it is gone. */
+/** Return the control that had the focus before redrawing, or the opener if it no longer exists. */
 export function keyed(tools, key) {
   const all = [...tools.querySelectorAll("[data-key]")];
   return all.find((one) => one.dataset.key === key) ?? all.find((one) => one.dataset.key === "opener");
 }
 
 function removable(key, label, click) {
-  return el("button", { type: "button", class: "chip on", data: { key: `on ${key}` }, title: "Take this away", on: { click } },
-    el("span", { class: "unseen" }, "Without "), label, el("span", { class: "chip-x", "aria-hidden": "true" }, "×"));
+  return el("button", { type: "button", class: "chip on", data: { key: `on ${key}` }, title: "Remove filter", on: { click } },
+    el("span", { class: "unseen" }, "Remove "), label, el("span", { class: "chip-x", "aria-hidden": "true" }, "×"));
 }
 
 function panelOf(stats, asked, chosen, parts, change) {
@@ -79,12 +79,12 @@ function panelOf(stats, asked, chosen, parts, change) {
   const json = parts.rest.startsWith("{");
   return el("div", { class: "filters panel" },
     json
-      ? el("p", { class: "hint" }, "The filter is a JSON object; change it as text.")
+      ? el("p", { class: "hint" }, "The filter is a JSON object; edit it as text.")
       : fields.map((field) => fieldRow(field, parts, change)),
-    fields.length === 0 && el("p", { class: "hint" }, "The documents have no labels and no metadata to filter by; ids can be filtered by as text."),
+    fields.length === 0 && el("p", { class: "hint" }, "The documents have no labels and no metadata to filter by. Filters by ID can be entered as text."),
     el("div", { class: "filter-texts" },
       el("label", { class: "field" }, el("span", { class: "label" }, "Filter as text"), text),
-      el("label", { class: "field least" }, el("span", { class: "label" }, chosen.ascending ? "Distance at most" : "Score at least"), least),
+      el("label", { class: "field least" }, el("span", { class: "label" }, chosen.ascending ? "Maximum distance" : "Minimum score"), least),
       button("Apply", apply, { data: { key: "apply" } })),
     el("p", { class: "hint" }, "For example ", el("code", {}, "year >= 2010 and lang in (en, de)"), ", ",
       el("code", {}, "not label = spam"), ", ", el("code", {}, "exists(doi)"), "."));

@@ -1,23 +1,23 @@
-// Hits: what was found, how near it is, why, and marks of what fits.
+// Hits: documents with score, explanation, and relevance marks.
 
 import { post } from "../api.js";
-import { markOf, subject } from "../asking.js";
+import { markOf, subject } from "../search_state.js";
 import { calm, el, freshId, isolate, link } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { counted, nameOf, score, seconds, shortened, value, whole } from "../format.js";
 import { address } from "../router.js";
 import { fill } from "../states.js";
 
-/** The list of hits; `act.mark(id, sign)` returns the mark it now has, `act.why(id, open)` notes it. */
-export function hitList(asked, found, by, act) {
+/** The list of hits; `act.mark(id, sign)` returns the new mark, `act.why(id, open)` stores it. */
+export function hitList(asked, found, ranking, act) {
   const first = found.hits[0].rank;
   const last = found.hits.at(-1).rank;
   const scale = Math.max(...found.hits.map((hit) => Math.abs(hit.score)), Number.MIN_VALUE);
-  const what = found.ascending ? "distance: small is near" : "score: large is near";
+  const what = found.ascending ? "distance (lower is better)" : "score (higher is better)";
   return [
     el("div", { class: "row spread results-head" },
       el("h2", { tabindex: "-1" }, found.hits.length === 1 && !found.more ? "One result" : `Results ${whole(first)}–${whole(last)}`),
-      el("p", { class: "hint" }, `${by.title}, ${what} · ${seconds(found.seconds)}`)),
+      el("p", { class: "hint" }, `${ranking.title}, ${what} · ${seconds(found.seconds)}`)),
     el("ol", { class: "hits", start: first }, found.hits.map((hit) => hitItem(asked, found, hit, scale, act))),
   ];
 }
@@ -78,7 +78,7 @@ function actions(asked, hit, why, heading, act) {
 
   async function load() {
     asking = true;
-    const body = { ...subject(asked), document: hit.id, by: asked.by, rounds: asked.rounds };
+    const body = { ...subject(asked), document: hit.id, ranking: asked.ranking, rounds: asked.rounds };
     if (asked.where.trim()) body.where = asked.where;
     const title = asked.like ? asked.like : `“${shortened(asked.q, 60)}”`;
     const answer = await fill(why, (signal) => post("/explain", body, { signal }),
@@ -86,16 +86,17 @@ function actions(asked, hit, why, heading, act) {
     asking = answer !== null;
   }
 
-  const of = { "aria-describedby": heading }; // ten links of one name are told apart by their hits
+  // distinguishes the ten links with the same name by their hits
+  const of = { "aria-describedby": heading };
   return el("div", { class: "hit-actions" }, opener,
-    link("Similar", address("/", { like: hit.id, by: asked.by === "bm25" ? "" : asked.by }), of),
-    link("Neighbours", address("/neighbours", { id: hit.id }), of),
+    link("Similar", address("/", { like: hit.id, ranking: asked.ranking === "bm25" ? "" : asked.ranking }), of),
+    link("Neighbors", address("/neighbors", { id: hit.id }), of),
     !asked.like && link("Compare", address("/compare", { a: shortened(asked.q, 1000), b_id: hit.id }), of));
 }
 
-// ---------------------------------------------------------------- how near
+// ---------------------------------------------------------------- score bars
 
-// A score is a bar; a distance is a way with its end marked.
+// A score is a bar; a distance is a line with a marked end.
 function scoreBar(number, scale, ascending) {
   const part = Math.max(0, Math.min(1, Math.abs(number) / scale));
   const bar = el("span", { class: "score-mark" });
@@ -107,7 +108,7 @@ function scoreBar(number, scale, ascending) {
 
 function marks(asked, hit, heading, act) {
   const buttons = { "+": null, "-": null };
-  for (const [sign, text, label] of [["+", "+", "Fits"], ["-", "−", "Does not fit"]]) {
+  for (const [sign, text, label] of [["+", "+", "Relevant"], ["-", "−", "Not relevant"]]) {
     const id = freshId("mark");
     buttons[sign] = el("button", {
       type: "button", class: `mark ${sign === "+" ? "fits" : "fits-not"}`, id, title: label,
@@ -117,7 +118,7 @@ function marks(asked, hit, heading, act) {
   press(markOf(asked.marks, hit.id));
   const before = asked.rounds.map((round) => markOf(round, hit.id)).findLast((sign) => sign !== null);
   return el("div", { class: "marks", role: "group", "aria-label": "Feedback" },
-    before && el("span", { class: "hint", title: "Marked in a round before" }, before === "+" ? "fits" : "does not"),
+    before && el("span", { class: "hint", title: "Marked in an earlier round" }, before === "+" ? "relevant" : "not relevant"),
     buttons["+"], buttons["-"]);
 
   function press(now) {
@@ -126,22 +127,22 @@ function marks(asked, hit, heading, act) {
 }
 
 function moved(hit) {
-  if (hit.was === null) return el("span", { class: "move new", title: "Was not on this page before" }, "new");
+  if (hit.was === null) return el("span", { class: "move new", title: "Not on this page before" }, "new");
   const steps = hit.was - hit.rank;
-  if (steps === 0) return el("span", { class: "move", title: "Where it was" }, "=");
+  if (steps === 0) return el("span", { class: "move", title: "Same rank as before" }, "=");
   const up = steps > 0;
-  return el("span", { class: `move ${up ? "up" : "down"}`, title: `Was at rank ${hit.was}` },
+  return el("span", { class: `move ${up ? "up" : "down"}`, title: `Rank ${hit.was} before` },
     el("span", { "aria-hidden": "true" }, up ? "▲" : "▼"),
     el("span", { class: "unseen" }, up ? "up" : "down"), ` ${Math.abs(steps)}`,
     el("span", { class: "unseen" }, `, was ${hit.was}`));
 }
 
-/** Where each hit stands now, to move it from there later. */
+/** Return the present positions of the hits, as the start of an animation. */
 export function places(results) {
   return new Map([...results.querySelectorAll(".hit")].map((hit) => [hit.dataset.id, hit.offsetTop]));
 }
 
-/** Let hits glide from where they were; new ones fade in. Nothing moves for those who ask for calm. */
+/** Move hits smoothly from their former positions; new hits fade in. No motion with reduced motion. */
 export function slide(results, before) {
   if (calm() || before.size === 0) return;
   for (const hit of results.querySelectorAll(".hit")) {

@@ -1,6 +1,6 @@
-// The map of the collection: one loads it, looks around, picks groups, seeks and chooses documents.
+// Map of the collection: explore, select groups, search, and choose documents.
 
-import { compute } from "../computing.js";
+import { compute } from "../background.js";
 import { button, debounced, el, replace } from "../dom.js";
 import { MapPanel } from "../map_panel.js";
 import { readState, writeState } from "../map_state.js";
@@ -18,7 +18,7 @@ export function render(container, params, { signal }) {
   replace(container, el("h1", { class: "unseen" }, "Map"), bar, body);
   signal.addEventListener("abort", () => panel?.remove());
 
-  // A turn of the map replaces the address; what one picks or asks for can be gone back to.
+  // Moving the map replaces the URL; selections and searches get history entries.
   const noteView = debounced((at) => {
     if (!signal.aborted) note(writeState((state = { ...state, at })));
   }, 250);
@@ -30,15 +30,15 @@ export function render(container, params, { signal }) {
 
   const turn = turns(signal);
   const start = () => {
-    const { by, clusters } = state;
+    const { representation, clusters } = state;
     return compute(body, {
-      title: "Drawing the map",
+      title: "Computing the map",
       what: "a map",
-      wanted: { map: ["/map", { by, clusters }], clusters: ["/clusters", { by, n: clusters }] },
+      wanted: { map: ["/map", { representation, clusters }], clusters: ["/clusters", { representation, n: clusters }] },
       known: (stats) => renew(bar, toolbar(stats, state, change)),
       show: (answers, stats) => {
         panel = new MapPanel(answers.map, answers.clusters.clusters, { change, chose, moved: noteView, stats, signal });
-        queueMicrotask(() => panel?.start(state)); // a canvas has a size once it is in the page
+        queueMicrotask(() => panel?.start(state)); // a canvas has a size only in the page
         return panel.element;
       },
     }, { signal: turn() });
@@ -47,7 +47,7 @@ export function render(container, params, { signal }) {
   const update = (next) => {
     noteView.cancel();
     state = readState(next, state);
-    const key = `${state.by} ${state.clusters}`;
+    const key = `${state.representation} ${state.clusters}`;
     if (key !== loaded) {
       panel?.remove();
       panel = null;
@@ -63,9 +63,9 @@ export function render(container, params, { signal }) {
 }
 
 function toolbar(stats, state, change) {
-  // Groups and places of one map mean nothing on another.
+  // Groups and positions of one map have no meaning on another.
   const fresh = { show: [], at: null };
-  const by = representationSelect(stats, state.by, (value) => change({ by: value, ...fresh }));
+  const select = representationSelect(stats, state.representation, (value) => change({ representation: value, ...fresh }));
   const many = numberSelect("Clusters", state.clusters, (value) => change({ clusters: value, ...fresh }));
   const seek = el("input", {
     class: "input", type: "search", name: "q", placeholder: "Find on the map", "aria-label": "Find on the map",
@@ -80,6 +80,7 @@ function toolbar(stats, state, change) {
     seek,
     button("Find", null, { type: "submit" }),
   );
-  seek.addEventListener("search", () => { if (!seek.value) change({ q: "" }); }); // the cross of the box
-  return [by, many, form];
+  // the clear button of the search box
+  seek.addEventListener("search", () => { if (!seek.value) change({ q: "" }); });
+  return [select, many, form];
 }

@@ -1,4 +1,4 @@
-// An address that leads nowhere: what was asked for, what may have been meant, and the ways on.
+// Unknown URL: the path, a suggestion, and links.
 
 import { el, isolate, link, replace } from "../dom.js";
 import { shortened } from "../format.js";
@@ -8,7 +8,7 @@ export const title = "Not found";
 
 const NAMES = {
   "/compare": "Compare two texts",
-  "/neighbours": "Neighbours of a document",
+  "/neighbors": "Neighbors of a document",
   "/map": "The map",
   "/clusters": "Clusters",
   "/topics": "Topics",
@@ -27,15 +27,15 @@ export function render(container) {
   } } }, box, el("button", { class: "button primary", type: "submit" }, "Search"));
   replace(container, el("section", { class: "missing" },
     el("p", { class: "missing-code", "aria-hidden": "true" }, "404"),
-    el("h1", {}, "There is no such page"),
-    el("p", { class: "muted" }, "Nothing is at ", isolate(shortened(path, 120), { class: "mono" }), "."),
+    el("h1", {}, "Page not found"),
+    el("p", { class: "muted" }, "Unknown path: ", isolate(shortened(path, 120), { class: "mono" }), "."),
     meant && el("p", {}, "Did you mean ", link(NAMES[meant], meant + location.search), "?"),
     form,
     el("p", { class: "hint" }, "Or go to ", link("all documents", "/"), ", ", link("the map", "/map"), " or ",
       link("the HTTP API", "/docs"), ".")));
 }
 
-// "/Map/", "/maps" and "/compare/x" are near enough to an address that there is.
+// "/Map/", "/maps", and "/compare/x" are similar to a valid path.
 function meantBy(path) {
   const first = path.toLowerCase().split("/").find(Boolean) ?? "";
   return Object.keys(NAMES).find((name) => first.startsWith(name.slice(1))) ?? null;
@@ -45,6 +45,6 @@ function readable(path) {
   try {
     return decodeURIComponent(path);
   } catch {
-    return path; // half an escape, which means nothing
+    return path; // an incomplete percent escape
   }
 }

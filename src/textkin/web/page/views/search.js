@@ -1,8 +1,8 @@
-// Searching: the box, the ranking, filters; below, what was found.
+// Search: query box, ranking, and filters; below them, the hits.
 
 import { post } from "../api.js";
-import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../asking.js";
-import { rankingSelect } from "../choices.js";
+import { NO_MARKS, empty, markOf, marked, read, request, size, write } from "../search_state.js";
+import { rankingSelect } from "../selects.js";
 import { collection, outdated, ranking } from "../collection.js";
 import { announce, button, el, isolate, link, replace } from "../dom.js";
 import { counted, shortened } from "../format.js";
@@ -17,6 +17,13 @@ export function title(params) {
   const asked = read(params);
   if (asked.like) return `Like ${shortened(asked.like, 40)}`;
   return empty(asked) ? "Search" : shortened(asked.q, 50);
+}
+
+/** Return a query with one of its words replaced. */
+function corrected(query, word, other) {
+  const letters = "[\\p{L}\\p{M}\\p{N}]";
+  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return query.replace(new RegExp(`(?<!${letters})${escaped}(?!${letters})`, "giu"), () => other);
 }
 
 export function render(container, params, { signal }) {
@@ -78,19 +85,19 @@ export function render(container, params, { signal }) {
     return go(write({ ...asked, page: 1, why: null, ...part }), options);
   }
 
-  // ---------------------------------------------------------------- the form
+  // ---------------------------------------------------------------- form
 
-  // A text that was typed but not sent yet is asked for with the first ranking or filter chosen.
+  // A typed but unsent text is submitted together with a new ranking or filter.
   function adjust(part, options) {
     const q = box.value.trim();
     const typed = q !== "" && q !== asked.q.trim();
-    return change(typed ? { q, like: null, rounds: [], marks: NO_MARKS, ...part } : part, options);
+    return change(typed ? { q, syntax: "auto", like: null, rounds: [], marks: NO_MARKS, ...part } : part, options);
   }
 
   function submit() {
     const q = box.value.trim();
     if (q === asked.q && !asked.like && asked.rounds.length === 0) return update(new URLSearchParams(location.search));
-    return change({ q, like: q ? null : asked.like, rounds: [], marks: NO_MARKS });
+    return change({ q, syntax: "auto", like: q ? null : asked.like, rounds: [], marks: NO_MARKS });
   }
 
   function submitOnEnter(event) {
@@ -117,11 +124,11 @@ export function render(container, params, { signal }) {
     try {
       stats = await collection({ signal });
     } catch {
-      return; // the results say what is wrong
+      return; // the results show the error
     }
-    const chosen = ranking(stats, asked.by);
-    const select = rankingSelect(stats.rankings, asked.by, (by) => adjust({ by, threshold: null }),
-      { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "by", data: { key: "by" } });
+    const chosen = ranking(stats, asked.ranking);
+    const select = rankingSelect(stats.rankings, asked.ranking, (name) => adjust({ ranking: name, threshold: null }),
+      { "aria-label": "Ranking", "aria-describedby": "ranking-about", name: "ranking", data: { key: "ranking" } });
     const focused = tools.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const filters = filterBar(stats, asked, chosen, adjust);
     replace(
@@ -130,20 +137,20 @@ export function render(container, params, { signal }) {
         el("span", { class: "label muted" }, "Rank by"), select),
       el("p", { class: "hint", id: "ranking-about" }, chosen.description),
       filters.opener),
-      asked.like && el("div", { class: "row" }, el("span", { class: "chip like" }, "Documents like ",
+      asked.like && el("div", { class: "row" }, el("span", { class: "chip like" }, "Documents similar to ",
         link(isolate(shortened(asked.like, 60)), `/document?${new URLSearchParams({ id: asked.like })}`),
         button("×", () => change({ like: null, rounds: [], marks: NO_MARKS }),
-          { class: "chip-close", "aria-label": "No longer look for documents like this one" }))),
+          { class: "chip-close", "aria-label": "Stop searching for similar documents" }))),
       filters.active,
       filters.body,
     );
     if (focused) keyed(tools, focused)?.focus({ preventScroll: true });
   }
 
-  // ---------------------------------------------------------------- what was found
+  // ---------------------------------------------------------------- results
 
   function shown(stats, found) {
-    const by = ranking(stats, found.by);
+    const used = ranking(stats, found.ranking);
     if (found.hits.length === 0) return nothing(found);
     return [
       asked.rounds.length > 0 && queryChange(asked, found, {
@@ -151,7 +158,9 @@ export function render(container, params, { signal }) {
         over: () => change({ rounds: [], marks: NO_MARKS }),
       }),
       found.notes.map((text) => el("p", { class: "notice" }, text)),
-      hitList(asked, found, by, {
+      suggestions(found),
+      conditions(found.query),
+      hitList(asked, found, used, {
         signal,
         mark: (id, sign) => mark(id, sign),
         why: (id, open) => {
@@ -163,16 +172,44 @@ export function render(container, params, { signal }) {
     ];
   }
 
+  // Links to searches with a similar word of the index instead of an unknown word.
+  function suggestions(found) {
+    const links = Object.entries(found.suggestions).flatMap(([word, others]) =>
+      others.map((other) => [word, other, corrected(asked.q, word, other)])).filter(([, , q]) => q !== asked.q);
+    if (links.length === 0) return null;
+    return el("p", { class: "hint suggestions" }, "Did you mean ",
+      links.map(([, other, q], at) => [at > 0 && ", ",
+        link(isolate(other), write({ ...asked, q, page: 1, why: null, rounds: [], marks: NO_MARKS }))]), "?");
+  }
+
+  // What the operators of the query require of each hit.
+  function conditions(query) {
+    const parts = [
+      ...query.required.map((text) => ["with ", el("q", {}, isolate(text))]),
+      ...query.excluded.map((text) => ["without ", el("q", {}, isolate(text))]),
+      ...(query.where ? [[isolate(query.where)]] : []),
+    ];
+    if (parts.length === 0) return null;
+    return el("p", { class: "hint conditions" }, "Only documents ",
+      parts.map((part, at) => [at > 0 && ", ", part]), ". ", plainSearch());
+  }
+
+  function plainSearch() {
+    return button("Search without operators", () => change({ syntax: "plain" }), { kind: "small quiet" });
+  }
+
   function nothing(found) {
     const hints = [];
+    const { required, excluded, where } = found.query;
+    if (required.length + excluded.length > 0 || where) hints.push(plainSearch());
     if (asked.page > 1) hints.push(button("First page", () => change({}), { kind: "primary" }));
-    if (asked.where) hints.push(button("Without the filter", () => change({ where: "" })));
-    if (asked.threshold !== null) hints.push(button("Without the threshold", () => change({ threshold: null })));
+    if (asked.where) hints.push(button("Remove the filter", () => change({ where: "" })));
+    if (asked.threshold !== null) hints.push(button("Remove the threshold", () => change({ threshold: null })));
     if (asked.rounds.length > 0) hints.push(button("Undo the last round", () => change({ rounds: asked.rounds.slice(0, -1) })));
     const text = found.notes.join(" ") || (asked.page > 1
       ? "There are no more results."
-      : "No document has anything of this. Other words may help, or a ranking by meaning such as the Word Mover's Distance.");
-    return panel("Nothing found", text, hints);
+      : "No document matches. Try other words, or a ranking by meaning, such as Word Mover's Distance.");
+    return [panel("Nothing found", text, hints), suggestions(found)];
   }
 
   function pages(stats, found) {
@@ -203,7 +240,7 @@ export function render(container, params, { signal }) {
 
   function marksInWords() {
     const { relevant, nonrelevant } = asked.marks;
-    return `${counted(relevant.length, "fits", "fit")}, ${counted(nonrelevant.length, "does not", "do not")}.`;
+    return `${counted(relevant.length, "relevant document")}, ${counted(nonrelevant.length, "nonrelevant document")}.`;
   }
 
   function showRefine() {

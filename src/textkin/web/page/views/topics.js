@@ -1,6 +1,7 @@
-// Topics as a list: words, the documents that have most of each, and the way to the map.
+// Topics as a list: words, the documents with the largest share of each topic, and links to the
+// map.
 
-import { compute } from "../computing.js";
+import { compute } from "../background.js";
 import { el, isolate, link, replace } from "../dom.js";
 import { percent } from "../format.js";
 import { numberSelect, renew, turns, wholeNumber } from "../overview_controls.js";
@@ -29,7 +30,7 @@ export function render(container, params, { signal }) {
       known: () => renew(
         bar,
         numberSelect("Topics", n, (value) => go(address("/topics", { n: value === TOPICS ? null : value }))),
-        el("p", { class: "hint" }, "A document may have several topics; a word, too."),
+        el("p", { class: "hint" }, "A document can have several topics, and so can a word."),
       ),
       show: ({ found }) => list(found),
     }, { signal: turn() });
@@ -39,7 +40,7 @@ export function render(container, params, { signal }) {
 }
 
 function list({ topics, notes }) {
-  if (topics.length === 0) return panel("No topics", "No document has words to find topics in.");
+  if (topics.length === 0) return panel("No topics", "No document has words to compute topics from.");
   const total = topics.reduce((sum, one) => sum + one.weight, 0) || 1;
   return [
     (notes ?? []).map((text) => el("p", { class: "notice" }, text)),
@@ -63,6 +64,6 @@ function card(topic, share) {
       one.share !== null && one.share !== undefined && el("span", { class: "hint" }, percent(one.share)),
     ))),
     topic.documents.length > 0 && el("div", { class: "row card-foot" },
-      link("Its documents on the map", `/map?${query}`, { class: "button small" })),
+      link("Show its documents on the map", `/map?${query}`, { class: "button small" })),
   );
 }

@@ -1,0 +1,265 @@
+"""Parser for the operators in query texts: phrases, required and excluded words, and fields."""
+
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from textkin.exceptions import ParameterError
+from textkin.index.search._filters import (
+    Filter,
+    Scalar,
+    checked_field,
+    condition,
+    group,
+    read_scalar,
+    scalar,
+)
+
+__all__ = ["SYNTAXES", "Clause", "FieldClause", "ParsedQuery", "Syntax", "parse_query"]
+
+Syntax: TypeAlias = Literal["auto", "operators", "plain"]
+"""Syntax of query texts; "auto" reads operators only in short queries."""
+
+SYNTAXES = ("auto", "operators", "plain")
+_LONGEST = 16  # maximum number of words of a query with operators, for "auto"
+_MOST = 32  # maximum number of operators; each field is read from all documents
+
+_MARKS = frozenset('"\u201c+-:')
+# An operator begins at the start of a word, and a quote also ends there. A sign must precede a
+# letter or a quote: "-5" and "+1" are numbers, "a - b" is a dash, and "C++" ends with the sign.
+_OPERATOR = re.compile(
+    r"""(?<!\S)(?P<sign>[+-]?)(?:
+        (?:"(?P<straight>[^"]*)"|\u201c(?P<curly>[^\u201c\u201d]*)\u201d)(?=[\s.,;:!?)]|\Z)
+      | (?P<field>[^\W\d][\w.\-]*):(?P<comparison>[<>]=?|)
+        (?:"(?P<quoted>[^"]*)"|(?P<value>-?\w[^\s"]*))(?!\S)
+      | (?P<word>(?<=[+-])[^\W\d][^\s"]*)(?!\S)
+    )""",
+    re.VERBOSE,
+)
+_RANGE = re.compile(r"(?P<low>\S+?)\.\.(?P<high>\S+)")
+_TRAILING = ",;"
+_ORDERED = ("number", "string")  # kinds of values that can be compared by size
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Words that documents must contain, or must not contain, next to each other.
+
+    Attributes
+    ----------
+    text : str
+        One word or a phrase, without the operator.
+    excluded : bool
+        True if documents must not contain it.
+    """
+
+    text: str
+    excluded: bool = False
+
+    def __str__(self) -> str:
+        return f'"{self.text}"'
+
+
+@dataclass(frozen=True, slots=True)
+class FieldClause:
+    """Field prefix with a value, such as ``year:2015``.
+
+    Attributes
+    ----------
+    field : str
+        Name of the field.
+    where : Filter
+        Condition on the field.
+    start, end : int
+        Span in the query text.
+    """
+
+    field: str
+    where: Filter
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """Query text, split into the words to rank by and the conditions on documents.
+
+    Attributes
+    ----------
+    given : str
+        Text of the query, with all operators.
+    text : str
+        Text to rank by: required words and phrases are included, without their operators. Excluded
+        words and fields are not.
+    clauses : tuple of Clause
+        Required and excluded words and phrases.
+    fields : tuple of FieldClause
+        Field prefixes.
+    too_long : bool
+        True if the text has operators that were not read, because it is too long.
+    unknown_fields : tuple of str
+        Field prefixes that are text, because no document has the field.
+    """
+
+    given: str
+    text: str
+    clauses: tuple[Clause, ...] = ()
+    fields: tuple[FieldClause, ...] = ()
+    too_long: bool = False
+    unknown_fields: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> Filter | None:
+        """Filter of all field prefixes in the query, or None without field prefixes."""
+        return group("and", [one.where for one in self.fields]) if self.fields else None
+
+    def with_known(self, known: Container[str]) -> "ParsedQuery":
+        """Return the query if only these fields exist: other prefixes are ordinary text."""
+        fields = tuple(one for one in self.fields if one.field in known)
+        if len(fields) == len(self.fields):
+            return self
+        clauses, text = _pieces(self.given, {one.start for one in fields})
+        unknown = dict.fromkeys(one.field for one in self.fields if one.field not in known)
+        return replace(
+            self, text=text, clauses=clauses, fields=fields, unknown_fields=tuple(unknown)
+        )
+
+
+def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
+    r"""Read the operators in a query text.
+
+    Parameters
+    ----------
+    text : str
+        Text of the query.
+    syntax : {"auto", "operators", "plain"}, default="auto"
+        With "auto", operators are read in texts of one line with at most 16 words: longer texts
+        are prose, whose quotation marks and dashes mean something else. With "operators", they are
+        always read, and with "plain" never.
+
+    Returns
+    -------
+    ParsedQuery
+        Words to rank by, and conditions.
+
+    Raises
+    ------
+    ParameterError
+        If the text has more than 32 operators.
+
+    Notes
+    -----
+    ======================  ===================================================================
+    ``"new york"``          The words must occur next to each other, in this order.
+    ``+paris``              The word must occur.
+    ``-hotel``              The word must not occur; also ``-"grand hotel"``.
+    ``label:sport``         The field must have the value; also ``author:"Jane Doe"``,
+                            ``year:>=2010``, ``year:2010..2015``, and ``-label:spam``.
+    ======================  ===================================================================
+
+    An operator begins at the start of a word. Therefore these are ordinary text: ``well-known``,
+    ``C++``, ``a - b``, ``-5``, ``+1``, ``http://example.org``, ``5" disk``, and a quotation mark
+    that is never closed.
+
+    Examples
+    --------
+    >>> found = parse_query('"new york" +pizza best -cheap year:>=2010')
+    >>> found.text
+    'new york pizza best'
+    >>> [(clause.text, clause.excluded) for clause in found.clauses]
+    [('new york', False), ('pizza', False), ('cheap', True)]
+    >>> str(found.where)
+    'year >= 2010 or year >= "2010"'
+    >>> parse_query("well-known C++ -5").clauses
+    ()
+    """
+    if syntax == "plain" or _MARKS.isdisjoint(text):
+        return ParsedQuery(text, text)
+    found = [*_OPERATOR.finditer(text)]
+    if not found:
+        return ParsedQuery(text, text)
+    if syntax == "auto" and ("\n" in text.strip() or len(text.split()) > _LONGEST):
+        return ParsedQuery(text, text, too_long=True)
+    if len(found) > _MOST:
+        raise ParameterError(
+            "query",
+            f"a text with at most {_MOST} operators",
+            str(len(found)),
+            "Pass `syntax='plain'` to read the text without operators.",
+        )
+    fields = tuple(clause for one in found if (clause := _field_clause(one)) is not None)
+    clauses, ranked = _pieces(text, {one.start for one in fields})
+    return ParsedQuery(text, ranked, clauses, fields)
+
+
+def _pieces(text: str, fields: Container[int]) -> tuple[tuple[Clause, ...], str]:
+    """Return the clauses of a text, and the text to rank by; `fields` are starts of prefixes."""
+    clauses: dict[Clause, None] = {}
+    kept: list[str] = []
+    at = 0
+    for one in _OPERATOR.finditer(text):
+        kept.append(text[at : one.start()])
+        at = one.end()
+        if one["field"] is not None:
+            if one.start() not in fields:
+                kept.append(one.group())
+            continue
+        words = next(one[name] for name in ("straight", "curly", "word") if one[name] is not None)
+        clause = Clause(words.strip(), one["sign"] == "-")
+        if any(map(str.isalnum, words)):
+            clauses[clause] = None
+        if not clause.excluded:
+            kept.append(words)
+    kept.append(text[at:])
+    return tuple(clauses), " ".join("".join(kept).split()) if at else text
+
+
+def _field_clause(found: "re.Match[str]") -> FieldClause | None:
+    """Return a field prefix, or None if the match is something else."""
+    if found["field"] is None:
+        return None
+    try:
+        field = checked_field(found["field"])
+        where = _condition(field, found["comparison"], found["quoted"], found["value"])
+    except ValueError:  # a number that is too large, or an unpaired surrogate
+        return None
+    if where is None:
+        return None
+    if found["sign"] == "-":
+        where = group("not", [where])
+    return FieldClause(field, where, found.start(), found.end())
+
+
+def _condition(field: str, comparison: str, quoted: str | None, value: str | None) -> Filter | None:
+    """Return a condition that holds for numbers and for strings of numbers alike."""
+    if quoted is not None:
+        return _either(field, comparison or "==", [scalar(quoted, "the value")])
+    text = (value or "").rstrip(_TRAILING)
+    between = None if comparison else _RANGE.fullmatch(text)
+    if between is None:
+        return _either(field, comparison or "==", _values(text))
+    low, high = _values(between["low"]), _values(between["high"])
+    pairs = [(one, other) for one in low for other in high if one.kind == other.kind in _ORDERED]
+    return group(
+        "or",
+        [
+            group("and", [condition(field, ">=", [one]), condition(field, "<=", [other])])
+            for one, other in pairs
+        ],
+    )
+
+
+def _either(field: str, comparison: str, values: Iterable[Scalar]) -> Filter:
+    if comparison == "==":
+        return condition(field, "==", values)
+    ordered = [value for value in values if value.kind in _ORDERED]
+    return group("or", [condition(field, comparison, [value]) for value in ordered])
+
+
+def _values(text: str) -> list[Scalar]:
+    """Return a text as JSON, if it is a number or constant, and as a string.
+
+    The fields of CSV files are strings.
+    """
+    return list(dict.fromkeys([read_scalar(text), scalar(text, "the value")]))

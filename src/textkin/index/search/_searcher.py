@@ -1,0 +1,246 @@
+"""Execution of search requests in one snapshot of an index."""
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from textkin._base import abbreviate, hinted
+from textkin.exceptions import ParameterError
+from textkin.explain import Explanation
+from textkin.index.search._columns import OWN_FIELDS, Columns, Passed
+from textkin.index.search._filters import Filter
+from textkin.index.search._hits import Hits, find_hits, moved_query
+from textkin.index.search._phrases import restricted
+from textkin.index.search._query_parser import ParsedQuery, parse_query
+from textkin.index.search._request import RankingLike, SearchRequest, ranking_of
+from textkin.index.search._state import IndexState
+from textkin.index.search.rankings._base import EmptyScorer, Ranking, Scorer
+from textkin.index.search.rankings._hybrids import HybridScorer
+from textkin.index.store import is_text
+from textkin.run import ProgressCallback
+
+__all__ = ["Searcher"]
+
+_MOST_SCORERS = 16
+_READ_FIRST = 256  # candidates of a phrase whose texts are read before the search
+_ALL = Passed()
+
+
+class Searcher:
+    """Search engine over one snapshot of an index; thread-safe.
+
+    The searcher owns the scorers and the columns of filters. They reference the snapshot but never
+    the searcher, so that all of them are released with it.
+
+    Parameters
+    ----------
+    state : IndexState
+        Snapshot of the index.
+    """
+
+    def __init__(self, state: IndexState) -> None:
+        self.state = state
+        self._mutex = threading.RLock()
+        self._scorers: dict[Ranking, Scorer[Any]] = {}
+        self._columns: Columns | None = None
+
+    def scorer(self, ranking: RankingLike) -> Scorer[Any]:
+        """Return the scorer of a ranking; the 16 scorers made last are cached.
+
+        The cache is limited because each scorer can use as much memory as the index, and users may
+        try many rankings.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the ranking does not exist.
+        """
+        state = self.state
+        chosen = ranking_of(ranking, state.snapshot.models)
+        found = self._scorers.get(chosen)
+        if found is not None:
+            return found
+        with self._mutex:
+            found = self._scorers.get(chosen)
+            if found is None:
+                found = self._scorers[chosen] = chosen.bind(state, self.scorer)
+                while len(self._scorers) > _MOST_SCORERS:
+                    del self._scorers[next(iter(self._scorers))]
+        return found
+
+    def passed(self, where: Filter | None) -> Passed:
+        """Return the documents that a filter selects."""
+        if where is None:
+            return _ALL
+        with self._mutex:
+            columns = self._columns = self._columns or Columns(self.state)
+        return columns.passed(where)
+
+    def find(self, request: SearchRequest) -> Hits:
+        """Find the documents that match a search request.
+
+        Parameters
+        ----------
+        request : SearchRequest
+            The request.
+
+        Returns
+        -------
+        Hits
+            Hits, best first.
+
+        Raises
+        ------
+        KeyError
+            If no document has the ID in `request.like`.
+        ValueError, TypeError
+            If the ranking does not exist.
+        """
+        started = time.perf_counter()
+        return find_hits(request, *self._bound(request), started)
+
+    def explain(self, id: str, request: SearchRequest) -> Explanation:
+        """Explain the score of a document as a sum of parts, even if it is not a hit.
+
+        Raises
+        ------
+        KeyError
+            If no document has the ID, or an ID of the request.
+        LookupError
+            If the document has no score: it is not a candidate of the hybrid ranking, or the index
+            has no words.
+        EmptyDocumentError
+            If the ranking uses transport, and the query or the document has no words to compare.
+        """
+        scorer, query, passed = self._bound(request)
+        return scorer.explain_among(query, self.row_of(id), passed.rows)
+
+    def _bound(self, request: SearchRequest) -> tuple[Scorer[Any], Any, Passed]:
+        """Prepare a request: its scorer, its query after feedback, and the selected documents."""
+        passed, state = self.passed(request.where), self.state
+        # Rankings need word statistics, except model rankings.
+        scorer: Scorer[Any]
+        if state.average_length or (state.n_documents and state.snapshot.models):
+            scorer = self.scorer(request.ranking)
+        else:
+            scorer = EmptyScorer(state, ranking_of(request.ranking, state.snapshot.models))
+        if request.like is not None:
+            row = self.row_of(request.like)
+            others = np.ones(state.n_rows, np.bool_) if passed.rows is None else passed.rows
+            others = others.copy()
+            others[row] = False
+            passed = replace(passed, rows=others)
+            query = scorer.of_row(row)
+        elif isinstance(request.query, str):
+            parsed = self._parsed(request, request.query)
+            passed = self._restricted(passed, parsed, isinstance(scorer, HybridScorer))
+            if request.embedding is None:
+                query = scorer.of_text(parsed.text)
+            else:
+                query = self._of_embedding(scorer, request, parsed.text)
+        elif request.embedding is not None:
+            query = self._of_embedding(scorer, request, None)
+        else:
+            query = scorer.of_words(dict(request.query or ()))
+        if request.rounds:
+            before = replace(request, rounds=())
+            for one in request.rounds:
+                query = moved_query(before, scorer, query, passed, one)
+        return scorer, query, passed
+
+    def _of_embedding(self, scorer: Scorer[Any], request: SearchRequest, text: str | None) -> Any:  # noqa: ANN401 (of the scorer)
+        """Return the query of a request with a vector, and a text for rankings by words."""
+        if isinstance(scorer, EmptyScorer):
+            return scorer.of_text("")
+        if not scorer.takes_embeddings:
+            raise ParameterError(
+                "embedding",
+                "passed with a ranking by an attached model",
+                f"the ranking {abbreviate(request.ranking, 40)}",
+                'Pass the name of the model: `ranking="minilm"`.',
+            )
+        return scorer.of_embedding(np.array(request.embedding), text)
+
+    def _parsed(self, request: SearchRequest, text: str) -> ParsedQuery:
+        """Read the operators of a query; a prefix that does not name a field stays text."""
+        parsed = parse_query(text, request.syntax)
+        if not parsed.fields:
+            return parsed
+        fields = {one.field: one.where for one in parsed.fields}
+        unknown = {
+            field
+            for field, where in fields.items()
+            if field not in OWN_FIELDS and self.passed(where).unknown_fields
+        }
+        return parsed.with_known(fields.keys() - unknown)
+
+    def _restricted(self, passed: Passed, parsed: ParsedQuery, by_candidates: bool) -> Passed:
+        """Restrict the selected documents by the operators of a query.
+
+        Texts are read before the search if scores depend on the candidates, or if they are few.
+        Otherwise, the search reads the texts of the best candidates until there are enough hits.
+        """
+        passed = replace(passed, parsed=parsed)
+        if parsed.where is not None:
+            mask = self.passed(parsed.where).rows
+            assert mask is not None
+            passed = replace(passed, rows=mask if passed.rows is None else passed.rows & mask)
+        if not parsed.clauses:
+            return passed
+        rows, phrases = restricted(self.state, parsed.clauses, passed.rows)
+        if phrases is not None:
+            n_candidates = np.count_nonzero(rows & self.state.live)
+            if by_candidates or n_candidates <= _READ_FIRST:
+                rows = phrases.passing(rows)
+        return replace(passed, rows=rows, phrases=phrases)
+
+    def find_many(
+        self,
+        requests: Sequence[SearchRequest],
+        n_threads: int = 1,
+        progress: ProgressCallback | None = None,
+    ) -> list[Hits]:
+        """Find the documents of several search requests.
+
+        Parameters
+        ----------
+        requests : sequence of SearchRequest
+            The requests.
+        n_threads : int, default=1
+            Number of threads.
+        progress : callable, default=None
+            Function that is called with (requests done, number of requests) from time to time.
+        """
+        hits: list[Hits] = []
+
+        def keep(found: Hits) -> None:
+            hits.append(found)
+            if progress is not None:
+                progress(len(hits), len(requests))
+
+        if n_threads == 1 or len(requests) < 2:
+            for request in requests:
+                keep(self.find(request))
+            return hits
+        with ThreadPoolExecutor(min(n_threads, len(requests))) as threads:
+            try:
+                for found in threads.map(self.find, requests):
+                    keep(found)
+            except BaseException:  # includes KeyboardInterrupt; cancel searches not yet started
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+        return hits
+
+    def row_of(self, id: str) -> int:
+        """Return the row of a document; raise `KeyError` if no document has the ID."""
+        row = self.state.row_of(id) if is_text(id) else None
+        if row is None:
+            raise hinted(
+                KeyError, f"no document has the ID {abbreviate(id)};", "test with `id in index`."
+            )
+        return row

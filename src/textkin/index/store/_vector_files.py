@@ -1,0 +1,255 @@
+"""Files of document vectors, which are memory-mapped and never change.
+
+The catalog names each file with its size and hash after the file is on disk. A file has the
+safetensors format: positions, lengths, and checksums of its rows, and then the vectors.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textkin._base import Float32Array, Float64Array, Int64Array, Written, sync_folder, write_whole
+
+__all__ = [
+    "DTYPES",
+    "EMBEDDINGS",
+    "VectorBlock",
+    "VectorFile",
+    "VectorFileDamage",
+    "VectorFileRecord",
+    "map_vector_file",
+    "remove_strays",
+    "row_checksums",
+    "row_lengths",
+    "write_vector_file",
+]
+
+EMBEDDINGS = "embeddings"
+DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2")}
+_KINDS = {"float32": "F32", "float16": "F16"}
+_FORMAT = "textkin.vectors"
+_VERSION = "1"
+_LARGEST_HEADER = 1 << 16
+_ALIGNMENT = 64  # alignment of the vectors, in bytes
+_ROWS = 4096  # rows converted to float64 at a time
+
+
+class VectorFileDamage(Exception):
+    """Error for a vector file that disagrees with the catalog; internal to this subpackage."""
+
+
+class VectorFileRecord(NamedTuple):
+    """Row of the catalog that describes a vector file.
+
+    Attributes
+    ----------
+    model, number : int
+        Number of the model, and number of the file among the files of this model.
+    rows, bytes : int
+        Number of vectors, and size of the file.
+    sha256 : str
+        Hash of the file.
+    """
+
+    model: int
+    number: int
+    rows: int
+    bytes: int
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """Name of the file in ``embeddings``, made from numbers so that it cannot be a path."""
+        return f"{self.model:08d}-{self.number:08d}.safetensors"
+
+
+@dataclass(frozen=True)
+class VectorBlock:
+    """Vectors of some documents, from a file or from rows of the catalog.
+
+    Attributes
+    ----------
+    positions : ndarray of int64
+        Position of the document of each vector, in ascending order.
+    vectors : ndarray of shape (n, dimensions), float32 or float16
+        The vectors.
+    lengths : ndarray of float64
+        Euclidean length of each vector.
+    checksums : ndarray of int64 or None
+        CRC-32 of each vector; None if the vectors were checked when they were read.
+    """
+
+    positions: Int64Array
+    vectors: NDArray[Any]
+    lengths: Float64Array
+    checksums: Int64Array | None = None
+
+    def take(self, places: Int64Array) -> Float32Array:
+        """Return vectors as float32.
+
+        Raises
+        ------
+        VectorFileDamage
+            If a vector has changed since it was written.
+        """
+        found = self.vectors[places]
+        if self.checksums is not None:
+            wrong = np.flatnonzero(row_checksums(found) != self.checksums[places])
+            if len(wrong):
+                position = int(self.positions[places[wrong[0]]])
+                raise VectorFileDamage(f"the vector at position {position} is corrupt")
+        return found.astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True)
+class VectorFile(VectorBlock):
+    """Mapped file of vectors; the mapping remains valid after the file is deleted.
+
+    Attributes
+    ----------
+    mapped : mmap
+        The whole file.
+    """
+
+    mapped: mmap.mmap | None = None
+
+    def sha256(self) -> str:
+        """Return the hash of the file."""
+        assert self.mapped is not None
+        return hashlib.sha256(self.mapped).hexdigest()
+
+
+def row_lengths(vectors: NDArray[Any]) -> Float64Array:
+    """Return the Euclidean length of each vector; each row is summed in a fixed order."""
+    lengths = np.empty(len(vectors))
+    for start in range(0, len(vectors), _ROWS):
+        rows = vectors[start : start + _ROWS].astype(np.float64)
+        lengths[start : start + _ROWS] = np.sqrt((rows * rows).sum(axis=1))
+    return lengths
+
+
+def row_checksums(vectors: NDArray[Any]) -> Int64Array:
+    """Return the CRC-32 of each vector."""
+    rows = np.ascontiguousarray(vectors)
+    return np.fromiter((zlib.crc32(row) for row in rows), np.int64, len(rows))
+
+
+def write_vector_file(
+    folder: Path,
+    record: VectorFileRecord,
+    dtype: str,
+    positions: Int64Array,
+    parts: Sequence[NDArray[Any]],
+) -> VectorFileRecord:
+    """Write a file atomically, and return its record with size and hash."""
+    written = write_whole(_place(folder) / record.file, _contents(dtype, positions, parts))
+    return _with_size(record._replace(rows=len(positions)), written)
+
+
+def _with_size(record: VectorFileRecord, written: Written) -> VectorFileRecord:
+    return record._replace(bytes=written.size, sha256=written.sha256)
+
+
+def _contents(
+    dtype: str, positions: Int64Array, parts: Sequence[NDArray[Any]]
+) -> Iterator[bytes | memoryview]:
+    n, width = len(positions), parts[0].shape[1]
+    arrays = {
+        "positions": positions.astype("<i8"),
+        "lengths": np.concatenate([row_lengths(part) for part in parts]).astype("<f8"),
+        "checksums": np.concatenate([row_checksums(part) for part in parts]).astype("<i8"),
+    }
+    written = json.dumps(_header(dtype, n, width), separators=(",", ":")).encode()
+    written += b" " * (-(8 + len(written) + 24 * n) % _ALIGNMENT)
+    yield len(written).to_bytes(8, "little")
+    yield written
+    for array in arrays.values():
+        yield array.data.cast("B")
+    for part in parts:
+        yield np.ascontiguousarray(part, DTYPES[dtype]).data.cast("B")
+
+
+def _header(dtype: str, n: int, width: int) -> dict[str, Any]:
+    header: dict[str, Any] = {"__metadata__": {"format": _FORMAT, "version": _VERSION}}
+    end = 0
+    for name, kind in (("positions", "I64"), ("lengths", "F64"), ("checksums", "I64")):
+        header[name] = {"dtype": kind, "shape": [n], "data_offsets": [end, end + 8 * n]}
+        end += 8 * n
+    size = n * width * DTYPES[dtype].itemsize
+    header["vectors"] = {
+        "dtype": _KINDS[dtype],
+        "shape": [n, width],
+        "data_offsets": [end, end + size],
+    }
+    return header
+
+
+def map_vector_file(folder: Path, record: VectorFileRecord, dtype: str, width: int) -> VectorFile:
+    """Map a file after a check of its size, header, positions, and lengths.
+
+    Raises
+    ------
+    VectorFileDamage
+        If the file is missing or disagrees with the catalog. The vectors are not read.
+    """
+    path = folder / EMBEDDINGS / record.file
+    if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
+        raise VectorFileDamage("is missing")
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size != record.bytes:
+            raise VectorFileDamage(f"must have {record.bytes} bytes; got {size}")
+        file.seek(0)
+        length = int.from_bytes(file.read(8), "little")
+        if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
+            raise VectorFileDamage("has no valid header")
+        header = file.read(length)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    n = record.rows
+    expected = json.dumps(_header(dtype, n, width), separators=(",", ":")).encode()
+    start = 8 + length
+    whole = start + 24 * n + n * width * DTYPES[dtype].itemsize
+    if header.rstrip(b" ") != expected or whole != size or start % 8:
+        raise VectorFileDamage("is the file of other vectors or has another format")
+    positions = np.frombuffer(mapped, "<i8", n, start)
+    lengths = np.frombuffer(mapped, "<f8", n, start + 8 * n)
+    checksums = np.frombuffer(mapped, "<i8", n, start + 16 * n)
+    vectors = np.frombuffer(mapped, DTYPES[dtype], n * width, start + 24 * n)
+    if n and not (positions[0] >= 0 and (positions[1:] > positions[:-1]).all()):
+        raise VectorFileDamage("has positions that do not ascend")
+    if not (np.isfinite(lengths).all() and (lengths >= 0).all()):
+        raise VectorFileDamage("has invalid lengths of vectors")
+    return VectorFile(positions, vectors.reshape(n, width), lengths, checksums, mapped)
+
+
+def remove_strays(folder: Path, named: Collection[str]) -> None:
+    """Remove vector files that the catalog does not name, left by a crash or a detach."""
+    if not (folder / EMBEDDINGS).exists():
+        return
+    place = _place(folder)
+    for name in sorted(os.listdir(place)):
+        if name not in named:
+            with suppress(OSError):
+                (place / name).unlink()
+
+
+def _place(folder: Path) -> Path:
+    """Return the folder of vector files; replace a link or a file in its place."""
+    place = folder / EMBEDDINGS
+    # A link is removed, and never the files that it leads to: an attacker may have put it here.
+    if place.is_symlink() or (place.exists() and not place.is_dir()):
+        place.unlink()
+    if not place.is_dir():
+        place.mkdir()
+        sync_folder(folder)
+    return place

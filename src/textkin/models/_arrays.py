@@ -1,0 +1,46 @@
+"""Conversions to the array layouts of the core: entries of bags, padded tables, scaled rows."""
+
+from typing import Any
+
+import numpy as np
+
+from textkin._base import Bags, Float64Array
+
+__all__ = ["entries_of", "scaled_rows", "table_of"]
+
+
+def entries_of(bags: Bags, dtype: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return row offsets, columns, and values in the types that the core takes."""
+    return (
+        bags.indptr.astype(np.int64),
+        bags.indices.astype(np.int32),
+        bags.data.astype(dtype),
+    )
+
+
+def scaled_rows(bags: Bags, *, above: float = 0.0) -> Float64Array:
+    """Return the values of bags in float64, with rows scaled by powers of two.
+
+    Only rows whose maximum exceeds `above` are scaled; their maximum is then about `above`, or
+    about 1 if `above` is 0.
+    """
+    counts = bags.data.astype(np.float64)
+    rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+    largest = np.zeros(bags.shape[0])
+    np.maximum.at(largest, rows, counts)
+    _, exponents = np.frexp(largest)
+    if above > 0:
+        exponents = np.maximum(exponents - np.frexp(above)[1], 0)
+    return np.asarray(np.ldexp(counts, -exponents[rows]))
+
+
+def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
+    """Copy values to a table for the core: aligned to 64 bytes, and padded with zeros."""
+    rows, n_topics = values.shape
+    size = np.dtype(dtype).itemsize
+    width = -(-n_topics * size // 64) * 64 // size
+    memory = np.zeros(rows * width * size + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    table = memory[start : start + rows * width * size].view(dtype).reshape(rows, width)
+    table[:, :n_topics] = values
+    return table

@@ -1,0 +1,1 @@
+"""Training of word vectors and paragraph vectors."""

@@ -1,0 +1,1 @@
+"""Fisher vectors and the Fisher kernel."""

@@ -1,0 +1,1 @@
+"""Pooled word vectors."""

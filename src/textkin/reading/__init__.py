@@ -1,0 +1,69 @@
+"""Readers of documents: files, folders, tables, data sets, and other iterables."""
+
+from typing import TYPE_CHECKING
+
+from textkin._base import lazy_names
+
+if TYPE_CHECKING:
+    from textkin.reading._document import (
+        BadRow as BadRow,
+        Document as Document,
+        Label as Label,
+        Meter as Meter,
+        Place as Place,
+        Row as Row,
+    )
+    from textkin.reading._fields import Fields as Fields, TEXT_HINT as TEXT_HINT
+    from textkin.reading._folder import (
+        Entry as Entry,
+        Walk as Walk,
+        check_patterns as check_patterns,
+    )
+    from textkin.reading._formats import (
+        FileOptions as FileOptions,
+        file_lines as file_lines,
+        file_rows as file_rows,
+    )
+    from textkin.reading._items import Items as Items, make_items as make_items
+    from textkin.reading._passages import Passage as Passage, paragraphs as paragraphs
+    from textkin.reading._read import (
+        Documents as Documents,
+        SKIP_HINT as SKIP_HINT,
+        Skipped as Skipped,
+        read as read,
+    )
+    from textkin.reading._samples import (
+        Docstring as Docstring,
+        standard_library_docstrings as standard_library_docstrings,
+    )
+    from textkin.reading._sources import (
+        FileSource as FileSource,
+        FolderSource as FolderSource,
+        MemorySource as MemorySource,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_document": ["BadRow", "Document", "Label", "Meter", "Place", "Row"],
+            "_fields": ["Fields", "TEXT_HINT"],
+            "_folder": ["Entry", "Walk", "check_patterns"],
+            "_formats": ["FileOptions", "file_lines", "file_rows"],
+            "_items": ["Items", "make_items"],
+            "_passages": ["Passage", "paragraphs"],
+            "_read": ["Documents", "SKIP_HINT", "Skipped", "read"],
+            "_samples": ["Docstring", "standard_library_docstrings"],
+            "_sources": ["FileSource", "FolderSource", "MemorySource"],
+        },
+    )
+
+__all__ = [
+    "Docstring",
+    "Document",
+    "Documents",
+    "Passage",
+    "Skipped",
+    "paragraphs",
+    "read",
+    "standard_library_docstrings",
+]

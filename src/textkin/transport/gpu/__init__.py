@@ -1,0 +1,1 @@
+"""Bounds, searches, and matrices of transport distances on a GPU, through torch."""

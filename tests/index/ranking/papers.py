@@ -1,8 +1,0 @@
-"""Documents with fields of many kinds, for the tests of filters; loaded by path."""
-
-PAPERS = [
-    {"id": "a", "text": "x", "year": 2015, "lang": "en", "tags": ["new", "short"]},
-    {"id": "b", "text": "x", "year": 2010, "lang": "de", "doi": "10.1/b", "label": "spam"},
-    {"id": "c", "text": "x", "year": "2015", "lang": None, "author": {"name": "Rocchio"}},
-    {"id": "d", "text": "x", "tags": [], "authors": [{"name": "A"}, {"name": "B"}]},
-]
