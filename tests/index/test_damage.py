@@ -139,6 +139,11 @@ class TestCatalog:
             ("UPDATE state SET words = words - 1", "'words' has more rows than recorded"),
             ("UPDATE state SET next_position = 3", "'documents' has more rows than recorded"),
             ("UPDATE state SET next_segment = 0", "'segments' has more rows than recorded"),
+            ("UPDATE state SET documents = 1 << 40", "fewer documents than recorded"),
+            (
+                "UPDATE state SET documents = 1 << 40, next_position = 1 << 40",
+                "fewer documents than recorded",
+            ),
             ("UPDATE state SET tail_position = 3", "its segments do not end"),
             ("UPDATE state SET tail_word = -1", "one row of counts"),
             ("UPDATE state SET number = 'x'", "one row of counts"),

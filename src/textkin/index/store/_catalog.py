@@ -216,6 +216,12 @@ class Catalog:
                 raise damage_error(self.path, f"its table {table!r} has more rows than recorded")
             if table == "words" and (-1 if highest is None else highest) != end - 1:
                 raise damage_error(self.path, "its table 'words' has fewer rows than recorded")
+        # `list(index)` allocates by the number of documents. Each one takes more than a byte.
+        ((size,),) = self.execute(
+            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        )
+        if state.documents > min(state.next_position, size):
+            raise damage_error(self.path, "it has fewer documents than recorded")
         position = word = 0
         for record in self.segments():
             follows = (record.first_position, record.first_word) == (position, word)
