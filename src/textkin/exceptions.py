@@ -6,7 +6,7 @@ HTTP API can replace it by their own options.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 __all__ = [
     "AddError",
@@ -68,6 +68,17 @@ class _OfParameter(_Hinted):
         self.expected = expected
         self.got = got
         self.choices = tuple(choices)
+
+    def within(self, parameter: str, prefix: str) -> Self:
+        """Return the same error for a parameter that contains this one, with a longer message."""
+        return type(self)(
+            parameter,
+            self.expected,
+            self.got,
+            self.hint,
+            choices=self.choices,
+            message=f"{prefix}: {self.args[0]}",
+        )
 
 
 class ParameterError(_OfParameter, ValueError):

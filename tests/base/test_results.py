@@ -53,6 +53,17 @@ def test_neighbors_become_a_frame():
     assert frame["index"].tolist() == found.indices[0].tolist()
 
 
+def test_csv_quotes_line_ends_of_all_kinds(tmp_path):
+    fields = {"id": "a\rb", "text": "cat", "note": "x\ry\nz"}
+    with tk.Index.create(tmp_path / "index.kin") as index:
+        index.add([fields])
+        text = index.search("cat").to_csv()
+        assert index.search("dog").to_csv() == "rank,score,id,label,snippet\n"
+    (row,) = csv.DictReader(io.StringIO(text, newline=""))
+    assert (row["id"], row["note"]) == (fields["id"], fields["note"])
+    assert pd.read_csv(io.StringIO(text)).shape == (1, 6)
+
+
 @pytest.fixture
 def hits(tmp_path):
     with tk.Index.create(tmp_path / "index.kin", language=None) as index:

@@ -505,13 +505,23 @@ class TestEmbeddings:
         assert "no model has the name 'mini'" in capsys.readouterr().err
 
     def test_ids_and_options(self, run, rows, capsys):
-        (rows / "ids.txt").write_text("a.txt\n")
+        (rows / "ids.txt").write_text("\ufeffa.txt\r\n\n")
         np.save("v.npy", np.ones((1, 3)))
         options = ("--ids", "ids.txt", "--metric", "euclidean", "--dtype", "float16", "--json")
         told = json.loads(run("attach", "p.kin", "mini", "v.npy", *options))
         assert (told["embedded"], told["unembedded"], told["dimensions"]) == (1, 1, 3)
         assert "euclidean, float16; 1 document without a vector" in run("info", "p.kin")
         run("verify", "p.kin")
+        (rows / "ids.txt").write_bytes(b"\xff\n")
+        assert main(["index", "attach", "p.kin", "other", "v.npy", "--ids", "ids.txt"]) == 2
+        assert "ids.txt must be UTF-8" in capsys.readouterr().err
+
+    def test_ids_may_have_any_characters_but_line_feeds(self, run, rows):
+        (rows / "odd.jsonl").write_text(json.dumps({"id": "a\x85b\u2028c", "text": "cats"}))
+        run("add", "odd.kin", "odd.jsonl")
+        (rows / "ids.txt").write_text("a\x85b\u2028c\n", encoding="utf-8", newline="")
+        np.save("v.npy", np.ones((1, 3)))
+        assert run("attach", "odd.kin", "mini", "v.npy", "--ids", "ids.txt")
 
     @pytest.mark.parametrize(
         ("write", "told"),

@@ -43,6 +43,15 @@ def test_rankings_of_an_index_are_measured(index):
     assert found.notes == ("1 query has no relevant document and is excluded.",)
 
 
+@pytest.mark.parametrize(
+    ("rankings", "told"),
+    [({}, "at least one name"), ({1: "bm25"}, "got int"), ([], "at least one")],
+)
+def test_invalid_rankings_raise(index, rankings, told):
+    with pytest.raises((ValueError, TypeError), match=told):
+        tk.evaluate_search(index, QUERIES, QRELS, rankings=rankings)
+
+
 def frame(**columns):
     return pd.DataFrame(columns)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.decomposition import TruncatedSVD
 
 from support import load_script
 from textkin import LSI, Index
@@ -53,6 +54,27 @@ def names(index: Index) -> list[str]:
     """Return the vector files on disk."""
     place = index.path / "embeddings"
     return sorted(file.name for file in place.iterdir()) if place.exists() else []
+
+
+def test_feedback_ignores_documents_without_a_vector(index: Index) -> None:
+    index.add([{"id": id, "text": "cats"} for id in "abcde"])
+    index.attach("own", embeddings=[[1, 0], [0, 1], [1, 1]], ids=["a", "b", "c"])
+    hits = index.search(embedding=[1, 0], ranking="own")
+    marked = hits.feedback(relevant=["b"])
+    assert marked.ids == ["c", "a", "b"]
+    assert np.array_equal(hits.feedback(relevant=["b", "d", "e"]).scores, marked.scores)
+    like = index.similar("d", ranking="own")
+    assert like.ids == []
+    assert like.feedback(relevant=["b"]).ids[0] == "b"
+
+
+def test_embeddings_with_an_encoder_of_bags_raise(index: Index) -> None:
+    index.add(["cats purr", "dogs bark", "cats and dogs"])
+    encoder = TruncatedSVD(2, random_state=0).fit(index.bags())
+    rows = encoder.transform(index.bags())
+    with pytest.raises(ParameterError, match="encoder must be an encoder of texts"):
+        index.attach("own", encoder, embeddings=rows)
+    assert index.models() == {}
 
 
 class TestAttach:
@@ -418,6 +440,32 @@ class TestFiles:
             copy.verify()
         filled.detach("own")
         assert names(filled) == []
+
+    def test_index_without_documents_keeps_its_model(self, filled: Index, files: None) -> None:
+        filled.attach("own", embeddings=ROWS)
+        filled.delete(filled.ids)
+        filled.verify()
+        filled.compact()
+        filled.verify()
+        assert names(filled) == []
+        filled.add([RECORDS[0]], embeddings={"own": ROWS[:1]})
+        assert filled.search(embedding=ROWS[0], ranking="own").ids == [RECORDS[0]["id"]]
+
+    def test_changed_length_is_found_at_once(self, filled: Index, files: None) -> None:
+        filled.attach("own", embeddings=ROWS)
+        file = filled.path / "embeddings" / names(filled)[0]
+        content = bytearray(file.read_bytes())
+        start = 8 + int.from_bytes(content[:8], "little")
+        n = 7  # vectors in the file
+        lengths = np.frombuffer(content, "<f8", n, start + 8 * n)
+        assert np.allclose(lengths, np.linalg.norm(ROWS[:n], axis=1))
+        lengths[2] *= 2
+        file.write_bytes(content)
+        with (
+            Index.open(filled.path) as changed,
+            pytest.raises(DamagedIndexError, match="its lengths are corrupt"),
+        ):
+            changed.search(embedding=ROWS[2], ranking="own")
 
     def test_strays_are_swept(self, filled: Index, files: None) -> None:
         filled.attach("own", embeddings=ROWS)

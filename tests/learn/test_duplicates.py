@@ -388,3 +388,10 @@ def test_equal_token_arrays_have_a_reason():
     assert positions(found) == [[0, 2]]
     assert found[0][1].reason == "TokenMover 0 <= 0.1"
     assert "TokenMover 0 <= 0.1" in found.to_text()
+
+
+def test_integers_above_the_precision_of_float32_differ():
+    rows = np.array([[2**24, 1], [2**24 + 1, 1], [2**24, 1]])
+    for given in (rows, sparse.csr_array(rows), rows.astype(np.int32)):
+        (group,) = tk.find_duplicates(given)
+        assert group.positions == [0, 2]

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
-from textkin.exceptions import VocabularyWarning
+from textkin.exceptions import ParameterTypeError, VocabularyWarning
 from textkin.text import BagOfWords, Vocabulary, tokenize
 from textkin.text import _analyzer as terms_module
 
@@ -337,6 +337,14 @@ def test_unusual_texts_are_counted():
 def test_invalid_options_raise(params, error, message):
     with pytest.raises(error, match=message):
         BagOfWords(**params).fit(["some words here", "some more"])
+
+
+def test_invalid_vocabulary_keeps_the_parts_of_its_error():
+    with pytest.raises(ParameterTypeError) as found:
+        BagOfWords(vocabulary={"a", "b"}).fit(["a"])
+    assert found.value.parameter == "vocabulary"
+    assert str(found.value).startswith("vocabulary is not a valid vocabulary: words must be in the")
+    assert str(found.value).endswith("got set. Pass a list, such as sorted(words).")
 
 
 def test_fitted_and_given_vocabularies_behave_alike():

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from textkin._base._lazy import import_extra
 from textkin.exceptions import ParameterError
@@ -19,6 +19,7 @@ class TableResult:
     """Mixin of results with `to_records`: `to_frame` and `to_csv`."""
 
     __slots__ = ()
+    _record_fields: ClassVar[tuple[str, ...]] = ()  # columns of a table without rows
 
     def to_records(self) -> Sequence[Mapping[str, Any]]:
         """Return one record per row, in plain types."""
@@ -44,7 +45,9 @@ class TableResult:
         """
         pandas = import_extra("pandas", "pandas", "pandas", "to_frame()")
         records = list(self.to_records())
-        frame = pandas.DataFrame.from_records(records, columns=_columns(records))
+        frame = pandas.DataFrame.from_records(
+            records, columns=_columns(records) or [*self._record_fields]
+        )
         index = self._frame_index()
         return frame if index is None else frame.set_axis(index, axis=0)
 
@@ -63,14 +66,12 @@ class TableResult:
             values are empty.
         """
         records = list(self.to_records())
-        lines = io.StringIO(newline="")
-        names = _columns(records)
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_cell(record.get(name)) for name in names] for record in records)
+        names = _columns(records) or list(self._record_fields)
+        rows = [[_cell(record.get(name)) for name in names] for record in records]
+        text = "".join(map(_csv_line, [names, *rows]))
         if path is None:
-            return lines.getvalue()
-        Path(path).write_text(lines.getvalue(), encoding="utf-8", newline="")
+            return text
+        Path(path).write_text(text, encoding="utf-8", newline="")
         return None
 
 
@@ -125,6 +126,13 @@ def frame_index(values: object) -> Any:  # noqa: ANN401 (a pandas index, or None
 def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the fields of all records in the order of their first occurrence."""
     return list(dict.fromkeys(name for record in records for name in record))
+
+
+def _csv_line(cells: Sequence[object]) -> str:
+    line = io.StringIO()
+    # With this line end, csv quotes a lone \r, which readers would take for the end of a row.
+    csv.writer(line, lineterminator="\r\n").writerow(cells)
+    return line.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _cell(value: object) -> object:

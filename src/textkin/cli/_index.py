@@ -301,7 +301,7 @@ def attach(
     rows = _embeddings(file)
     wanted = None
     if ids is not None:
-        wanted = ids.read_text(encoding="utf-8").splitlines()
+        wanted = _split_lines(ids.read_bytes(), str(ids))
     with (
         open_index(index, timeout, kept="Nothing was attached.") as opened,
         progress_bar("Attaching", "documents") as progress,
@@ -574,10 +574,15 @@ def _ngrams(given: str) -> tuple[int, int]:
 
 def _lines() -> list[str]:
     """Return the nonempty lines of standard input."""
+    return _split_lines(sys.stdin.buffer.read(), "Standard input")
+
+
+def _split_lines(content: bytes, name: str) -> list[str]:
+    """Return the nonempty lines of UTF-8; only line feeds end a line, because IDs are any text."""
     try:
-        lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
+        lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"Standard input must be UTF-8: {error}.") from error
+        raise ValueError(f"{name} must be UTF-8: {error}.") from error
     return [line.removesuffix("\r") for line in lines if line.strip()]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from textkin import _core
 from textkin._base import Float32Array, Float64Array, Int64Array, integer
 from textkin.corpus._rows import DocumentRows
-from textkin.exceptions import EmptyDocumentError, ParameterTypeError
+from textkin.exceptions import EmptyDocumentError, ParameterError, ParameterTypeError
 from textkin.explain import clean
 from textkin.run import format_size
 
@@ -249,6 +249,8 @@ def one_document(document: TokenDocument, name: str) -> TokenVectors:
         )
     try:
         return TokenVectors(document)
+    except (ParameterError, ParameterTypeError) as error:
+        raise error.within(name, name) from error
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from error
 

@@ -526,11 +526,7 @@ def _evaluate_index(
 
 def _index_rankings(index: Index, rankings: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return rankings by name; names of attached models are rankings, too."""
-    if isinstance(rankings, Mapping):
-        return dict(rankings)
-    names = [rankings] if isinstance(rankings, str) else list(rankings)
-    known = (*RANKINGS, *index.models())
-    return _chosen("rankings", names, known, "rankings")
+    return _chosen("rankings", rankings, (*RANKINGS, *index.models()), "rankings")
 
 
 def _check_judged(known: RetrievalData | JudgedQueries) -> None:

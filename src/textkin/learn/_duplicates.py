@@ -436,7 +436,12 @@ def _make_keys(
                 "rows of numbers",
                 "Pass `metric='bag'`.",
             )
-        return keys_of_rows(check_bags(documents))
+        rows = check_bags(documents)
+        if documents.dtype.kind in "biu":  # float32 cannot distinguish integers above 2^24
+            rows = sparse.csr_array(documents)
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
+        return keys_of_rows(rows)
     return keys_of_texts(
         documents,
         ordered=metric == "text",

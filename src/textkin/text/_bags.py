@@ -447,6 +447,8 @@ def _make_lookup(words: WordLookup | Collection[str], name: str) -> WordLookup:
         )
     try:
         return Vocabulary(words)
+    except (ParameterError, ParameterTypeError) as error:
+        raise error.within(name, f"{name} is not a valid vocabulary") from error
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} is not a valid vocabulary: {error}") from error
 

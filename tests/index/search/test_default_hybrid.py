@@ -9,7 +9,7 @@ import pytest
 from textkin import Hybrid, Index
 from textkin.evaluate import average_precision
 from textkin.exceptions import ParameterError, ParameterTypeError
-from textkin.index import RankFusion, SearchRequest, WeightedSum
+from textkin.index import RankFusion, Rerank, SearchRequest, WeightedSum
 from textkin.index.search import _tuning
 from textkin.index.search._request import name_of, ranking_from_json, ranking_of
 from textkin.index.search.rankings._latent import LatentRanking
@@ -252,6 +252,18 @@ def test_tuning_report(filled):
     assert filled.search("dogs", ranking=usual.ranking).ids
 
 
+def test_tuning_distinguishes_rankings_of_one_name(filled):
+    def tokens(texts):
+        return [np.ones((len(text.split()), 2)) for text in texts]
+
+    rankings = [Rerank("bm25", tokens), Rerank("bm25", lambda texts: tokens(texts))]
+    rankings[1].tokens.__name__ = "tokens"
+    found = filled.tune(QUERIES, QRELS, rankings, n_folds=2)
+    first, second = found.labels
+    assert second == f"{first} (2)"
+    assert len(found.scores) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -259,6 +271,9 @@ def test_tuning_report(filled):
         ((QUERIES, [1]), "qrels must be a mapping"),
         (({"q1": 1}, QRELS), "'q1'"),
         (({"q1": "a"}, {"q1": "0"}), "list of document IDs"),
+        (({"q1": "a"}, {"q1": {"a": "1"}}), r"qrels\['q1'\]\['a'\] must be"),
+        (({"q1": "a"}, {"q1": [1]}), "document IDs of type str; got int"),
+        ((QUERIES, {id: ["zz", "\ud800"] for id in QUERIES}), "only IDs that the index does not"),
         (({"q1": "a"}, QRELS), "at least 5 queries"),
         ((QUERIES, QRELS, ["bm25"]), "2 to 4 rankings"),
         ((QUERIES, QRELS, "bm25"), "list of rankings"),

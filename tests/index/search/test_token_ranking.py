@@ -119,6 +119,17 @@ def test_value_semantics() -> None:
         SearchRequest("a", ranking=Rerank("bm25", tokens)).to_json()
 
 
+def test_tokens_may_be_an_object_without_hash(index: Index) -> None:
+    class Encoder(list):
+        def __call__(self, texts: list[str]) -> list[TokenVectors]:
+            return tokens(texts)
+
+    encoder = Encoder()
+    assert Rerank("bm25", encoder) == Rerank("bm25", encoder)
+    assert Rerank("bm25", encoder) != Rerank("bm25", Encoder())
+    assert index.search(QUERY, ranking=Rerank("bm25", encoder)).ids
+
+
 def test_embedding_selects_and_text_reranks(index: Index) -> None:
     index.attach("own", embeddings=np.eye(6))
     ranking = Rerank("own", tokens, k=2)
@@ -153,6 +164,11 @@ def test_nothing_to_compare(index: Index) -> None:
         ({"tokens": tokens, "metric": "rwmd"}, ParameterError, "metric must be"),
         ({"tokens": tokens, "k": 0}, ParameterError, "k must be"),
         ({"tokens": tokens, "mover": 3}, ParameterTypeError, "a TokenMover or None"),
+        (
+            {"tokens": tokens, "mover": TokenMover(metric="rwmd")},
+            ParameterError,
+            "mover must be a TokenMover with metric='wmd'; got one with metric='rwmd'",
+        ),
         (
             {"tokens": tokens, "mover": TokenMover(), "metric": "maxsim"},
             ParameterError,

@@ -186,6 +186,8 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
     >>> folder.cleanup()
     """
 
+    _record_fields = ("rank", "score", "id", "label", "snippet")
+
     def __init__(
         self,
         request: SearchRequest,

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from textkin._base import Float64Array, TableResult, abbreviate, integer, one_of
+from textkin._base import Float64Array, TableResult, abbreviate, integer, one_of, real
 from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.index.search._columns import Passed
 from textkin.index.search._request import RankingLike, ranking_of
 from textkin.index.search.rankings._hybrids import Hybrid, HybridScorer
+from textkin.index.store import is_text
 from textkin.run import ProgressCallback
 
 if TYPE_CHECKING:
@@ -107,14 +108,24 @@ def tune(
             str(len(judged)),
             "Pass more queries, or a smaller `n_folds`.",
         )
+    state = searcher.state
+    ids = {id for _, relevant in judged for id in relevant}
+    if not any(is_text(id) and state.row_of(id) is not None for id in ids):
+        raise ParameterError(
+            "qrels",
+            "judgments of documents of the index",
+            "only IDs that the index does not have",
+            "Compare them with `index.ids`.",
+        )
     made = Hybrid(parts, fusion=fusion, candidates=candidates)
-    labels = tuple(dict.fromkeys(made.labels))
+    labels = tuple(_distinct(made.labels))
     grid = [*_grid(len(parts))]
     values = np.empty((len(judged), len(grid)))  # average precision of each query and weights
     scorer = searcher.scorer(made)
     assert isinstance(scorer, HybridScorer)
     for at, (text, relevant) in enumerate(judged):
-        rows = {row for id in relevant if (row := searcher.state.row_of(id)) is not None}
+        known = (state.row_of(id) for id in relevant if is_text(id))
+        rows = {row for row in known if row is not None}
         pool, scaled = scorer.scaled(scorer.of_text(text), Passed().rows)
         hits = np.isin(pool, [*rows])
         for place, weights in enumerate(grid):
@@ -188,15 +199,33 @@ def _judged(
 
 
 def _relevant(judged: Any, id: object) -> frozenset[str]:  # noqa: ANN401 (a user's)
+    place = f"qrels[{abbreviate(id, 40)}]"
     if isinstance(judged, Mapping):
-        return frozenset(document for document, grade in judged.items() if grade > 0)
+        for document, grade in judged.items():
+            real().check(f"{place}[{abbreviate(document, 40)}]", grade)
+        judged = [document for document, grade in judged.items() if grade > 0]
     if isinstance(judged, str) or not isinstance(judged, Iterable):
         raise ParameterTypeError(
-            f"qrels[{abbreviate(id, 40)}]",
+            place,
             "a mapping of document IDs to grades, or a list of document IDs",
             type(judged).__name__,
         )
-    return frozenset(judged)
+    found = list(judged)
+    for document in found:
+        if not isinstance(document, str):
+            raise ParameterTypeError(
+                place, "document IDs of type str", type(document).__name__, "Pass `str(id)`."
+            )
+    return frozenset(found)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, with a number after each one that occurred before."""
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name} ({at})" for at in count(2))
+        found.append(next(one for one in chain([name], numbered) if one not in found))
+    return found
 
 
 def _grid(n_parts: int) -> Iterator[tuple[float, ...]]:

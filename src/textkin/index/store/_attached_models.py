@@ -435,6 +435,13 @@ class AttachedModels:
         else:
             positions = _positions_of(writer, ids)
         if offer is not None:
+            if offer.takes == "bags":
+                raise ParameterError(
+                    "encoder",
+                    "an encoder of texts if embeddings are passed",
+                    "an encoder of bags",
+                    f"Pass it alone: `attach({name!r}, model)` computes the vectors.",
+                )
             offer = replace(offer, name=name, steps=[])
             probe = offer.load(snapshot.state.words).vectors(None, ["a"])
             if probe.shape[1] != rows.shape[1]:

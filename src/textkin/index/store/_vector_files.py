@@ -169,7 +169,10 @@ def _contents(
         "lengths": np.concatenate([row_lengths(part) for part in parts]).astype("<f8"),
         "checksums": np.concatenate([row_checksums(part) for part in parts]).astype("<i8"),
     }
-    written = json.dumps(_header(dtype, n, width), separators=(",", ":")).encode()
+    check = 0
+    for array in arrays.values():
+        check = zlib.crc32(array, check)
+    written = _encoded_header(dtype, n, width, check)
     written += b" " * (-(8 + len(written) + 24 * n) % _ALIGNMENT)
     yield len(written).to_bytes(8, "little")
     yield written
@@ -179,8 +182,10 @@ def _contents(
         yield np.ascontiguousarray(part, DTYPES[dtype]).data.cast("B")
 
 
-def _header(dtype: str, n: int, width: int) -> dict[str, Any]:
-    header: dict[str, Any] = {"__metadata__": {"format": _FORMAT, "version": _VERSION}}
+def _encoded_header(dtype: str, n: int, width: int, check: int) -> bytes:
+    """Return the header; `check` is the CRC-32 of positions, lengths, and checksums."""
+    about = {"format": _FORMAT, "version": _VERSION, "check": str(check)}
+    header: dict[str, Any] = {"__metadata__": about}
     end = 0
     for name, kind in (("positions", "I64"), ("lengths", "F64"), ("checksums", "I64")):
         header[name] = {"dtype": kind, "shape": [n], "data_offsets": [end, end + 8 * n]}
@@ -191,11 +196,11 @@ def _header(dtype: str, n: int, width: int) -> dict[str, Any]:
         "shape": [n, width],
         "data_offsets": [end, end + size],
     }
-    return header
+    return json.dumps(header, separators=(",", ":")).encode()
 
 
 def map_vector_file(folder: Path, record: VectorFileRecord, dtype: str, width: int) -> VectorFile:
-    """Map a file after a check of its size, header, positions, and lengths.
+    """Map a file after a check of its size, header, positions, lengths, and checksums.
 
     Raises
     ------
@@ -216,11 +221,14 @@ def map_vector_file(folder: Path, record: VectorFileRecord, dtype: str, width: i
         header = file.read(length)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     n = record.rows
-    expected = json.dumps(_header(dtype, n, width), separators=(",", ":")).encode()
     start = 8 + length
     whole = start + 24 * n + n * width * DTYPES[dtype].itemsize
-    if header.rstrip(b" ") != expected or whole != size or start % 8:
+    if whole != size or start % 8:
         raise VectorFileDamage("is the file of other vectors or has another format")
+    # The vectors have a checksum each, which is compared when one is used.
+    check = zlib.crc32(memoryview(mapped)[start : start + 24 * n])
+    if header.rstrip(b" ") != _encoded_header(dtype, n, width, check):
+        raise VectorFileDamage("is the file of other vectors, or its lengths are corrupt")
     positions = np.frombuffer(mapped, "<i8", n, start)
     lengths = np.frombuffer(mapped, "<f8", n, start + 8 * n)
     checksums = np.frombuffer(mapped, "<i8", n, start + 16 * n)

@@ -183,10 +183,10 @@ class StoredVectors:
             self._block_of[taken] = number
             self._place_of[taken] = used
             self.lengths[taken] = block.lengths[used]
-        self.rows = [
-            np.where((of >= 0) & (self._block_of[np.maximum(of, 0)] == number), of, -1)
-            for number, of in enumerate(rows)
-        ]
+        self.rows = [of.copy() for of in rows]
+        for number, of_block in enumerate(self.rows):
+            used = np.flatnonzero(of_block >= 0)
+            of_block[used[self._block_of[of_block[used]] != number]] = -1  # replaced later
         self.present: BoolArray = self._block_of >= 0
 
     def of_rows(self, rows: Int64Array) -> Float32Array:

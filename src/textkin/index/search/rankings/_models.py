@@ -555,10 +555,12 @@ class ModelScorer(Scorer[ModelQuery]):
         how: FeedbackRound,
     ) -> ModelQuery:
         """Move the query vector by relevance feedback; scale documents to its length first."""
-        length = query.length or 1.0
-        moved = how.alpha * query.vector
-        for rows, weight in ((relevant, how.beta), (nonrelevant, -how.gamma)):
-            if len(rows):
+        exists = np.isfinite(query.length)  # False for a query by a document without a vector
+        length = query.length if exists and query.length else 1.0
+        moved = how.alpha * query.vector if exists else np.zeros_like(query.vector)
+        for given, weight in ((relevant, how.beta), (nonrelevant, -how.gamma)):
+            rows = [row for row in given if self.vectors.found[row]]
+            if rows:
                 vectors = [_query(vector) for vector in self.vectors.of_rows(rows)]
                 scaled = [one.vector * (length / (one.length or 1.0)) for one in vectors]
                 moved = moved + weight * np.mean(scaled, axis=0)

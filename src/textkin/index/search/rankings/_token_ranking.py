@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -108,6 +108,13 @@ class Rerank(CombinedRanking):
             raise ParameterError(
                 "mover", "None with metric='maxsim'", "a TokenMover", "Pass `metric='wmd'`."
             )
+        if mover is not None and mover.metric != "wmd":
+            raise ParameterError(
+                "mover",
+                "a TokenMover with metric='wmd'",
+                f"one with metric={mover.metric!r}",
+                "Pass `metric='maxsim'` and no mover for a relaxed score.",
+            )
         self.parts = (ranking_of(first),)
         self.tokens = tokens
         self.metric = metric
@@ -120,7 +127,10 @@ class Rerank(CombinedRanking):
         return TokenScorer(self, state, scorer_of)
 
     def _key(self) -> tuple[object, ...]:
-        return Rerank, self.parts, self.tokens, self.metric, self.k, repr(self.mover)
+        tokens: object = self.tokens
+        if not isinstance(tokens, Hashable):
+            tokens = id(tokens)
+        return Rerank, self.parts, tokens, self.metric, self.k, repr(self.mover)
 
     def _arguments(self, parts: list[str]) -> Iterable[str]:
         yield from parts
