@@ -14,15 +14,16 @@ import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from textkin._base import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
-from textkin.index.search._filters import Condition, Filter, Group, Scalar
+from textkin.index.search._filters import Condition, Filter, Group, Scalar, number_in
 from textkin.index.search._query_parser import ParsedQuery
 from textkin.index.search._state import IndexState
 from textkin.index.store import CATALOG
@@ -97,12 +98,15 @@ class Column:
         Row and value code of each value of each document.
     numbers, strings : sequences
         Distinct values in ascending order. The first number has the code 4; strings follow.
+    written : sequence of (float, int)
+        Number and code of each string that is written as a number, in ascending order.
     """
 
     rows: Int32Array
     codes: Int32Array
     numbers: Sequence[float]
     strings: Sequence[str]
+    written: Sequence[tuple[float, int]] = ()
 
     @property
     def nbytes(self) -> int:
@@ -118,10 +122,17 @@ class Column:
         elif asked.operator in ("in", "!="):
             for value in asked.values:
                 wanted[self._places(value, "==")] = True
+                if value.kind == "number":
+                    wanted[self._written(value.value, "==")] = True
             if asked.operator == "!=":
                 wanted = ~wanted
         else:
-            wanted[self._places(asked.values[0], asked.operator)] = True
+            (value,) = asked.values
+            wanted[self._places(value, asked.operator)] = True
+            number = value.value if value.kind == "number" else number_in(value.value)
+            if number is not None:  # "9" and "10" are in the order of numbers
+                wanted[[code for _, code in self.written]] = False
+                wanted[self._written(number, asked.operator)] = True
         found = np.zeros(n_rows, np.bool_)
         found[self.rows[wanted[self.codes]]] = True
         return found
@@ -131,10 +142,10 @@ class Column:
         kinds = {value.kind for value in asked.values}
         if asked.operator in ("exists", "!=") or len(kinds) != 1:
             return ""
-        if kinds == {"number"} and self.strings and not self.numbers:
+        if kinds == {"number"} and self.strings and not (self.numbers or self.written):
             return (
-                f"The values of {asked.field!r} are strings: quote the value, as in "
-                f"{asked.field} {'=' if asked.operator == 'in' else asked.operator} "
+                f"The values of {asked.field!r} are strings that are not numbers: quote the value, "
+                f"as in {asked.field} {'=' if asked.operator == 'in' else asked.operator} "
                 f"'{asked.values[0].value}'."
             )
         if kinds == {"string"} and self.numbers and not self.strings:
@@ -150,16 +161,32 @@ class Column:
             return slice(code, code + 1)
         order: Sequence[Any] = self.numbers if value.kind == "number" else self.strings
         first = _FIRST if value.kind == "number" else _FIRST + len(self.numbers)
-        low, high = 0, len(order)
-        if operator in ("==", ">="):
-            low = bisect_left(order, value.value)
-        if operator == ">":
-            low = bisect_right(order, value.value)
-        if operator in ("==", "<="):
-            high = bisect_right(order, value.value)
-        if operator == "<":
-            high = bisect_left(order, value.value)
-        return slice(first + low, first + max(low, high))
+        low, high = _between(order, value.value, operator)
+        return slice(first + low, first + high)
+
+    def _written(self, number: float, operator: str) -> list[int]:
+        """Return the codes of the strings written as numbers that satisfy a comparison."""
+        low, high = _between(self.written, number, operator, key=itemgetter(0))
+        return [code for _, code in self.written[low:high]]
+
+
+def _between(
+    order: Sequence[Any],
+    value: Any,  # noqa: ANN401 (a number or a string)
+    operator: str,
+    key: Callable[[Any], Any] | None = None,
+) -> tuple[int, int]:
+    """Return the range of sorted values that satisfy a comparison."""
+    low, high = 0, len(order)
+    if operator in ("==", ">="):
+        low = bisect_left(order, value, key=key)
+    if operator == ">":
+        low = bisect_right(order, value, key=key)
+    if operator in ("==", "<="):
+        high = bisect_right(order, value, key=key)
+    if operator == "<":
+        high = bisect_left(order, value, key=key)
+    return low, max(low, high)
 
 
 class Columns:
@@ -333,6 +360,7 @@ class Field:
         # Codes in order of first occurrence: even codes for numbers, odd codes for strings.
         self._numbers: dict[float, int] = {}
         self._strings: dict[str, int] = {}
+        self._written: list[tuple[float, str]] = []  # strings that are written as numbers
         self._size = 0
 
     @property
@@ -380,6 +408,10 @@ class Field:
             if code < 0:
                 code = self._strings[value] = _FIRST + 2 * len(self._strings) + 1
                 self._size += sys.getsizeof(value) + _ENTRY
+                number = number_in(value)
+                if number is not None:
+                    self._written.append((number, value))
+                    self._size += _ENTRY
         elif isinstance(value, bool):
             code = _TRUE if value else _FALSE
         elif isinstance(value, int | float) and value == value:
@@ -394,26 +426,31 @@ class Field:
 
     def column(self, state: IndexState) -> Column:
         """Return the column of a snapshot."""
-        positions, codes, numbers, strings = self._sorted()
+        positions, codes, *values = self._sorted()
         rows = np.searchsorted(state.positions, positions)
         there = rows < state.n_rows
         there[there] = state.live[rows[there]] & (state.positions[rows[there]] == positions[there])
-        return Column(rows[there].astype(np.int32), codes[there], numbers, strings)
+        return Column(rows[there].astype(np.int32), codes[there], *values)
 
     def whole_column(self) -> Column:
         """Return the column of all added values, with positions as rows."""
-        positions, codes, numbers, strings = self._sorted()
-        return Column(positions.astype(np.int32), codes, numbers, strings)
+        positions, codes, *values = self._sorted()
+        return Column(positions.astype(np.int32), codes, *values)
 
-    def _sorted(self) -> tuple[Int64Array, Int32Array, list[float], list[str]]:
-        """Return positions, codes in the order of values, and sorted numbers and strings."""
+    def _sorted(
+        self,
+    ) -> tuple[Int64Array, Int32Array, list[float], list[str], list[tuple[float, int]]]:
+        """Return positions, codes in the order of values, and the sorted values of a column."""
         numbers, strings = sorted(self._numbers), sorted(self._strings)
         coded = np.zeros(_FIRST + 2 * max(len(numbers), len(strings)), np.int32)
         coded[:_FIRST] = range(_FIRST)
         coded[_codes_of(self._numbers, numbers)] = np.arange(len(numbers)) + _FIRST
         coded[_codes_of(self._strings, strings)] = np.arange(len(strings)) + _FIRST + len(numbers)
+        written = sorted(
+            (number, int(coded[self._strings[text]])) for number, text in self._written
+        )
         positions = np.array(self._positions, np.int64)
-        return positions, coded[np.array(self._codes, np.int32)], numbers, strings
+        return positions, coded[np.array(self._codes, np.int32)], numbers, strings, written
 
 
 def _codes_of(codes: "dict[Any, int]", values: Sequence[Any]) -> Int32Array:

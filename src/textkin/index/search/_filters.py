@@ -10,6 +10,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
@@ -33,6 +34,7 @@ __all__ = [
     "condition",
     "group",
     "mapping_filter",
+    "number_in",
     "read_scalar",
     "scalar",
 ]
@@ -242,6 +244,16 @@ def read_scalar(text: str) -> Scalar:
         except ValueError:
             raise ValueError("this number is too large") from None
     return Scalar("string", text)
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a string is written as, such as 20 for "20", or None."""
+    if text[:1] not in "-0123456789" or not _NUMBER.fullmatch(text):
+        return None
+    with suppress(ValueError, OverflowError):  # too many digits
+        found: float = json.loads(text)
+        return found if math.isfinite(found) else None
+    return None
 
 
 def checked_field(field: object) -> str:
