@@ -21,7 +21,8 @@ PAPERS = load_script("tests/index/search/paper_records.py").PAPERS
 FIELDS = ["id", "label", "year", "tags", "author.name", "a.b", "a", "nowhere", "and", "not"]
 SCALARS: list[Any] = [
     None, True, False, 0, 1, 1.0, 2, -3, 2.5, 2**53, 2**53 + 1, 10**30, "1", "", "en", "de",
-    "10", "-3", "2015-01-01", "2016-05-05", "true", "null", "d3", "d17", "é", "in", "x y", "it's", '"q"', "\\",
+    "10", "-3", "2015-01-01", "2016-05-05", "true", "null", "d3", "d17", "é", "in", "x y", "it's",
+    '"q"', "\\",
 ]  # fmt: skip
 SYMBOLS = ["==", "!=", "<", "<=", ">", ">="]
 
@@ -70,10 +71,10 @@ def number_of(value: Any) -> float | None:
 
 
 def compares(value: Any, symbol: str, other: Any) -> bool:
-    if kind(value) == "str" and number_of(value) is not None and number_of(other) is not None:
-        # a string that is written as a number is equal to numbers, and ordered as one
-        if kind(other) == "number" or symbol not in ("==", "!="):
-            value, other = number_of(value), number_of(other)
+    # a string that is written as a number is equal to numbers, and ordered as one
+    both = kind(value) == "str" and None not in (number_of(value), number_of(other))
+    if both and (kind(other) == "number" or symbol not in ("==", "!=")):
+        value, other = number_of(value), number_of(other)
     equal = kind(value) == kind(other) and value == other
     if symbol in ("==", "!="):
         return equal == (symbol == "==")
