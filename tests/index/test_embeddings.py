@@ -350,7 +350,7 @@ class TestSearch:
     @pytest.mark.parametrize(
         ("how", "error", "told"),
         [
-            ({"embedding": ROWS[0]}, ParameterError, "with a ranking by an attached model"),
+            ({"embedding": ROWS[0]}, ParameterError, r"attached model.*ranking=Hybrid\(.*'own'"),
             ({"embedding": ROWS[0], "ranking": "wmd"}, ParameterError, "attached model"),
             ({"embedding": ROWS[0][:3], "ranking": "own"}, ParameterError, "4 dim.*got 3"),
             ({"embedding": [np.nan] * 4, "ranking": "own"}, ParameterError, "finite"),

@@ -260,3 +260,10 @@ def test_table_columns_name_the_explanations():
     assert [(part.name, part.value) for part in item.explain().parts] == [("weight", 1.0)]
     with pytest.raises(ValueError, match="feature names"):
         knn.predict(table.rename(columns={"age": "years"}))
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_blank_labels_are_missing(blank):
+    texts = ["cats purr", "dogs bark", "stocks fell"]
+    with pytest.raises(ValueError, match=f"or an empty string; position 1 has {blank!r}"):
+        KNN(n_neighbors=1).fit(texts, ["pets", blank, "money"])

@@ -232,17 +232,19 @@ def checked_labels(
     Raises
     ------
     ValueError
-        If `y` is None, a label is missing (None, NaN, infinity), labels are not classes, or the
-        numbers of labels and documents differ.
+        If `y` is None, a label is missing (None, NaN, infinity, a blank string), labels are not
+        classes, or the numbers of labels and documents differ.
     TypeError
         If the labels are of types that cannot be sorted together.
     """
     labels = _column(y, n_documents, estimator)
     missing = np.flatnonzero([_is_missing(label) for label in labels.tolist()])
     if len(missing):
+        first = labels[missing[0]]
+        shown = repr(str(first)) if isinstance(first, str) else first
         raise ValueError(
-            "y must not have missing labels, such as None, NaN or infinity; position "
-            f"{missing[0]} has {labels[missing[0]]}. Remove these documents."
+            "y must not have missing labels, such as None, NaN, infinity, or an empty string; "
+            f"position {missing[0]} has {shown}. Remove these documents."
         )
     if labels.dtype.kind == "O" and all(isinstance(label, Real) for label in labels):
         labels = np.asarray(labels.tolist())  # a dtype that scikit-learn's metrics accept
@@ -260,7 +262,7 @@ def checked_labels(
 def labels_and_gaps(
     y: LabelsLike, n_documents: int, estimator: str
 ) -> tuple[NDArray[Any], BoolArray]:
-    """Return unchecked labels, and a mask of missing labels (None, NaN, or the number -1).
+    """Return unchecked labels, and a mask of missing labels (None, NaN, blank, or -1).
 
     Raises
     ------
@@ -332,6 +334,8 @@ def _mixed(labels: Any) -> TypeError:  # noqa: ANN401
 def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(label, str):  # an empty cell of a CSV file
+        return not label.strip()
     return isinstance(label, float | np.floating | Decimal) and not math.isfinite(label)
 
 

@@ -162,9 +162,17 @@ class Searcher:
                 "embedding",
                 "passed with a ranking by an attached model",
                 f"the ranking {abbreviate(request.ranking, 40)}",
-                'Pass the name of the model: `ranking="minilm"`.',
+                self._embedding_hint(),
             )
         return scorer.of_embedding(np.array(request.embedding), text)
+
+    def _embedding_hint(self) -> str:
+        """Return how to search by a vector in this index."""
+        names = list(self.state.snapshot.models)
+        if not names:
+            return "Attach the vectors of your documents first, with `index.attach`."
+        shown = abbreviate(names[0], 40)
+        return f"Pass `ranking={shown}`, or `ranking=Hybrid(['bm25', {shown}])`."
 
     def _parsed(self, request: SearchRequest, text: str) -> ParsedQuery:
         """Read the operators of a query; a prefix that does not name a field stays text."""
