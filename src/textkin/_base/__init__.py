@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         BagsLike as BagsLike,
         Norm as Norm,
         as_two_dimensional as as_two_dimensional,
+        bag_check as bag_check,
         check_bags as check_bags,
         normalize_rows as normalize_rows,
         reject_texts as reject_texts,
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     )
     from textkin._base._estimator import (
         SavedEstimator as SavedEstimator,
+        is_loadable as is_loadable,
         load as load,
         load_estimator as load_estimator,
         rollback_on_error as rollback_on_error,
+        takes_texts as takes_texts,
     )
     from textkin._base._folders import (
         Folder as Folder,
@@ -104,9 +107,17 @@ else:
                 "reject_texts",
                 "row_indices",
                 "as_two_dimensional",
+                "bag_check",
                 "replace_values",
             ],
-            "_estimator": ["SavedEstimator", "load", "load_estimator", "rollback_on_error"],
+            "_estimator": [
+                "SavedEstimator",
+                "is_loadable",
+                "load",
+                "load_estimator",
+                "rollback_on_error",
+                "takes_texts",
+            ],
             "_folders": ["Folder", "MANIFEST", "is_count", "read_small"],
             "_messages": [
                 "abbreviate",

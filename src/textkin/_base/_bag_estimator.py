@@ -4,6 +4,8 @@ Values are computed in float64 and rounded once to the dtype of the bags: float6
 and lists of Python floats, float32 for all other input, including integers.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -24,6 +26,7 @@ __all__ = [
     "BagsLike",
     "Norm",
     "as_two_dimensional",
+    "bag_check",
     "check_bags",
     "normalize_rows",
     "reject_texts",
@@ -88,6 +91,15 @@ def check_bags(bags: BagsLike, *, takes_negative: bool = False, keeps_zeros: boo
     with np.errstate(over="ignore"):
         checked = check_array(_array_like(bags), ensure_min_samples=0, **_BAGS)
     return _canonical(checked, takes_negative, keeps_zeros)
+
+
+def bag_check(estimator: BagEstimator) -> Callable[[BagsLike], Bags]:
+    """Return a picklable function that validates bags in the same way as an estimator's `fit`."""
+    return partial(
+        check_bags,
+        takes_negative=estimator._takes_negative,
+        keeps_zeros=estimator._keeps_zeros,
+    )
 
 
 def reject_texts(name: str, values: object, way_out: str = "") -> None:

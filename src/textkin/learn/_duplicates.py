@@ -15,6 +15,7 @@ from textkin._base import (
     frame_index,
     one_of,
     real,
+    takes_texts,
 )
 from textkin.corpus import Vectors
 from textkin.exceptions import ParameterError, ParameterTypeError
@@ -32,7 +33,6 @@ from textkin.learn._equal_rows import (
     link_pairs,
 )
 from textkin.learn._measure import METRIC, Measure, is_transport, make_measure
-from textkin.learn._representation import takes_texts
 from textkin.run import ProgressCallback
 from textkin.text import StopWords, text_of
 from textkin.transport import PROGRESS, PairBlock, TokenMover, WordMover

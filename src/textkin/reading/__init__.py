@@ -24,13 +24,16 @@ if TYPE_CHECKING:
         file_lines as file_lines,
         file_rows as file_rows,
     )
-    from textkin.reading._items import Items as Items, make_items as make_items
+    from textkin.reading._items import Items as Items, Source as Source, make_items as make_items
     from textkin.reading._passages import Passage as Passage, paragraphs as paragraphs
     from textkin.reading._read import (
         Documents as Documents,
         SKIP_HINT as SKIP_HINT,
         Skipped as Skipped,
         read as read,
+        record_iteration as record_iteration,
+        same_reader as same_reader,
+        source_of as source_of,
     )
     from textkin.reading._samples import (
         Docstring as Docstring,
@@ -49,9 +52,17 @@ else:
             "_fields": ["Fields", "TEXT_HINT"],
             "_folder": ["Entry", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
-            "_items": ["Items", "make_items"],
+            "_items": ["Items", "Source", "make_items"],
             "_passages": ["Passage", "paragraphs"],
-            "_read": ["Documents", "SKIP_HINT", "Skipped", "read"],
+            "_read": [
+                "Documents",
+                "SKIP_HINT",
+                "Skipped",
+                "read",
+                "record_iteration",
+                "same_reader",
+                "source_of",
+            ],
             "_samples": ["Docstring", "standard_library_docstrings"],
             "_sources": ["FileSource", "FolderSource", "MemorySource"],
         },

@@ -5,7 +5,7 @@ Each formula takes arrays and returns float64, so that bags and postings can sha
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -453,6 +453,12 @@ def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
     return np.asarray(a / (a + p))
 
 
+class _Weighting(Protocol):
+    """Weighting whose fitted values follow from word statistics."""
+
+    def _learn(self, found: "WordStatistics") -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
     """Number of documents, document frequencies, and total counts; sums of two parts are exact."""
@@ -473,6 +479,10 @@ class WordStatistics:
                 np.asarray(np.bincount(bags.indices, bags.data, n_words), dtype=np.float64),
                 float(bags.data.sum(dtype=np.float64)),
             )
+
+    def fit(self, weighting: _Weighting) -> None:
+        """Fit a weighting to these statistics, with the result of its `fit` on the bags."""
+        weighting._learn(self)
 
     def __add__(self, more: "WordStatistics") -> "WordStatistics":
         with np.errstate(over="ignore"):

@@ -8,7 +8,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from textkin._base import MANIFEST, BagEstimator, load_estimator, new_folder, sync_folder
+from textkin._base import (
+    MANIFEST,
+    BagEstimator,
+    load_estimator,
+    new_folder,
+    sync_folder,
+    takes_texts,
+)
 from textkin.index.store._catalog import CATALOG
 from textkin.index.store._model_records import (
     ModelRecord,
@@ -55,13 +62,11 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
         if _manifest_hash(parts) != record.sha256:
             raise ValueError("its manifests have changed (their hash differs)")
         steps: list[Any] = [load_estimator(part) for part in parts]
-        takes_texts = record.takes == "texts"
-        rest = steps[takes_texts:]
-        if steps[0]._takes_texts != takes_texts or not all(
-            isinstance(s, BagEstimator) for s in rest
-        ):
+        of_texts = record.takes == "texts"
+        rest = steps[of_texts:]
+        if takes_texts(steps[0]) != of_texts or not all(isinstance(s, BagEstimator) for s in rest):
             raise ValueError(f"it has estimators that do not take {record.takes}")
-        if not takes_texts and steps[0].n_features_in_ != record.columns:
+        if not of_texts and steps[0].n_features_in_ != record.columns:
             raise ValueError(f"it does not have {record.columns} columns")
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise model_damage(record, f"{MODELS}/{record.folder}: {error}".rstrip(".")) from error

@@ -30,6 +30,7 @@ __all__ = [
     "RankFusion",
     "WeightedSum",
     "best_rows",
+    "combination_settings",
 ]
 
 Pool: TypeAlias = Literal["first", "union"]
@@ -419,6 +420,12 @@ class DefaultHybrid(CombinedRanking):
 
     def __repr__(self) -> str:
         return "DefaultHybrid()"
+
+
+def combination_settings(ranking: CombinedRanking) -> tuple[object, ...]:
+    """Return the parameters that define a combined ranking, except for its parts."""
+    _, _, *settings = ranking._key()
+    return tuple(settings)
 
 
 def _checked_weights(weights: Sequence[float] | None, n_parts: int) -> tuple[float, ...]:
