@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from textkin._base._parameters import (
         Constraint as Constraint,
         DEVICE as DEVICE,
+        PROGRESS as PROGRESS,
         check_params as check_params,
         instance_of as instance_of,
         integer as integer,
@@ -58,11 +59,7 @@ if TYPE_CHECKING:
         positive as positive,
         real as real,
     )
-    from textkin._base._results import (
-        DrawnResult as DrawnResult,
-        TableResult as TableResult,
-        frame_index as frame_index,
-    )
+    from textkin._base._results import DrawnResult as DrawnResult, TableResult as TableResult
     from textkin._base._sparse_output import SparseOutput as SparseOutput
     from textkin._base._system import (
         call_after_fork as call_after_fork,
@@ -129,6 +126,7 @@ else:
             ],
             "_parameters": [
                 "DEVICE",
+                "PROGRESS",
                 "Constraint",
                 "check_params",
                 "instance_of",
@@ -137,7 +135,7 @@ else:
                 "positive",
                 "real",
             ],
-            "_results": ["DrawnResult", "TableResult", "frame_index"],
+            "_results": ["DrawnResult", "TableResult"],
             "_sparse_output": ["SparseOutput"],
             "_system": [
                 "call_after_fork",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from textkin.reading._fields import Fields as Fields, TEXT_HINT as TEXT_HINT
     from textkin.reading._folder import (
         Entry as Entry,
+        FolderSource as FolderSource,
         Walk as Walk,
         check_patterns as check_patterns,
     )
@@ -39,18 +40,14 @@ if TYPE_CHECKING:
         Docstring as Docstring,
         standard_library_docstrings as standard_library_docstrings,
     )
-    from textkin.reading._sources import (
-        FileSource as FileSource,
-        FolderSource as FolderSource,
-        MemorySource as MemorySource,
-    )
+    from textkin.reading._sources import FileSource as FileSource, MemorySource as MemorySource
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_document": ["BadRow", "Document", "Label", "Meter", "Place", "Row"],
             "_fields": ["Fields", "TEXT_HINT"],
-            "_folder": ["Entry", "Walk", "check_patterns"],
+            "_folder": ["Entry", "FolderSource", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
             "_items": ["Items", "Source", "make_items"],
             "_passages": ["Passage", "paragraphs"],
@@ -64,7 +61,7 @@ else:
                 "source_of",
             ],
             "_samples": ["Docstring", "standard_library_docstrings"],
-            "_sources": ["FileSource", "FolderSource", "MemorySource"],
+            "_sources": ["FileSource", "MemorySource"],
         },
     )
 

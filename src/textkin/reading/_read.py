@@ -12,11 +12,11 @@ from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.reading._document import BadRow, Document, ExcludedFile, Label, Meter, Place, Row
 from textkin.reading._encoding import UnreadableError, check_encoding
 from textkin.reading._fields import Fields
-from textkin.reading._folder import check_patterns
+from textkin.reading._folder import FolderSource, check_patterns
 from textkin.reading._formats import FileOptions, Reader, is_table
 from textkin.reading._items import Source
 from textkin.reading._passages import passages_of
-from textkin.reading._sources import FileSource, FolderSource, memory_source
+from textkin.reading._sources import FileSource, memory_source
 from textkin.run import ProgressCallback
 
 __all__ = [

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from textkin import _core
 from textkin._base import (
+    PROGRESS,
     Constraint,
     Float64Array,
     HasText,
@@ -42,7 +43,6 @@ from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.text import StopWords, text_of
 from textkin.transport._comparison import Bounds, Comparison, TextWords
 from textkin.transport._core_search import (
-    PROGRESS,
     SEARCH_CONSTRAINTS,
     Algorithm,
     SearchOptions,

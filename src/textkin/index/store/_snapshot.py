@@ -88,6 +88,8 @@ class Snapshot:
         Catalog with an open read transaction; closed with the snapshot.
     segments : list of (SegmentRecord, Segment or str)
         Segments of the catalog. A segment that cannot be used is replaced by the reason.
+    models : dict of str to ModelRecord
+        Attached models, by name.
     vector_files : MappedFiles
         Files with vectors of attached models.
     """
@@ -97,11 +99,12 @@ class Snapshot:
         folder: Path,
         catalog: Catalog,
         segments: list[tuple[SegmentRecord, Segment | str]],
+        models: dict[str, ModelRecord],
         vector_files: MappedFiles,
     ) -> None:
         self.folder = folder
         self.state = catalog.state()
-        self.models = model_records(catalog)
+        self.models = models
         self.segments = segments
         self.vector_files = vector_files
         self._catalog = catalog
@@ -375,9 +378,12 @@ def open_snapshot(folder: Path) -> Snapshot:
                 catalog.check_numbers()
                 number = catalog.state().number
                 segments, whole = _map_segments(folder, catalog.segments())
-                files, all_files = map_files(folder, catalog, model_records(catalog).values())
+                models = model_records(catalog)
+                files, all_files = (
+                    map_files(folder, catalog, models.values()) if models else ({}, True)
+                )
                 if (whole and all_files) or number == seen:
-                    return Snapshot(folder, catalog, segments, files)
+                    return Snapshot(folder, catalog, segments, models, files)
                 seen = number
                 catalog.execute("ROLLBACK")
         raise IndexLockedError(

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -232,7 +233,7 @@ class PLSA(HasTopics, BagModel):
                 return maximize(backend, report)
             return fit_tempered(backend, self.cooling, report)
 
-        with memory_errors_on(self.device, "Free some"):
+        with memory_errors_on(self.device, "Free some") if self.device else nullcontext():
             best = best_of_starts(
                 fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress
             )
