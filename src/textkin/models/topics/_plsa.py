@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import ClassVar, Self
 
 from numpy.random import RandomState
@@ -243,7 +242,7 @@ class PLSA(HasTopics, BagModel):
                 bags, best.word_topics, best.power, settings, steps=100, tolerance=1e-6
             )
         topics[totals == 0] = 1 / self.n_components
-        self._keep(replace(best, document_topics=topics), totals / totals.sum() @ topics)
+        self._keep(best, topics, totals / totals.sum() @ topics)
         self._warn_convergence(stacklevel=4)  # points to the caller of the decorated method
         return self
 
@@ -259,9 +258,11 @@ class PLSA(HasTopics, BagModel):
 
         return TorchEM(train, problem, start, held, device=self.device)
 
-    def _keep(self, best: EMFit, topic_weights: Float64Array) -> None:
+    def _keep(
+        self, best: EMFit, document_topics: Float64Array, topic_weights: Float64Array
+    ) -> None:
         self.components_ = best.word_topics
-        self.document_topics_ = best.document_topics
+        self.document_topics_ = document_topics
         self.topic_weights_ = topic_weights
         self.log_likelihoods_ = best.log_likelihoods
         self.objectives_ = best.objectives
