@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from textkin._base._lazy import import_extra as import_extra, lazy_names as lazy_names
+from textkin._base._lazy_imports import import_extra as import_extra, lazy_names as lazy_names
 
 if TYPE_CHECKING:
-    from textkin._base._atomic import (
+    from textkin._base._atomic_writes import (
         TEMPORARY as TEMPORARY,
         Written as Written,
         file_hash as file_hash,
@@ -86,7 +86,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_atomic": [
+            "_atomic_writes": [
                 "TEMPORARY",
                 "Written",
                 "file_hash",

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from textkin._base._lazy import import_extra
+from textkin._base._lazy_imports import import_extra
 from textkin.exceptions import ParameterError
 
 __all__ = ["DrawnResult", "TableResult"]

@@ -11,10 +11,10 @@ from textkin.corpus import RankedRows
 from textkin.distance import nearest_rows, pairwise_distances, resolve_metric, rows_below
 from textkin.exceptions import ParameterError
 from textkin.explain import Contributions
+from textkin.learn._distance_explanations import PARTS_OF, edit_reasons, vector_reasons
 from textkin.learn._documents import are_numbers, csr_or_dense, one, part, size
 from textkin.learn._equal_rows import keys_of_rows, keys_of_words
 from textkin.learn._measure import Measure
-from textkin.learn._reasons import PARTS_OF, edit_reasons, vector_reasons
 from textkin.learn._representation import Representation, are_zero_rows
 from textkin.models import Pooling
 from textkin.run import ProgressCallback

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         stop_check as stop_check,
         stoppable as stoppable,
     )
-    from textkin.run._rows import (
+    from textkin.run._threads import (
         Check as Check,
         Fill as Fill,
         fill_matrix as fill_matrix,
@@ -55,7 +55,7 @@ else:
                 "stop_check",
                 "stoppable",
             ],
-            "_rows": ["Check", "Fill", "fill_matrix", "single_blas_thread", "run_blocks"],
+            "_threads": ["Check", "Fill", "fill_matrix", "single_blas_thread", "run_blocks"],
         },
     )
 

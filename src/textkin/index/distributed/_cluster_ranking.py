@@ -13,7 +13,7 @@ import numpy as np
 from textkin._base import BoolArray, Float64Array, Int64Array
 from textkin.exceptions import ParameterError
 from textkin.explain import AlignedText, Explanation
-from textkin.index.distributed._pieces import Described, Lost, cut, described_for
+from textkin.index.distributed._snapshot_description import Described, Lost, cut, described_for
 from textkin.index.distributed._workers import (
     Asked,
     BlockScorers,

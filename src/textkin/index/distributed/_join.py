@@ -14,7 +14,7 @@ from textkin.exceptions import ParameterError
 from textkin.index.distributed._cluster_ranking import ClusterRanking
 from textkin.index.distributed._near_pairs import NearPairs
 from textkin.index.distributed._part_files import Parts, PartsWriter
-from textkin.index.distributed._pieces import on_worker
+from textkin.index.distributed._snapshot_description import on_worker
 from textkin.index.search import (
     CombinedRanking,
     Filter,

@@ -10,7 +10,7 @@ import numpy as np
 
 from textkin._base import Float64Array, Int64Array
 from textkin.corpus import DocumentRows
-from textkin.index.distributed._pieces import Described, Lost, cut, described_for
+from textkin.index.distributed._snapshot_description import Described, Lost, cut, described_for
 from textkin.index.distributed._workers import BlockScorers, MissingSegment, OpenedHere, opened
 from textkin.index.search import IndexState, TransportRanking, TransportScorer
 from textkin.run import Executor, ProgressCallback, format_size, map_blocks

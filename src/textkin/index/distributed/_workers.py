@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from textkin import _core
 from textkin._base import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
-from textkin.index.distributed._pieces import (
+from textkin.index.distributed._snapshot_description import (
     Described,
     DescribedTerms,
     Lost,

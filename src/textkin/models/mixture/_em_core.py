@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textkin import _core
 from textkin._base import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Sums, checked_mean, needs_double
-from textkin.models.mixture._starts import choose_far_rows
+from textkin.models.mixture._initialization import choose_far_rows
 from textkin.run import Check, ProgressCallback, run_blocks, single_blas_thread
 
 __all__ = ["CoreRows", "posteriors"]

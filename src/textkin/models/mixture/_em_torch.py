@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from textkin._base import Float64Array, IntpArray
 from textkin.device import at_once, full_precision, memory_of, sent, tensor_of, torch_device
 from textkin.models.mixture._em import Logits, Sums, checked_mean, needs_double
-from textkin.models.mixture._starts import number_of_trials
+from textkin.models.mixture._initialization import number_of_trials
 
 __all__ = ["TorchRows", "block_sums"]
 

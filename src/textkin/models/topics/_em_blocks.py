@@ -21,7 +21,7 @@ from textkin._base import Bags, BoolArray, Float64Array, Int32Array, row_indices
 from textkin.exceptions import ParameterError
 from textkin.models._arrays import table_of
 from textkin.models._block_passes import BagStatistics, Block, Passes, Shelf, survey
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models.topics._em import (
     EMFit,
     EMProblem,

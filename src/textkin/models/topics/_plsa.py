@@ -23,7 +23,7 @@ from textkin._base import (
 )
 from textkin.device import memory_errors_on
 from textkin.models._feature_names import HasTopics
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models._vector_model import BagModel, rounded_as
 from textkin.models.topics._em import (
     EMFit,

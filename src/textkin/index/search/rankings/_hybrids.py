@@ -16,7 +16,7 @@ from textkin.explain import Contribution, Contributions, Explanation
 from textkin.index.search._feedback import FeedbackRound
 from textkin.index.search._state import IndexState
 from textkin.index.search.rankings._base import ComparedWords, Ranking, ScoredRows, Scorer, ScorerOf
-from textkin.index.search.rankings._latent import LatentRanking
+from textkin.index.search.rankings._latent_ranking import LatentRanking
 
 if TYPE_CHECKING:
     from textkin.index.search._request import RankingLike
