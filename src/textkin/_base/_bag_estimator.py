@@ -28,6 +28,7 @@ __all__ = [
     "as_two_dimensional",
     "bag_check",
     "check_bags",
+    "narrow_indices",
     "normalize_rows",
     "reject_texts",
     "replace_values",
@@ -124,6 +125,13 @@ def row_indices(bags: Bags) -> IntpArray:
     return np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
 
 
+def narrow_indices(bags: Bags) -> None:
+    """Convert the indices of bags to int32 in place, unless a size exceeds it."""
+    if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
+        bags.indices = bags.indices.astype(np.int32, copy=False)
+        bags.indptr = bags.indptr.astype(np.int32, copy=False)
+
+
 def normalize_rows(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array:
     """Divide `values`, in the order of `bags.data`, by the norm of their row; keep zero rows."""
     if norm is None:
@@ -177,9 +185,7 @@ def _canonical(
     bags.sum_duplicates()
     if not keeps_zeros:
         bags.eliminate_zeros()
-    if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
-        bags.indices = bags.indices.astype(np.int32, copy=False)
-        bags.indptr = bags.indptr.astype(np.int32, copy=False)
+    narrow_indices(bags)
     wrong = np.flatnonzero(~np.isfinite(bags.data))
     if wrong.size:
         raise ValueError(

@@ -37,6 +37,7 @@ __all__ = [
     "Variant",
     "WordStatistics",
     "bm25_saturation",
+    "check_probabilities",
     "inverse_document_frequency",
     "resolve_bm25",
     "resolve_variant",
@@ -445,12 +446,17 @@ def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 1:
         raise ValueError(f"probabilities must have one dimension; got {p.ndim}.")
+    check_probabilities(p)
+    return np.asarray(a / (a + p))
+
+
+def check_probabilities(p: Float64Array) -> None:
+    """Raise an error if a number is not between 0 and 1."""
     outside = np.flatnonzero(~((p >= 0) & (p <= 1)))  # includes NaN
     if outside.size:
         raise ValueError(
             f"probabilities must be between 0 and 1; position {outside[0]} has {p[outside[0]]}."
         )
-    return np.asarray(a / (a + p))
 
 
 class _Weighting(Protocol):

@@ -46,6 +46,7 @@ from textkin.index.store import (
     TermStatistics,
     find_words,
     map_segment,
+    unpack_words,
     words_checksum,
 )
 
@@ -429,12 +430,7 @@ class PieceSource:
 
     def words(self) -> list[str]:
         """Return all words in the order of their IDs."""
-        found: list[str] = []
-        try:
-            for _, packed in self.packed_words:
-                found += packed.words(0, len(packed))
-        except ValueError:  # the words are not valid UTF-8
-            found = []
+        found = unpack_words(self.packed_words)
         if len(set(found)) != self.state.words or (
             words_checksum(found, 0) != self.state.words_checksum
         ):

@@ -13,7 +13,7 @@ from textkin._base import (
     BagEstimator,
     load_estimator,
     new_folder,
-    sync_folder,
+    own_folder,
     takes_texts,
 )
 from textkin.index.store._catalog import CATALOG
@@ -40,7 +40,7 @@ _LARGEST_MANIFEST = 1 << 20  # the same limit as in _folders
 
 def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
     """Save the estimators of a model atomically, and return the hash of their manifests."""
-    place = _place(folder)
+    place = own_folder(folder, MODELS)
     with new_folder(place / f"{number:08d}") as made:
         for at, step in enumerate(steps):
             step.save(made / str(at))
@@ -121,7 +121,7 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
     """Remove folders of models that are not in the catalog, left by a crash or a detach."""
     if not (folder / MODELS).exists():
         return
-    place = _place(folder)
+    place = own_folder(folder, MODELS)
     kept = {record.folder for record in named if record.steps or record.damage}
     for name in sorted(os.listdir(place)):
         if name in kept:
@@ -132,18 +132,6 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
         else:
             with suppress(OSError):
                 path.unlink()
-
-
-def _place(folder: Path) -> Path:
-    """Create the folder of the models if needed; replace a link or file of the same name."""
-    place = folder / MODELS
-    # A link is removed, and never the files that it leads to: an attacker may have put it here.
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        place.unlink()
-    if not place.is_dir():
-        place.mkdir()
-        sync_folder(folder)
-    return place
 
 
 def _parts(folder: Path, record: ModelRecord) -> list[Path]:

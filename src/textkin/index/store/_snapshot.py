@@ -54,7 +54,7 @@ from textkin.index.store._vector_store import (
 )
 from textkin.reading import Document
 
-__all__ = ["SEGMENTS", "Part", "Snapshot", "find_words", "open_snapshot"]
+__all__ = ["SEGMENTS", "Part", "Snapshot", "find_words", "open_snapshot", "unpack_words"]
 
 SEGMENTS = "segments"
 _TRIES = 20
@@ -278,12 +278,7 @@ class Snapshot:
         They are read from the segments, or from the catalog if its checksum shows that a segment
         is corrupt.
         """
-        found: list[str] = []
-        try:
-            for _, packed in self.packed_words:
-                found += packed.words(0, len(packed))
-        except ValueError:  # the words are not valid UTF-8
-            found = []
+        found = unpack_words(self.packed_words)
         if not self._is_intact(found):
             with self.catalog() as catalog:
                 found = catalog.words(0, self.state.words)
@@ -404,6 +399,17 @@ def find_words(
     for first, packed in packed_words:
         here = packed.find(wanted)
         found[here >= 0] = here[here >= 0] + first
+    return found
+
+
+def unpack_words(packed_words: "Iterable[tuple[int, _core.PackedWords]]") -> list[str]:
+    """Return the words of all tables, or an empty list if some are not valid UTF-8."""
+    found: list[str] = []
+    try:
+        for _, packed in packed_words:
+            found += packed.words(0, len(packed))
+    except ValueError:
+        return []
     return found
 
 

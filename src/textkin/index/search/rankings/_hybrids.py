@@ -763,18 +763,20 @@ class RankFusionScorer(HybridScorer):
 
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[ScoredRows, int | None]:
         lists = self._once(query, rows, lambda: self._lists(query, rows))
-        pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
+        pool, reciprocals = self._reciprocal_ranks(lists)
         scores = np.zeros(len(pool))
-        for weight, ranked in zip(self._weights, lists, strict=True):
-            ranks = np.arange(1, len(ranked.rows) + 1)
-            scores[np.searchsorted(pool, ranked.rows)] += weight * (1 / (self._ranking.c + ranks))
+        for weight, column in zip(self._weights, reciprocals.T, strict=True):
+            scores += weight * column
         full = any(len(ranked.rows) >= self._ranking.candidates for ranked in lists)
         ranked = _in_order(pool, scores, self._stats(len(pool), lists))
         return ranked, len(pool) if full else None
 
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidates, and their reciprocal ranks by each part."""
-        lists = self._once(query, rows, lambda: self._lists(query, rows))
+        return self._reciprocal_ranks(self._once(query, rows, lambda: self._lists(query, rows)))
+
+    def _reciprocal_ranks(self, lists: list[ScoredRows]) -> tuple[Int64Array, Float64Array]:
+        """Return the rows of all lists in ascending order, and 1 / (c + rank) in each list or 0."""
         pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
         found = np.zeros((len(pool), len(lists)))
         for at, ranked in enumerate(lists):
