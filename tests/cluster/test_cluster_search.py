@@ -320,10 +320,10 @@ def test_rows_that_are_corrupt_for_a_worker(store):
     wrong[-1] = 1 << 30
     damaged = Segment(segment.extent, {**segment.arrays, "indices": wrong}, segment.mapped)
     live = np.ones(segment.rows, np.bool_)
-    _snapshot_description.part_of(damaged, live, _snapshot_description.Piece(0, 0, 2))
+    _snapshot_description.part_of(damaged, live, _snapshot_description.RowRange(0, 0, 2))
     with pytest.raises(SegmentDamage):
         _snapshot_description.part_of(
-            damaged, live, _snapshot_description.Piece(0, 2, segment.rows)
+            damaged, live, _snapshot_description.RowRange(0, 2, segment.rows)
         )
 
 
@@ -355,7 +355,7 @@ def test_blocks_of_rows():
     for _ in range(200):
         sizes = [rng.randrange(9) for _ in range(rng.randrange(5))]
         parts, least, whole = rng.randrange(1, 9), rng.randrange(1, 4), rng.random() < 0.5
-        blocks = _snapshot_description.cut(sizes, parts, least=least, whole=whole)
+        blocks = _snapshot_description.split_rows(sizes, parts, least=least, whole=whole)
         assert len(blocks) <= parts
         rows = [(p.segment, row) for b in blocks for p in b for row in range(p.first, p.end)]
         assert rows == [(at, row) for at, size in enumerate(sizes) for row in range(size)]
