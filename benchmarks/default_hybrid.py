@@ -22,7 +22,7 @@ from hybrids import quality, read
 
 from textkin import Hybrid, Index
 from textkin.index import RankFusion, WeightedSum
-from textkin.index.search.rankings._latent import LatentRanking
+from textkin.index.search.rankings._latent_ranking import LatentRanking
 
 SETS = ("med", "cran", "cacm", "time", "lisa", "scifact")
 WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)

@@ -34,7 +34,7 @@ from workloads import SEED, SYNTHETIC, Language
 
 from textkin import WordMover, WordVectors
 from textkin.transport.gpu import _bounds
-from textkin.transport.gpu._bounds import Asked, document_side, query_side, refined
+from textkin.transport.gpu._bounds import PaddedQueries, document_side, query_side, refined
 from textkin.transport.gpu._corpus import DeviceCorpus
 from textkin.transport.gpu._matrices import relaxed
 from textkin.transport.gpu._rows import HostRows
@@ -190,7 +190,9 @@ def plainly(run: Callable[[], object]) -> object:
         _bounds._by_kernel = kernel
 
 
-def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) -> None:
+def check_bounds(
+    corpus: DeviceCorpus, rows: Any, asked: PaddedQueries, exact: PaddedQueries
+) -> None:
     """Compare the kernels with plain torch, and pruning bounds with true ones."""
     _, some = next(rows.parts(2_000_000))
     nearest = asked.costs.amin(2).T.float().contiguous()
@@ -215,7 +217,7 @@ def check_bounds(corpus: DeviceCorpus, rows: Any, asked: Asked, exact: Asked) ->
     print("  kernels agree with plain torch")
 
 
-def tuned(rows: Any, asked: Asked, exact: Asked, which: Any, few: Any) -> None:
+def tuned(rows: Any, asked: PaddedQueries, exact: PaddedQueries, which: Any, few: Any) -> None:
     """Print the times of other kernel shapes."""
     from textkin.transport.gpu import _kernels
 

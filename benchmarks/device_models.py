@@ -36,7 +36,7 @@ from textkin.models.mixture._em import Sums
 from textkin.models.mixture._em_core import CoreRows
 from textkin.models.mixture._em_torch import TorchRows
 from textkin.models.mixture._gaussian import standardize_rows
-from textkin.models.mixture._starts import choose_seeds, run_k_means
+from textkin.models.mixture._initialization import choose_seeds, run_k_means
 from textkin.models.topics._em import EMProblem, EMSettings, draw_start
 from textkin.models.topics._em_core import CoreEM
 from textkin.models.topics._em_torch import TorchEM

@@ -70,6 +70,95 @@ def test_nested_packages_of_index_follow_their_order(path):
                     assert module == f"textkin.{name}", f"import from textkin.{name} itself"
 
 
+# ------------------------------------------------------------------ private attributes
+
+NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}  # public methods of named tuples
+
+
+def unit_of(path):
+    """Return the subpackage of a module; the nested packages of `index` are separate."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    nested = ".".join(parts[:2])
+    return nested if nested in NESTED else parts[0]
+
+
+def private_definitions(tree):
+    """Return the private names that classes and functions of a module define."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):  # class attributes, fields, and slots
+            for statement in node.body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign):
+                    names |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+                    names |= {n.value for n in ast.walk(statement) if isinstance(n, ast.Constant)}
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr if ast.unparse(node.value) in ("self", "cls") else "")
+    return {name for name in names if isinstance(name, str) and name.startswith("_")}
+
+
+def private_uses(tree):
+    """Yield the private attributes of objects other than `self`, `cls`, and `super()`."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr.startswith("_")
+            and not node.attr.startswith("__")
+            and node.attr not in NAMED_TUPLE
+            and ast.unparse(node.value) not in ("self", "cls", "super()")
+        ):
+            yield node
+
+
+def foreign_private_uses(trees):
+    """Return the uses of private attributes that only other subpackages define.
+
+    `trees` maps (subpackage, module) to a syntax tree. Attributes of other libraries are ignored.
+    """
+    defined = {}
+    for (unit, _), tree in trees.items():
+        defined.setdefault(unit, set()).update(private_definitions(tree))
+    anywhere = set().union(*defined.values())
+    return {
+        f"{module}:{use.lineno}: {ast.unparse(use)}"
+        for (unit, module), tree in trees.items()
+        for use in private_uses(tree)
+        if use.attr in anywhere - defined[unit]
+    }
+
+
+def test_no_private_attributes_of_other_subpackages_are_used():
+    trees = {
+        (unit_of(path), module_name(path)): ast.parse(path.read_text(encoding="utf-8"))
+        for path in SOURCE.rglob("*.py")
+    }
+    assert not foreign_private_uses(trees), "give these attributes a public or shared name"
+
+
+def test_private_uses_are_found():
+    owner = ast.parse(
+        "class Owner:\n    _kind: int = 1\n    __slots__ = ('_slot',)\n"
+        "    def _method(self): self._set = 2\n"
+    )
+    used = "x._kind\nx._slot\nx.y._method()\nx._set\n"
+    allowed = "self._kind\ncls._set\nsuper()._method()\nx._replace()\nx.__name__\nos._exit(1)\n"
+    trees = {("a", "a._x"): owner, ("b", "b._y"): ast.parse(used + allowed)}
+    assert foreign_private_uses(trees) == {
+        "b._y:1: x._kind",
+        "b._y:2: x._slot",
+        "b._y:3: x.y._method",
+        "b._y:4: x._set",
+    }
+    assert not foreign_private_uses({("a", "a._x"): owner, ("a", "a._y"): ast.parse(used)})
+
+
+def test_nested_packages_of_index_are_separate():
+    assert unit_of(SOURCE / "index/search/rankings/_terms.py") == "index.search"
+    assert unit_of(SOURCE / "index/_index.py") == "index"
+    assert unit_of(SOURCE / "models/topics/_plsa.py") == "models"
+
+
 # Imports of `web` and `cli` from past the public names of a subpackage. Only remove lines.
 PAST_PUBLIC_NAMES: dict[str, set[str]] = {}
 

@@ -198,7 +198,8 @@ def test_every_saved_class_has_a_module_and_a_folder():
 
 @pytest.mark.parametrize("old", sorted(OLD_NAMES))
 def test_old_names_lead_to_present_parameters(old):
-    kind = SavedEstimator._saved_classes[OLD_NAMES[old].name]
+    name = OLD_NAMES[old].name
+    kind = getattr(importlib.import_module(f"textkin.{MODULES[name]}"), name)
     present = set(kind._get_param_names())
     replaced = {
         name

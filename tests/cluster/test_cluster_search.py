@@ -18,7 +18,7 @@ from textkin.index import (
     TransportRanking,
 )
 from textkin.index.distributed import _cluster_ranking as _cluster
-from textkin.index.distributed import _pieces, _workers
+from textkin.index.distributed import _snapshot_description, _workers
 from textkin.index.store import _writer
 from textkin.index.store._segment import Segment, SegmentDamage
 
@@ -320,9 +320,11 @@ def test_rows_that_are_corrupt_for_a_worker(store):
     wrong[-1] = 1 << 30
     damaged = Segment(segment.extent, {**segment.arrays, "indices": wrong}, segment.mapped)
     live = np.ones(segment.rows, np.bool_)
-    _pieces.part_of(damaged, live, _pieces.Piece(0, 0, 2))
+    _snapshot_description.part_of(damaged, live, _snapshot_description.RowRange(0, 0, 2))
     with pytest.raises(SegmentDamage):
-        _pieces.part_of(damaged, live, _pieces.Piece(0, 2, segment.rows))
+        _snapshot_description.part_of(
+            damaged, live, _snapshot_description.RowRange(0, 2, segment.rows)
+        )
 
 
 def test_folder_that_workers_cannot_see(store, monkeypatch):
@@ -353,7 +355,7 @@ def test_blocks_of_rows():
     for _ in range(200):
         sizes = [rng.randrange(9) for _ in range(rng.randrange(5))]
         parts, least, whole = rng.randrange(1, 9), rng.randrange(1, 4), rng.random() < 0.5
-        blocks = _pieces.cut(sizes, parts, least=least, whole=whole)
+        blocks = _snapshot_description.split_rows(sizes, parts, least=least, whole=whole)
         assert len(blocks) <= parts
         rows = [(p.segment, row) for b in blocks for p in b for row in range(p.first, p.end)]
         assert rows == [(at, row) for at, size in enumerate(sizes) for row in range(size)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from textkin.device import _segments
-from textkin.device._memory import at_once, memory_of, tensor_of, write_rows
+from textkin.device._memory import memory_of, rows_that_fit, tensor_of, write_rows
 from textkin.device._segments import cut_rows, segment_maxima, segment_sums
 
 CPU = torch.device("cpu")
@@ -77,10 +77,10 @@ def test_memory_limits_give_block_sizes():
     assert memory_of(CPU, "2MB") == 2**21
     assert memory_of(CPU, 100) == 100
     assert memory_of(CPU) > 0
-    assert at_once(100, 10, 20, "rows") == 8
-    assert at_once(100, 10, 20, "rows", most=5) == 5
+    assert rows_that_fit(100, 10, 20, "rows") == 8
+    assert rows_that_fit(100, 10, 20, "rows", most=5) == 5
     with pytest.raises(ValueError, match=r"memory must be at least 3.0 MB for rows; got 2.0 MB"):
-        at_once(2 * 2**20, 2**20, 2 * 2**20, "rows")
+        rows_that_fit(2 * 2**20, 2**20, 2 * 2**20, "rows")
 
 
 def test_read_only_arrays_are_copied_and_others_shared():

@@ -30,7 +30,7 @@ from textkin.models import (
 from textkin.models._arrays import table_of
 from textkin.models._block_passes import Passes
 from textkin.models.factors._als_blocks import groups_of
-from textkin.models.mixture import _starts
+from textkin.models.mixture import _initialization
 from textkin.run import map_blocks
 
 
@@ -107,7 +107,7 @@ class TestEqualsFit:
         assert_close(whole, quietly(fit_blocks, clone(mixture), cut(rows, [30, 31])), 1e-9)
 
     def test_seeds_come_from_the_same_sample_of_many_rows(self, monkeypatch):
-        monkeypatch.setattr(_starts, "_MOST_SEEN", 20)
+        monkeypatch.setattr(_initialization, "_MOST_SEEN", 20)
         rows = random_points()
         for mixture in OVER_ROWS:
             whole = quietly(clone(mixture).fit, rows)

@@ -12,7 +12,7 @@ from textkin.run import stop_check
 from textkin.web import Settings, _routes
 from textkin.web._errors import Problem
 from textkin.web._limits import Limits
-from textkin.web._work import WorkerPool
+from textkin.web._worker_pool import WorkerPool
 from web.served import RECORDS, TOKEN, client_of, error_of
 
 PATHS = ["/api/health", "/api/stats", "/api/nothing", "/", "/docs", "/openapi.json", "/explain.css"]
@@ -171,7 +171,7 @@ class Gone:
 
 
 def test_work_of_a_disconnected_client_is_canceled(monkeypatch):
-    monkeypatch.setattr("textkin.web._work._LOOK", 0.01)
+    monkeypatch.setattr("textkin.web._worker_pool._LOOK", 0.01)
     work = WorkerPool(Limits(searches=1, seconds=30))
     try:
         with pytest.raises(Problem, match="disconnected"):

@@ -2,14 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from textkin._base._lazy import import_extra as import_extra, lazy_names as lazy_names
+from textkin._base._lazy_imports import import_extra as import_extra, lazy_names as lazy_names
 
 if TYPE_CHECKING:
-    from textkin._base._atomic import (
+    from textkin._base._atomic_writes import (
         TEMPORARY as TEMPORARY,
         Written as Written,
         file_hash as file_hash,
         new_folder as new_folder,
+        own_folder as own_folder,
         sync_folder as sync_folder,
         write_whole as write_whole,
     )
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
         BagsLike as BagsLike,
         Norm as Norm,
         as_two_dimensional as as_two_dimensional,
+        bag_check as bag_check,
         check_bags as check_bags,
+        narrow_indices as narrow_indices,
         normalize_rows as normalize_rows,
         reject_texts as reject_texts,
         replace_values as replace_values,
@@ -27,9 +30,11 @@ if TYPE_CHECKING:
     )
     from textkin._base._estimator import (
         SavedEstimator as SavedEstimator,
+        is_loadable as is_loadable,
         load as load,
         load_estimator as load_estimator,
         rollback_on_error as rollback_on_error,
+        takes_texts as takes_texts,
     )
     from textkin._base._folders import (
         Folder as Folder,
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
     from textkin._base._parameters import (
         Constraint as Constraint,
         DEVICE as DEVICE,
+        PROGRESS as PROGRESS,
         check_params as check_params,
         instance_of as instance_of,
         integer as integer,
@@ -55,11 +61,7 @@ if TYPE_CHECKING:
         positive as positive,
         real as real,
     )
-    from textkin._base._results import (
-        DrawnResult as DrawnResult,
-        TableResult as TableResult,
-        frame_index as frame_index,
-    )
+    from textkin._base._results import DrawnResult as DrawnResult, TableResult as TableResult
     from textkin._base._sparse_output import SparseOutput as SparseOutput
     from textkin._base._system import (
         call_after_fork as call_after_fork,
@@ -86,11 +88,12 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_atomic": [
+            "_atomic_writes": [
                 "TEMPORARY",
                 "Written",
                 "file_hash",
                 "new_folder",
+                "own_folder",
                 "sync_folder",
                 "write_whole",
             ],
@@ -100,13 +103,22 @@ else:
                 "Norm",
                 "BagEstimator",
                 "check_bags",
+                "narrow_indices",
                 "normalize_rows",
                 "reject_texts",
                 "row_indices",
                 "as_two_dimensional",
+                "bag_check",
                 "replace_values",
             ],
-            "_estimator": ["SavedEstimator", "load", "load_estimator", "rollback_on_error"],
+            "_estimator": [
+                "SavedEstimator",
+                "is_loadable",
+                "load",
+                "load_estimator",
+                "rollback_on_error",
+                "takes_texts",
+            ],
             "_folders": ["Folder", "MANIFEST", "is_count", "read_small"],
             "_messages": [
                 "abbreviate",
@@ -118,6 +130,7 @@ else:
             ],
             "_parameters": [
                 "DEVICE",
+                "PROGRESS",
                 "Constraint",
                 "check_params",
                 "instance_of",
@@ -126,7 +139,7 @@ else:
                 "positive",
                 "real",
             ],
-            "_results": ["DrawnResult", "TableResult", "frame_index"],
+            "_results": ["DrawnResult", "TableResult"],
             "_sparse_output": ["SparseOutput"],
             "_system": [
                 "call_after_fork",

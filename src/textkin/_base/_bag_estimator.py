@@ -4,6 +4,8 @@ Values are computed in float64 and rounded once to the dtype of the bags: float6
 and lists of Python floats, float32 for all other input, including integers.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -24,7 +26,9 @@ __all__ = [
     "BagsLike",
     "Norm",
     "as_two_dimensional",
+    "bag_check",
     "check_bags",
+    "narrow_indices",
     "normalize_rows",
     "reject_texts",
     "replace_values",
@@ -90,6 +94,15 @@ def check_bags(bags: BagsLike, *, takes_negative: bool = False, keeps_zeros: boo
     return _canonical(checked, takes_negative, keeps_zeros)
 
 
+def bag_check(estimator: BagEstimator) -> Callable[[BagsLike], Bags]:
+    """Return a picklable function that validates bags in the same way as an estimator's `fit`."""
+    return partial(
+        check_bags,
+        takes_negative=estimator._takes_negative,
+        keeps_zeros=estimator._keeps_zeros,
+    )
+
+
 def reject_texts(name: str, values: object, way_out: str = "") -> None:
     """Raise `TypeError` if values are texts or lists of words instead of numbers."""
     first = values
@@ -110,6 +123,13 @@ def reject_texts(name: str, values: object, way_out: str = "") -> None:
 def row_indices(bags: Bags) -> IntpArray:
     """Return the row index of each stored value."""
     return np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+
+
+def narrow_indices(bags: Bags) -> None:
+    """Convert the indices of bags to int32 in place, unless a size exceeds it."""
+    if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
+        bags.indices = bags.indices.astype(np.int32, copy=False)
+        bags.indptr = bags.indptr.astype(np.int32, copy=False)
 
 
 def normalize_rows(bags: Bags, values: Float64Array, norm: Norm) -> Float64Array:
@@ -165,9 +185,7 @@ def _canonical(
     bags.sum_duplicates()
     if not keeps_zeros:
         bags.eliminate_zeros()
-    if max(bags.nnz, *bags.shape) <= np.iinfo(np.int32).max:
-        bags.indices = bags.indices.astype(np.int32, copy=False)
-        bags.indptr = bags.indptr.astype(np.int32, copy=False)
+    narrow_indices(bags)
     wrong = np.flatnonzero(~np.isfinite(bags.data))
     if wrong.size:
         raise ValueError(

@@ -7,24 +7,32 @@ underscore) are set. Word vectors of an estimator are saved with it.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 from scipy import sparse
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from textkin._base._folders import LARGEST_MANIFEST, MANIFEST, Folder, is_count
 from textkin._base._parameters import check_params, integer, one_of
 from textkin._base._saved_names import MODULES, present_names
 
-__all__ = ["SavedEstimator", "load", "load_estimator", "rollback_on_error"]
+__all__ = [
+    "SavedEstimator",
+    "is_loadable",
+    "load",
+    "load_estimator",
+    "rollback_on_error",
+    "takes_texts",
+]
 
 _ARRAYS = "arrays.safetensors"
 _KINDS = "?", "i4", "i8", "u1", "f4", "f8"
@@ -38,13 +46,24 @@ _COMMON = {
 }
 
 
+class SavedInParts(Protocol):
+    """Value, such as word vectors, that is saved as parts by name and made from them again."""
+
+    def _saved_parts(self) -> dict[str, Any]:
+        """Return the parts, as values that can be saved."""
+
+    @classmethod
+    def _of_saved_parts(cls, parts: Mapping[str, Any]) -> Self:
+        """Make the value from its parts; an untrusted file may hold any parts."""
+
+
 class SavedEstimator:
     """Mixin with `save` and `load` for scikit-learn's `BaseEstimator`.
 
     Parameters and fitted attributes may be None, booleans, numbers, strings, arrays of numbers,
     arrays of strings, sparse CSR arrays, lists, tuples, sets of strings, dictionaries with strings
-    as keys, other such estimators, and values with `_saved_parts` and `_of_saved_parts`, such as
-    word vectors. A class with private fitted state overrides `_saved_state` and `_restore_state`.
+    as keys, other such estimators, and values that are `SavedInParts`, such as word vectors. A
+    class with private fitted state overrides `_saved_state` and `_restore_state`.
     A class whose core code trusts its arrays overrides `_check_loaded`.
     """
 
@@ -129,6 +148,28 @@ class SavedEstimator:
 
     def _check_loaded(self) -> None:
         """Raise `ValueError` if fitted attributes are inconsistent."""
+
+
+def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's)
+    """Return True if a model makes vectors of texts, not of bags; None makes no vectors."""
+    if model is None:
+        return False
+    if isinstance(model, SavedEstimator):
+        return model._takes_texts
+    if hasattr(model, "steps") and model.steps:
+        return takes_texts(model.steps[0][1])
+    try:
+        return bool(get_tags(model).input_tags.string)
+    except (AttributeError, TypeError):  # models from outside scikit-learn may lack tags
+        return False
+
+
+def is_loadable(kind: type) -> bool:
+    """Return True if `load_estimator` makes estimators of this class, not of a class of its name.
+
+    A class outside textkin can be a subclass of an estimator; it can be saved, and not loaded.
+    """
+    return SavedEstimator._saved_classes.get(kind.__name__) is kind
 
 
 def load_estimator(path: str | Path) -> SavedEstimator:

@@ -17,6 +17,7 @@ from textkin.exceptions import ParameterError, ParameterTypeError
 
 __all__ = [
     "DEVICE",
+    "PROGRESS",
     "Constraint",
     "check_params",
     "instance_of",
@@ -115,6 +116,13 @@ DEVICE = Constraint(
     lambda value: not isinstance(value, str),
 )
 """Constraint of a parameter ``device``."""
+
+PROGRESS = Constraint(
+    lambda value: value is None or callable(value),
+    "None or a function of (done, total)",
+    lambda value: True,  # any other value has the wrong type
+)
+"""Constraint of an argument ``progress``."""
 
 
 def check_params(estimator: object) -> None:

@@ -3,16 +3,15 @@
 import csv
 import io
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textkin._base._lazy import import_extra
+from textkin._base._lazy_imports import import_extra
 from textkin.exceptions import ParameterError
 
-__all__ = ["DrawnResult", "TableResult", "frame_index"]
+__all__ = ["DrawnResult", "TableResult"]
 
 
 class TableResult:
@@ -113,14 +112,6 @@ class DrawnResult:
 
 
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html", ".txt": "text"}
-
-
-def frame_index(values: object) -> Any:  # noqa: ANN401 (a pandas index, or None)
-    """Return the index of a pandas Series or DataFrame, or None for other input."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(values, pandas.Series | pandas.DataFrame):
-        return None
-    return values.index
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from scipy import sparse
 from sklearn import get_config
 
-from textkin._base._lazy import import_extra
+from textkin._base._lazy_imports import import_extra
 from textkin._base._parameters import one_of
 
 __all__ = ["SparseOutput"]

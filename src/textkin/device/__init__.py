@@ -9,10 +9,10 @@ from textkin._base import lazy_names
 
 if TYPE_CHECKING:
     from textkin.device._memory import (
-        at_once as at_once,
         memory_of as memory_of,
-        sent as sent,
+        rows_that_fit as rows_that_fit,
         tensor_of as tensor_of,
+        to_device as to_device,
         write_rows as write_rows,
     )
     from textkin.device._segments import (
@@ -31,7 +31,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_memory": ["at_once", "memory_of", "sent", "tensor_of", "write_rows"],
+            "_memory": ["rows_that_fit", "memory_of", "to_device", "tensor_of", "write_rows"],
             "_segments": ["cut_rows", "segment_maxima", "segment_sums"],
             "_torch": [
                 "free_bytes",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textkin.device._torch import free_bytes
 from textkin.run import format_size, memory_in_bytes
 
-__all__ = ["at_once", "memory_of", "sent", "tensor_of", "write_rows"]
+__all__ = ["memory_of", "rows_that_fit", "tensor_of", "to_device", "write_rows"]
 
 _PART = 0.8  # fraction of the free GPU memory; the rest is for other users and rounding of sizes
 _PART_OF_ALL = 0.5  # fraction of the main memory, for tensors on the CPU
@@ -28,7 +28,7 @@ def memory_of(place: torch.device, memory: str | int | None = None) -> int:
     return int(_PART * free)
 
 
-def at_once(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
+def rows_that_fit(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
     """Compute the number of rows of `each` bytes that fit beyond `fixed` bytes; at least 1.
 
     Parameters
@@ -55,10 +55,10 @@ def tensor_of(values: NDArray[Any], place: torch.device) -> torch.Tensor:
     """Return an array as a tensor on a device; on the CPU, a writable array is not copied."""
     if not values.flags.writeable:  # torch warns about read-only arrays
         values = values.copy()
-    return sent(torch.from_numpy(np.ascontiguousarray(values)), place)
+    return to_device(torch.from_numpy(np.ascontiguousarray(values)), place)
 
 
-def sent(part: torch.Tensor, place: torch.device) -> torch.Tensor:
+def to_device(part: torch.Tensor, place: torch.device) -> torch.Tensor:
     """Return a block of a tensor on a device; copying from the CPU overlaps with other work."""
     if part.device.type == "cpu" and place.type == "cuda" and part.nbytes <= _MOST_PINNED:
         return part.pin_memory().to(place, non_blocking=True)

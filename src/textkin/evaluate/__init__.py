@@ -27,8 +27,11 @@ if TYPE_CHECKING:
         PairEvaluation as PairEvaluation,
         SearchEvaluation as SearchEvaluation,
     )
-    from textkin.evaluate._labeled import LabeledData as LabeledData, read_labeled as read_labeled
-    from textkin.evaluate._own_data import (
+    from textkin.evaluate._labeled_data import (
+        LabeledData as LabeledData,
+        read_labeled as read_labeled,
+    )
+    from textkin.evaluate._method_comparison import (
         LABEL_METHODS as LABEL_METHODS,
         PAIR_METHODS as PAIR_METHODS,
         RANKINGS as RANKINGS,
@@ -84,8 +87,8 @@ else:
                 "PairEvaluation",
                 "SearchEvaluation",
             ],
-            "_labeled": ["LabeledData", "read_labeled"],
-            "_own_data": [
+            "_labeled_data": ["LabeledData", "read_labeled"],
+            "_method_comparison": [
                 "LABEL_METHODS",
                 "PAIR_METHODS",
                 "RANKINGS",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from textkin._base import abbreviate, format_count, hinted, one_of
-from textkin.evaluate._reading import REPAIR, Bound, placed
+from textkin.evaluate._document_reader import REPAIR, Bound, placed
 from textkin.evaluate._runs import checked_qrels
 from textkin.evaluate._trec import read_qrels
 from textkin.exceptions import ParameterError, ParameterTypeError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textkin._base import integer
-from textkin.evaluate._labeled import LabeledData
+from textkin.evaluate._labeled_data import LabeledData
 from textkin.learn import first_of_equals, keys_of_texts
 from textkin.text import StopWords
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textkin._base import DrawnResult, Float64Array, TableResult
 from textkin.evaluate._collections import JudgedQueries, RetrievalData
-from textkin.evaluate._labeled import LabeledData
+from textkin.evaluate._labeled_data import LabeledData
 from textkin.evaluate._pairs import PairData
 from textkin.evaluate._retrieval import QueryScores
 from textkin.evaluate._significance import PairedTest

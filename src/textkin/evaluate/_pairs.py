@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from textkin._base import Float64Array, abbreviate, format_count
-from textkin.evaluate._reading import OF_READ, Bound, named, placed
+from textkin.evaluate._document_reader import OF_READ, Bound, named, placed
 from textkin.exceptions import ParameterError
 from textkin.reading import TEXT_HINT, Documents, Place, read
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from textkin._base import abbreviate, hinted, one_of, write_whole
-from textkin.evaluate._reading import REPAIR, Bound
+from textkin.evaluate._document_reader import REPAIR, Bound
 from textkin.evaluate._runs import Qrels, Run, Ties, check_run, checked_qrels, ranking
 from textkin.reading import BadRow, Place, file_lines
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textkin._base import lazy_names
 
 if TYPE_CHECKING:
-    from textkin.explain._aligned import (
+    from textkin.explain._aligned_text import (
         AlignedPiece as AlignedPiece,
         AlignedText as AlignedText,
         Partner as Partner,
@@ -42,7 +42,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_aligned": ["AlignedPiece", "AlignedText", "Partner", "Place"],
+            "_aligned_text": ["AlignedPiece", "AlignedText", "Partner", "Place"],
             "_aligned_drawing": ["aligned_html"],
             "_bars": ["Bar", "bars_svg"],
             "_characters": ["clean", "text_width", "escape_markup", "pad", "shortened"],

@@ -33,7 +33,7 @@ from textkin.explain._page import (
 )
 
 if TYPE_CHECKING:
-    from textkin.explain._aligned import AlignedPiece, AlignedText
+    from textkin.explain._aligned_text import AlignedPiece, AlignedText
 
 __all__ = [
     "ALIGNED_STYLE",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from textkin._base import integer
-from textkin.explain._aligned import AlignedText
 from textkin.explain._aligned_drawing import aligned_html
+from textkin.explain._aligned_text import AlignedText
 from textkin.explain._characters import draw_bar, escape_markup, pad, shortened, text_width
 from textkin.explain._flow import Flow, Move, Rest
 from textkin.explain._flow_svg import flow_svg

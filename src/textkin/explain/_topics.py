@@ -9,7 +9,7 @@ from textkin._base import DrawnResult, Float64Array, integer
 from textkin.explain._characters import escape_markup, pad, shortened, text_width
 from textkin.explain._page import DARK, LIGHT, draw_frame, draw_text, render_page, svg_style, to_hex
 
-__all__ = ["TOPICS_STYLE", "Topic", "Topics"]
+__all__ = ["TOPICS_STYLE", "Topic", "Topics", "top_words"]
 
 _WORD = 16  # maximum width of the column of words
 _HEAD_WORD = 11  # columns of a name above a list, next to a number
@@ -21,6 +21,14 @@ TOPICS_STYLE = svg_style(
     {"bar": (to_hex(LIGHT[0]), to_hex(DARK[0]))},
     font="13px",
 )
+
+
+def top_words(
+    values: Float64Array, feature_names: Sequence[str], n_words: int
+) -> tuple[tuple[str, float], ...]:
+    """Return the words with the largest values above 0; ties are in the order of columns."""
+    top = np.argsort(-values, kind="stable")[:n_words]
+    return tuple((str(feature_names[at]), float(values[at])) for at in top if values[at] > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +105,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         integer(1).check("n_words", n_words)
         found = []
         for number in np.argsort(-weights, kind="stable"):
-            row = probabilities[number]
-            top = np.argsort(-row, kind="stable")[:n_words]
-            pairs = tuple((str(feature_names[at]), float(row[at])) for at in top if row[at] > 0)
+            pairs = top_words(probabilities[number], feature_names, n_words)
             name = names[number] if len(names) else ""
             found.append(Topic(int(number), float(weights[number]), pairs, name))
         return cls(tuple(found))

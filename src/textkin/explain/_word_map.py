@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from textkin._base import DrawnResult, Float64Array, integer
 from textkin.explain._characters import escape_markup, pad, shortened, text_width
 from textkin.explain._page import (
@@ -19,6 +17,7 @@ from textkin.explain._page import (
     svg_style,
     to_hex,
 )
+from textkin.explain._topics import top_words
 
 __all__ = ["MAP_STYLE", "MapCell", "WordMap"]
 
@@ -106,11 +105,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         for row, row_weights in zip(probabilities, weights, strict=True):
             cells = []
             for cell, weight in zip(row, row_weights, strict=True):
-                top = np.argsort(-cell, kind="stable")[:n_words]
-                pairs = tuple(
-                    (str(feature_names[at]), float(cell[at])) for at in top if cell[at] > 0
-                )
-                cells.append(MapCell(float(weight), pairs))
+                cells.append(MapCell(float(weight), top_words(cell, feature_names, n_words)))
             rows.append(tuple(cells))
         return cls(tuple(rows))
 

@@ -61,7 +61,7 @@ from textkin.index.store import (
 )
 from textkin.reading import Document
 from textkin.run import Executor, ProgressCallback, effective_jobs
-from textkin.text import StopWords, Vocabulary
+from textkin.text import StopWords, Vocabulary, unchecked_vocabulary
 from textkin.vectors import BuiltinName, WordVectors, vectors_by_name
 
 __all__ = ["Index"]
@@ -403,7 +403,7 @@ class Index:
 
         Words stay in the vocabulary after the last document with them is deleted.
         """
-        return Vocabulary._of_distinct(self._session.snapshot().words())
+        return unchecked_vocabulary(self._session.snapshot().words())
 
     def document_frequencies(self) -> Int64Array:
         """Return the number of documents that contain each word of `vocabulary`."""

@@ -16,7 +16,6 @@ from textkin._base import (
     SavedEstimator,
     TableResult,
     check_params,
-    frame_index,
     integer,
     one_of,
     real,
@@ -40,7 +39,7 @@ from textkin.learn._cluster_words import (
     restored_clusters,
     saved_clusters,
 )
-from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
+from textkin.learn._documents import DocumentsLike, are_numbers, frame_index, listed, size
 from textkin.learn._hierarchy import AgglomerativeMethod
 from textkin.learn._kmeans import KMeansMethod
 from textkin.learn._layout import cluster_layout

@@ -1,5 +1,6 @@
 """Conversion of documents for `textkin.learn`: texts, token lists, or rows of numbers."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ __all__ = [
     "are_numbers",
     "beginning_of",
     "csr_or_dense",
+    "frame_index",
     "id_of",
     "listed",
     "one",
@@ -211,3 +213,11 @@ def _are_texts(items: list[Any]) -> bool:
 def _has_tokens(item: object) -> bool:
     """Return True for a document of token vectors, with one row per token."""
     return hasattr(item, "vectors") or (isinstance(item, np.ndarray) and item.ndim == 2)
+
+
+def frame_index(values: object) -> Any:  # noqa: ANN401 (a pandas index, or None)
+    """Return the index of a pandas Series or DataFrame, or None for other input."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(values, pandas.Series | pandas.DataFrame):
+        return None
+    return values.index

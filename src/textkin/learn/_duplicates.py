@@ -7,18 +7,19 @@ import numpy as np
 from scipy import sparse
 
 from textkin._base import (
+    PROGRESS,
     BoolArray,
     Constraint,
     Float64Array,
     Int64Array,
     check_bags,
-    frame_index,
     one_of,
     real,
+    takes_texts,
 )
 from textkin.corpus import Vectors
 from textkin.exceptions import ParameterError, ParameterTypeError
-from textkin.learn._documents import DocumentsLike, are_numbers, listed, size
+from textkin.learn._documents import DocumentsLike, are_numbers, frame_index, listed, size
 from textkin.learn._duplicate_groups import Duplicates, Repeats
 from textkin.learn._duplicate_results import ComparedDocuments
 from textkin.learn._equal_rows import (
@@ -32,10 +33,9 @@ from textkin.learn._equal_rows import (
     link_pairs,
 )
 from textkin.learn._measure import METRIC, Measure, is_transport, make_measure
-from textkin.learn._representation import takes_texts
 from textkin.run import ProgressCallback
 from textkin.text import StopWords, text_of
-from textkin.transport import PROGRESS, PairBlock, TokenMover, WordMover
+from textkin.transport import PairBlock, TokenMover, WordMover
 from textkin.weighting import TfIdf
 
 __all__ = ["find_duplicates"]

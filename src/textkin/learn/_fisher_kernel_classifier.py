@@ -321,7 +321,8 @@ class FisherKernelClassifier(DocumentClassifier):
         if not isinstance(kernel, FisherKernel):
             raise ValueError("kernel_ must be a FisherKernel")
         rows = 1 if len(self.classes_) == 2 else len(self.classes_)
-        for name, shape in (("coef_", (rows, kernel._n_features_out)), ("intercept_", (rows,))):
+        features = kernel.transform(sparse.csr_array((0, kernel.n_features_in_))).shape[1]
+        for name, shape in (("coef_", (rows, features)), ("intercept_", (rows,))):
             given: Any = getattr(self, name)
             values = given.data if isinstance(given, sparse.csr_array) else given
             if given.shape != shape or values.dtype != np.float64 or not np.isfinite(values).all():

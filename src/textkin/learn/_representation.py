@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from textkin._base import Bags, BoolArray, describe_non_text
+from textkin._base import Bags, BoolArray, describe_non_text, takes_texts
 from textkin.exceptions import ParameterTypeError
 from textkin.learn._documents import are_numbers
 from textkin.text import BagOfWords, StopWords, Vocabulary, count_words, prepare, text_of
 from textkin.weighting import TfIdf
 
-__all__ = ["Representation", "are_zero_rows", "takes_texts"]
+__all__ = ["Representation", "are_zero_rows"]
 
 
 class Representation:
@@ -190,20 +189,6 @@ class Representation:
         elif not isinstance(given, list):  # a row of zeros of the user's may be a point
             empty = np.zeros_like(empty)
         return vectors, empty
-
-
-def takes_texts(model: Any) -> bool:  # noqa: ANN401 (a transformer of anybody's)
-    """Return True if a model makes vectors of texts, not of bags."""
-    if model is None:
-        return False
-    if hasattr(model, "_takes_texts"):
-        return bool(model._takes_texts)
-    if hasattr(model, "steps") and model.steps:
-        return takes_texts(model.steps[0][1])
-    try:
-        return bool(get_tags(model).input_tags.string)
-    except (AttributeError, TypeError):  # models from outside scikit-learn may lack tags
-        return False
 
 
 def are_zero_rows(vectors: Any) -> BoolArray:  # noqa: ANN401

@@ -11,10 +11,10 @@ from textkin.corpus import RankedRows
 from textkin.distance import nearest_rows, pairwise_distances, resolve_metric, rows_below
 from textkin.exceptions import ParameterError
 from textkin.explain import Contributions
+from textkin.learn._distance_explanations import PARTS_OF, edit_reasons, vector_reasons
 from textkin.learn._documents import are_numbers, csr_or_dense, one, part, size
 from textkin.learn._equal_rows import keys_of_rows, keys_of_words
 from textkin.learn._measure import Measure
-from textkin.learn._reasons import PARTS_OF, edit_reasons, vector_reasons
 from textkin.learn._representation import Representation, are_zero_rows
 from textkin.models import Pooling
 from textkin.run import ProgressCallback
@@ -108,6 +108,15 @@ class VectorMeasure(Measure):
         """Return the vectors of queries, and a mask of the queries with nothing to compare."""
         return self._read(X, self.representation.transform)
 
+    def _queried(self, queries: Any) -> tuple[Any, BoolArray, Any]:  # noqa: ANN401
+        """Return vectors of queries, a mask of empty ones, and the documents to compare with.
+
+        Without queries, the documents are compared with each other: the third value is None.
+        """
+        if queries is None:
+            return self.vectors, self.empty, None
+        return *self.vectors_of(queries), self.vectors
+
     def _read(
         self,
         X: Any,  # noqa: ANN401
@@ -129,11 +138,7 @@ class VectorMeasure(Measure):
     ) -> RankedRows:
         """Find the nearest documents from all distances, block by block."""
         allowed = ~self.empty if self.empty.any() else None
-        if queries is None:
-            queried, empty, documents = self.vectors, self.empty, None
-        else:
-            queried, empty = self.vectors_of(queries)
-            documents = self.vectors
+        queried, empty, documents = self._queried(queries)
         if not len(empty):
             return RankedRows.of([])
         found = nearest_rows(
@@ -166,11 +171,7 @@ class VectorMeasure(Measure):
         progress: ProgressCallback | None = None,
     ) -> Iterator[PairBlock]:
         """Yield the pairs within `threshold` from all distances, block by block."""
-        if queries is None:
-            queried, empty, documents = self.vectors, self.empty, None
-        else:
-            queried, empty = self.vectors_of(queries)
-            documents = self.vectors
+        queried, empty, documents = self._queried(queries)
         if not len(empty):
             return
         blocks = rows_below(

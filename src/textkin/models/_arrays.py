@@ -40,7 +40,8 @@ def table_of(values: Float64Array, dtype: Any) -> Any:  # noqa: ANN401
     size = np.dtype(dtype).itemsize
     width = -(-n_topics * size // 64) * 64 // size
     memory = np.zeros(rows * width * size + 64, dtype=np.uint8)
-    start = -memory.ctypes.data % 64
+    address, _ = memory.__array_interface__["data"]
+    start = -address % 64
     table = memory[start : start + rows * width * size].view(dtype).reshape(rows, width)
     table[:, :n_topics] = values
     return table

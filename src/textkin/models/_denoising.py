@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from textkin._base import Bags, Float64Array, IntpArray
-from textkin.run import Check, ProgressCallback, run_blocks, single_blas_thread
+from textkin.run import Check, ProgressCallback, row_slices, run_blocks, single_blas_thread
 
 __all__ = [
     "OUTPUTS",
@@ -64,7 +64,7 @@ def moments_of_rows(rows: Float64Array, threads: int) -> Moments:
         products[block, below] = panel.T
         return 1
 
-    for _ in run_blocks(_slices(size, OUTPUTS), work, threads):
+    for _ in run_blocks(row_slices(size, OUTPUTS), work, threads):
         pass
     sums = rows.sum(axis=0)
     return Moments(len(rows), products, sums, products, sums)
@@ -97,7 +97,7 @@ def solve_layer(
         raise linalg.LinAlgError("singular except for rounding")
     layer = np.zeros((moments.inputs.shape[0] + 1, moments.cross.shape[1]))
     rows = np.append(used, len(layer) - 1)
-    for block in _slices(layer.shape[1], OUTPUTS):
+    for block in row_slices(layer.shape[1], OUTPUTS):
         sides = np.empty((size + 1, block.stop - block.start), order="F")
         np.multiply(moments.cross[used, block], keep, out=sides[:size])
         sides[size] = moments.output_sums[block]
@@ -121,7 +121,7 @@ def apply_layer(source: "Bags | Float64Array", layer: Float64Array, threads: int
         found[block] = _activate(rows, layer)[: block.stop - block.start]
         return 1
 
-    for _ in run_blocks(_slices(len(found), ROWS), work, threads):
+    for _ in run_blocks(row_slices(len(found), ROWS), work, threads):
         pass
     return found
 
@@ -153,7 +153,7 @@ def apply_layers(
 
     done = 0
     with single_blas_thread:
-        for length in run_blocks(_slices(n_documents, ROWS), work, threads):
+        for length in run_blocks(row_slices(n_documents, ROWS), work, threads):
             done += length
             if progress is not None:
                 progress(done, n_documents)
@@ -190,7 +190,3 @@ def _activate(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
     if not np.isfinite(sums).all():
         raise ValueError("X must have weights whose weighted sums are finite. Scale them down.")
     return np.asarray(sums)
-
-
-def _slices(size: int, length: int) -> list[slice]:
-    return [slice(start, min(start + length, size)) for start in range(0, size, length)]

@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, TypeVar
 
 from textkin._base import (
     BagEstimator,
     SavedEstimator,
-    check_bags,
+    bag_check,
     check_params,
     rollback_on_error,
 )
@@ -156,11 +155,7 @@ def fit_blocks(
 def _reading_of(estimator: Any) -> Callable[[Any], Any]:  # noqa: ANN401
     """Return the function that checks rows like the estimator's `fit`."""
     if isinstance(estimator, BagEstimator):
-        return partial(
-            check_bags,
-            takes_negative=estimator._takes_negative,
-            keeps_zeros=estimator._keeps_zeros,
-        )
+        return bag_check(estimator)
     return dense_rows
 
 
@@ -168,4 +163,4 @@ def learn_words(
     weighting: TfIdf | BM25 | SIF, passes: Passes, progress: ProgressCallback | None
 ) -> None:
     """Fit a weighting to the word statistics of all blocks."""
-    weighting._learn(survey(passes, weighting, progress).words)
+    survey(passes, weighting, progress).words.fit(weighting)

@@ -32,6 +32,7 @@ from textkin.models._denoising import (
     moments_of_rows,
     solve_layer,
 )
+from textkin.models._random_restarts import StepCounter
 from textkin.run import (
     ProgressCallback,
     effective_jobs,
@@ -198,7 +199,7 @@ class MSDA(BagEstimator):
         threads = effective_jobs(self.n_jobs)
         frequencies = np.bincount(bags.indices, minlength=n_words)
         blocks = deal_columns(frequencies, size)
-        steps = _Steps(progress, (len(blocks) + self.n_layers - 1) * -(-size // OUTPUTS))
+        steps = StepCounter(progress, 0, (len(blocks) + self.n_layers - 1) * -(-size // OUTPUTS))
         self.features_: IntpArray = np.sort(by_frequency(frequencies)[:size]).astype(np.int64)
         with single_blas_thread:
             layers = [self._first_layer(bags, blocks, steps)]
@@ -264,7 +265,7 @@ class MSDA(BagEstimator):
             names += [f"msda{layer}_{word}" for word in words[self.features_]]
         return np.array(names, dtype=object)
 
-    def _first_layer(self, bags: Bags, blocks: list[IntpArray], steps: "_Steps") -> Float64Array:
+    def _first_layer(self, bags: Bags, blocks: list[IntpArray], steps: StepCounter) -> Float64Array:
         """Solve for the layer of each block, and return the mean of these layers."""
         columns: Any = sparse.csc_array(bags, dtype=np.float64)
         outputs = columns[:, self.features_]
@@ -281,7 +282,7 @@ class MSDA(BagEstimator):
             layer[-1] += part[-1] / len(blocks)
         return layer
 
-    def _solve_moments(self, moments: Moments, number: int, steps: "_Steps") -> Float64Array:
+    def _solve_moments(self, moments: Moments, number: int, steps: StepCounter) -> Float64Array:
         try:
             return solve_layer(moments, float(self.noise), float(self.ridge), steps)
         except linalg.LinAlgError as error:
@@ -324,15 +325,3 @@ class MSDA(BagEstimator):
             shape = (self.n_features_in_ + 1 if at == 0 else size + 1, size)
             if layer.shape != shape or layer.dtype != np.float64 or not np.isfinite(layer).all():
                 raise ValueError(f"layers_[{at}] must hold finite numbers in the shape {shape}")
-
-
-class _Steps:
-    """Reporter of progress, called after each step."""
-
-    def __init__(self, progress: ProgressCallback | None, total: int) -> None:
-        self.progress, self.done, self.total = progress, 0, total
-
-    def __call__(self) -> None:
-        self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.total)

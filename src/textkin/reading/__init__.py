@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from textkin.reading._fields import Fields as Fields, TEXT_HINT as TEXT_HINT
     from textkin.reading._folder import (
         Entry as Entry,
+        FolderSource as FolderSource,
         Walk as Walk,
         check_patterns as check_patterns,
     )
@@ -24,36 +25,43 @@ if TYPE_CHECKING:
         file_lines as file_lines,
         file_rows as file_rows,
     )
-    from textkin.reading._items import Items as Items, make_items as make_items
+    from textkin.reading._items import Items as Items, Source as Source, make_items as make_items
     from textkin.reading._passages import Passage as Passage, paragraphs as paragraphs
     from textkin.reading._read import (
         Documents as Documents,
         SKIP_HINT as SKIP_HINT,
         Skipped as Skipped,
         read as read,
+        record_iteration as record_iteration,
+        same_reader as same_reader,
+        source_of as source_of,
     )
     from textkin.reading._samples import (
         Docstring as Docstring,
         standard_library_docstrings as standard_library_docstrings,
     )
-    from textkin.reading._sources import (
-        FileSource as FileSource,
-        FolderSource as FolderSource,
-        MemorySource as MemorySource,
-    )
+    from textkin.reading._sources import FileSource as FileSource, MemorySource as MemorySource
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_document": ["BadRow", "Document", "Label", "Meter", "Place", "Row"],
             "_fields": ["Fields", "TEXT_HINT"],
-            "_folder": ["Entry", "Walk", "check_patterns"],
+            "_folder": ["Entry", "FolderSource", "Walk", "check_patterns"],
             "_formats": ["FileOptions", "file_lines", "file_rows"],
-            "_items": ["Items", "make_items"],
+            "_items": ["Items", "Source", "make_items"],
             "_passages": ["Passage", "paragraphs"],
-            "_read": ["Documents", "SKIP_HINT", "Skipped", "read"],
+            "_read": [
+                "Documents",
+                "SKIP_HINT",
+                "Skipped",
+                "read",
+                "record_iteration",
+                "same_reader",
+                "source_of",
+            ],
             "_samples": ["Docstring", "standard_library_docstrings"],
-            "_sources": ["FileSource", "FolderSource", "MemorySource"],
+            "_sources": ["FileSource", "MemorySource"],
         },
     )
 

@@ -1,4 +1,4 @@
-"""Traversal of the files of a folder that match patterns, in a fixed order."""
+"""Source of the rows of a folder, and the traversal of its files in a fixed order."""
 
 import os
 import stat
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from textkin._base import hinted
 from textkin.exceptions import ParameterTypeError
-from textkin.reading._document import BadRow, ExcludedFile
+from textkin.reading._document import BadRow, ExcludedFile, Meter, Place, Row
+from textkin.reading._formats import FileOptions, file_rows
 
-__all__ = ["Entry", "Walk", "check_patterns"]
+__all__ = ["Entry", "FolderSource", "Walk", "check_patterns"]
 
 DEFAULT_PATTERNS = ("**/*.txt", "**/*.md", "**/*.txt.gz", "**/*.md.gz")
 _MAX_SUFFIXES = 6
@@ -180,3 +182,54 @@ def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
                 after.add(place + 1)
         reached = skip_wildcards(after)
     return len(pattern) in reached
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """Source of the rows of the files in a folder that match a pattern."""
+
+    root: Path
+    patterns: Sequence[str]
+    options: FileOptions
+    once = False
+
+    def files(self) -> list[Path]:
+        """Return the files to read."""
+        return [one.path for one in Walk(self.root, self.patterns) if one.problem is None]
+
+    def total(self) -> int | None:
+        """Return the total size of the files in bytes."""
+        return sum(entry.size for entry in Walk(self.root, self.patterns))
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        """Yield the rows of one file after the other."""
+        walk = Walk(self.root, self.patterns)
+        left_out = before = 0
+        nothing = True
+        for entry in walk:
+            if entry.problem is None:
+                nothing = False
+                yield from file_rows(entry.path, entry.name, self.options, meter, before)
+                before += entry.size
+                meter.reached(before)
+                meter.tell()
+            else:
+                left_out += isinstance(entry.problem, ExcludedFile)
+                nothing = nothing and isinstance(entry.problem, ExcludedFile)
+                yield Row(Place(str(entry.path), entry.name), entry.problem)
+        if nothing:
+            ones = "one was" if left_out == 1 else "ones were"
+            besides = f" ({left_out} hidden, special or linked {ones} left out)"
+            raise hinted(
+                ValueError,
+                f"No file of the folder {str(self.root)!r} matches the pattern "
+                f"{self._format_patterns()}{besides if left_out else ''}; "
+                f"{walk.describe_others()}.",
+                "Pass another `pattern`, such as '**/*' for all files.",
+            )
+
+    def _format_patterns(self) -> str:
+        return repr(self.patterns[0]) if len(self.patterns) == 1 else repr(tuple(self.patterns))
+
+    def __str__(self) -> str:
+        return f"{str(self.root)!r}, pattern={self._format_patterns()}"

@@ -140,12 +140,15 @@ def is_table(path: Path) -> bool:
     return _suffix_of(path)[0] in (".csv", ".tsv", ".tab")
 
 
+_OPEN_FLAGS = open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC")
+
+
 def _open_regular(path: Path) -> BinaryIO:
     """Open a regular file; raise an error for pipes, which could block, and for devices."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise UnreadableError("is a folder" if path.is_dir() else "is not a regular file")
     # Open in nonblocking mode and check again, because a pipe may have replaced the file.
-    handle = os.open(path, open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC"))
+    handle = os.open(path, _OPEN_FLAGS)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise UnreadableError("is not a regular file")

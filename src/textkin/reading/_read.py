@@ -1,8 +1,9 @@
 """`read`, and the `Documents` that it returns."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +12,22 @@ from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.reading._document import BadRow, Document, ExcludedFile, Label, Meter, Place, Row
 from textkin.reading._encoding import UnreadableError, check_encoding
 from textkin.reading._fields import Fields
-from textkin.reading._folder import check_patterns
+from textkin.reading._folder import FolderSource, check_patterns
 from textkin.reading._formats import FileOptions, Reader, is_table
 from textkin.reading._items import Source
 from textkin.reading._passages import passages_of
-from textkin.reading._sources import FileSource, FolderSource, memory_source
+from textkin.reading._sources import FileSource, memory_source
 from textkin.run import ProgressCallback
 
-__all__ = ["SKIP_HINT", "Documents", "Skipped", "read"]
+__all__ = [
+    "SKIP_HINT",
+    "Documents",
+    "Skipped",
+    "read",
+    "record_iteration",
+    "same_reader",
+    "source_of",
+]
 
 _REASONS_KEPT = 20
 
@@ -348,6 +357,23 @@ def read(
         split=split,
         progress=progress,
     )
+
+
+def source_of(documents: Documents) -> Source:
+    """Return the source that documents are read from."""
+    return documents._source
+
+
+def same_reader(documents: Documents) -> Callable[[Source], Documents]:
+    """Return a picklable function that reads another source with the same fields and options."""
+    return partial(
+        Documents, fields=documents._fields, errors=documents._errors, split=documents._split
+    )
+
+
+def record_iteration(documents: Documents, count: int, skipped: Skipped) -> None:
+    """Record on documents that workers read all of them, as a complete iteration does."""
+    documents._count, documents._skipped = count, skipped
 
 
 class _SkipReport:

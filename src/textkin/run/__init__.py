@@ -7,8 +7,8 @@ from textkin._base import lazy_names
 if TYPE_CHECKING:
     from textkin.run._blocks import (
         Executor as Executor,
-        map_blocks as map_blocks,
         describe_block as describe_block,
+        map_blocks as map_blocks,
         side_by_side as side_by_side,
     )
     from textkin.run._dask import connect as connect
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     )
     from textkin.run._resources import (
         effective_jobs as effective_jobs,
-        memory_in_bytes as memory_in_bytes,
         format_size as format_size,
+        memory_in_bytes as memory_in_bytes,
         stop_check as stop_check,
         stoppable as stoppable,
     )
-    from textkin.run._rows import (
+    from textkin.run._threads import (
         Check as Check,
         Fill as Fill,
         fill_matrix as fill_matrix,
-        single_blas_thread as single_blas_thread,
+        row_slices as row_slices,
         run_blocks as run_blocks,
+        single_blas_thread as single_blas_thread,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -55,7 +56,14 @@ else:
                 "stop_check",
                 "stoppable",
             ],
-            "_rows": ["Check", "Fill", "fill_matrix", "single_blas_thread", "run_blocks"],
+            "_threads": [
+                "Check",
+                "Fill",
+                "fill_matrix",
+                "row_slices",
+                "single_blas_thread",
+                "run_blocks",
+            ],
         },
     )
 

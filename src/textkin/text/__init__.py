@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     )
     from textkin.text._tokenize import tokenize as tokenize
     from textkin.text._tokens import Tokens as Tokens
-    from textkin.text._vocabulary import Vocabulary as Vocabulary
+    from textkin.text._vocabulary import (
+        Vocabulary as Vocabulary,
+        unchecked_vocabulary as unchecked_vocabulary,
+    )
     from textkin.text._word_spans import (
         begins_cluster as begins_cluster,
         is_unspaced as is_unspaced,
@@ -72,7 +75,7 @@ else:
             ],
             "_tokenize": ["tokenize"],
             "_tokens": ["Tokens"],
-            "_vocabulary": ["Vocabulary"],
+            "_vocabulary": ["Vocabulary", "unchecked_vocabulary"],
             "_word_spans": ["begins_cluster", "is_unspaced", "word_spans"],
             "_wordnet": ["WordNetLemmas"],
         },

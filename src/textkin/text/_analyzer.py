@@ -154,7 +154,7 @@ def prepare(
 ) -> Preparation:
     """Prepare the steps of a `TermReader`; phrases of one word have no effect."""
     split = word_splitter(tokenizer, lowercase=lowercase)
-    if split is None and isinstance(stop_words, str):
+    if split is None and isinstance(stop_words, str | None):
         stop_set = _named_set(stop_words)
     else:
         stop_set = stop_word_set(stop_words, tokenizer=split)

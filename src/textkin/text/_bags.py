@@ -39,7 +39,7 @@ from textkin.text._normalizers import word_normalizer
 from textkin.text._pruning import TermPruning, TermStatistics
 from textkin.text._stop_words import STOP_WORDS, StopWords
 from textkin.text._tokens import Tokens
-from textkin.text._vocabulary import Vocabulary, warn_unreachable_words
+from textkin.text._vocabulary import Vocabulary, unchecked_vocabulary, warn_unreachable_words
 
 __all__ = ["BagOfWords"]
 
@@ -417,7 +417,7 @@ class BagOfWords(SparseOutput, SavedEstimator, TransformerMixin, BaseEstimator):
                 f"terms after removal of stop words, and none of them satisfies {self._pruning()}.",
                 "Pass other texts, `stop_words=None`, or weaker limits.",
             )
-        self.vocabulary_ = Vocabulary._of_distinct(reader.terms.words_at(terms))
+        self.vocabulary_ = unchecked_vocabulary(reader.terms.words_at(terms))
         return ColumnFinder(self.vocabulary_, reader, terms), counts
 
     @property

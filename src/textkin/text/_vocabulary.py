@@ -11,7 +11,7 @@ from textkin._base import Int32Array
 from textkin.exceptions import ParameterTypeError, VocabularyWarning
 from textkin.text._analyzer import NUMBER_MASK, Preparation, TermReader
 
-__all__ = ["Vocabulary", "warn_unreachable_words"]
+__all__ = ["Vocabulary", "unchecked_vocabulary", "warn_unreachable_words"]
 
 
 class Vocabulary:
@@ -80,14 +80,6 @@ class Vocabulary:
                 )
         self._columns: dict[str, int] | None = columns
         self._words = tuple(columns)
-
-    @classmethod
-    def _of_distinct(cls, words: Iterable[str]) -> "Vocabulary":
-        """Make a vocabulary from distinct words, without validation."""
-        made = cls.__new__(cls)
-        made._words = tuple(words)
-        made._columns = None
-        return made
 
     def _column_of(self) -> dict[str, int]:
         if self._columns is None:
@@ -189,6 +181,14 @@ class Vocabulary:
 
     def __reduce__(self) -> tuple[type["Vocabulary"], tuple[tuple[str, ...]]]:
         return Vocabulary, (self._words,)
+
+
+def unchecked_vocabulary(words: Iterable[str]) -> Vocabulary:
+    """Make a vocabulary from words that are known to be distinct, without validation."""
+    made = Vocabulary.__new__(Vocabulary)
+    made._words = tuple(words)
+    made._columns = None
+    return made
 
 
 def warn_unreachable_words(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     )
     from textkin.transport._core_search import (
         Algorithm as Algorithm,
-        PROGRESS as PROGRESS,
         SearchOptions as SearchOptions,
         TRANSPORT_METRICS as TRANSPORT_METRICS,
         TransportMetric as TransportMetric,
@@ -65,7 +64,6 @@ else:
             "_comparison": ["Bounds", "Comparison", "compare", "compare_rows", "placed_words"],
             "_core_search": [
                 "Algorithm",
-                "PROGRESS",
                 "SearchOptions",
                 "TRANSPORT_METRICS",
                 "TransportMetric",

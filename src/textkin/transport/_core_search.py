@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from textkin import _core
 from textkin._base import (
     DEVICE,
+    PROGRESS,
     Constraint,
     Float32Array,
     Float64Array,
@@ -28,7 +29,6 @@ from textkin.transport._solver import CostName
 
 __all__ = [
     "ALGORITHMS",
-    "PROGRESS",
     "SEARCH_CONSTRAINTS",
     "TRANSPORT_METRICS",
     "Algorithm",
@@ -51,11 +51,6 @@ SEARCH_CONSTRAINTS: dict[str, Constraint] = {
     "algorithm": one_of(*ALGORITHMS),
     "device": DEVICE,
 }
-PROGRESS = Constraint(
-    lambda value: value is None or callable(value),
-    "None or a function of (done, total)",
-    lambda value: True,  # any other value has the wrong type
-)
 _K = one_of(None) | integer(1)
 _CANDIDATES = one_of(None) | integer(1)
 _RADIUS = one_of(None) | real(0)

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from textkin import _core
 from textkin._base import (
+    PROGRESS,
     Constraint,
     Float64Array,
     HasText,
@@ -42,7 +43,6 @@ from textkin.run import ProgressCallback, effective_jobs, memory_in_bytes
 from textkin.text import StopWords, text_of
 from textkin.transport._comparison import Bounds, Comparison, TextWords
 from textkin.transport._core_search import (
-    PROGRESS,
     SEARCH_CONSTRAINTS,
     Algorithm,
     SearchOptions,
@@ -252,7 +252,11 @@ class WordMover(WordVectorEstimator):
         if len(documents) == 0:
             raise ValueError("X must have at least one document; got none.")
         rows = documents.compact("X")
-        weights = learned_word_weights(self.word_weights, table, documents)
+        weights = (
+            learned_word_weights(self.word_weights, table, documents)
+            if self._weighs_words()
+            else None
+        )
         self._learned_for = self._weights_depend_on(table)
         self.n_documents_ = len(documents)
         self.word_weights_ = weights
@@ -1163,7 +1167,7 @@ class WordMover(WordVectorEstimator):
     def _setting(self) -> tuple[VectorTable, Float64Array | None]:
         """Return the vector table, and the weight of each word (None if all weights are 1)."""
         table = self._vector_table()
-        if isinstance(self.word_weights, str) and self.word_weights == "nbow":
+        if not self._weighs_words():
             return table, None
         if not weights_need_corpus(self.word_weights, table):
             return table, fixed_word_weights(self.word_weights, table)
@@ -1173,6 +1177,10 @@ class WordMover(WordVectorEstimator):
                 "fit(corpus) first (again, if word_weights or vectors have changed)."
             )
         return table, self.word_weights_
+
+    def _weighs_words(self) -> bool:
+        """Return True unless the weight of each word is 1."""
+        return not (isinstance(self.word_weights, str) and self.word_weights == "nbow")
 
     def _weights_depend_on(self, table: VectorTable) -> tuple[str, int]:
         """Return the key for which learned weights are valid."""

@@ -16,7 +16,7 @@ from textkin.vectors._formats._numpy import read_npy, read_npz
 from textkin.vectors._formats._options import Options
 from textkin.vectors._formats._safetensors import read_safetensors
 from textkin.vectors._formats._source import Source, max_words_size
-from textkin.vectors._formats._static import is_static, read_static
+from textkin.vectors._formats._static_models import is_static, read_static
 from textkin.vectors._formats._word2vec import (
     HEAD,
     binary_layout,

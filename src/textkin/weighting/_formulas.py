@@ -5,7 +5,7 @@ Each formula takes arrays and returns float64, so that bags and postings can sha
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ __all__ = [
     "Variant",
     "WordStatistics",
     "bm25_saturation",
+    "check_probabilities",
     "inverse_document_frequency",
     "resolve_bm25",
     "resolve_variant",
@@ -445,12 +446,23 @@ def sif_weights(probabilities: ArrayLike, a: float = 1e-3) -> Float64Array:
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 1:
         raise ValueError(f"probabilities must have one dimension; got {p.ndim}.")
+    check_probabilities(p)
+    return np.asarray(a / (a + p))
+
+
+def check_probabilities(p: Float64Array) -> None:
+    """Raise an error if a number is not between 0 and 1."""
     outside = np.flatnonzero(~((p >= 0) & (p <= 1)))  # includes NaN
     if outside.size:
         raise ValueError(
             f"probabilities must be between 0 and 1; position {outside[0]} has {p[outside[0]]}."
         )
-    return np.asarray(a / (a + p))
+
+
+class _Weighting(Protocol):
+    """Weighting whose fitted values follow from word statistics."""
+
+    def _learn(self, found: "WordStatistics") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +485,10 @@ class WordStatistics:
                 np.asarray(np.bincount(bags.indices, bags.data, n_words), dtype=np.float64),
                 float(bags.data.sum(dtype=np.float64)),
             )
+
+    def fit(self, weighting: _Weighting) -> None:
+        """Fit a weighting to these statistics, with the result of its `fit` on the bags."""
+        weighting._learn(self)
 
     def __add__(self, more: "WordStatistics") -> "WordStatistics":
         with np.errstate(over="ignore"):

@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from textkin._base import Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.corpus import DocumentRows, VectorTable
 from textkin.exceptions import ParameterError
-from textkin.weighting._formulas import inverse_document_frequency, sif_weights, zipf_probabilities
+from textkin.weighting._formulas import (
+    check_probabilities,
+    inverse_document_frequency,
+    sif_weights,
+    zipf_probabilities,
+)
 
 __all__ = [
     "PROBABILITIES",
@@ -231,11 +236,7 @@ def _probabilities(
         given = numbers_of_words(probabilities, n_words, "probabilities")
         if not given.any():
             raise ValueError("probabilities must not all be 0.")
-        wrong = np.flatnonzero(~((given >= 0) & (given <= 1)))
-        if wrong.size:
-            raise ValueError(
-                f"probabilities must be between 0 and 1; position {wrong[0]} has {given[wrong[0]]}."
-            )
+        check_probabilities(given)
         return given
     if _by_rank(probabilities, named):
         return zipf_probabilities(n_words)

@@ -12,7 +12,7 @@ from textkin.exceptions import ParameterError, ParameterTypeError
 from textkin.index import RankFusion, Rerank, SearchRequest, WeightedSum
 from textkin.index.search import _tuning
 from textkin.index.search._request import name_of, ranking_from_json, ranking_of
-from textkin.index.search.rankings._latent import LatentRanking
+from textkin.index.search.rankings._latent_ranking import LatentRanking
 
 TEXTS = [
     "a cat and a kitten purr at night",
@@ -108,9 +108,9 @@ def test_latent_dimensions_follow_the_snapshot(tmp_path):
 
 
 def test_large_indexes_use_a_sample(filled, monkeypatch):
-    from textkin.index.search.rankings import _latent
+    from textkin.index.search.rankings import _latent_ranking
 
-    monkeypatch.setattr(_latent, "_SAMPLE", 3)
+    monkeypatch.setattr(_latent_ranking, "_SAMPLE", 3)
     scorer = filled._searcher().scorer(LatentRanking())
     assert scorer._sample().tolist() == [0, 4]
     assert len(filled.search("cat oil", ranking="hybrid")) > 0

@@ -16,7 +16,7 @@ from textkin.models.mixture._densities import (
 from textkin.models.mixture._em import Logits
 from textkin.models.mixture._em_core import CoreRows
 from textkin.models.mixture._gaussian import standardize_rows
-from textkin.models.mixture._starts import choose_seeds, run_k_means
+from textkin.models.mixture._initialization import choose_seeds, run_k_means
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = pytest.mark.usefixtures("one_torch_thread")

@@ -13,15 +13,20 @@ import numpy as np
 from textkin._base import BoolArray, Float64Array, Int64Array
 from textkin.exceptions import ParameterError
 from textkin.explain import AlignedText, Explanation
-from textkin.index.distributed._pieces import Described, Lost, cut, described_for
+from textkin.index.distributed._snapshot_description import (
+    SnapshotDescription,
+    UnreadableBlock,
+    describe_snapshot,
+    split_rows,
+)
 from textkin.index.distributed._workers import (
-    Asked,
+    BlockHits,
     BlockScorers,
-    Found,
-    NotHere,
-    OpenedHere,
+    BlockTask,
+    LocalSnapshot,
     Search,
-    Seen,
+    UnknownSnapshot,
+    WorkerQuery,
 )
 from textkin.index.search import (
     FeedbackRound,
@@ -129,7 +134,7 @@ class ClusterRanking(Ranking):
         return f"ClusterRanking({self.ranking!r}, {self.executor!r})"
 
 
-class ClusterScorer(Scorer[Asked]):
+class ClusterScorer(Scorer[WorkerQuery]):
     """Scorer that searches documents on workers.
 
     Parameters
@@ -149,8 +154,10 @@ class ClusterScorer(Scorer[Asked]):
         sizes = [part.segment.rows for part in state.parts[:-1]]
         whole = isinstance(ranking.ranking, TermRanking)
         most = max(_BLOCKS * at_once, -(-sum(sizes) // _ROWS[1]))
-        blocks = cut(sizes, most, least=_ROWS[0], whole=whole)
-        self._described: Described = described_for(state, ranking.ranking, uuid.uuid4().hex, blocks)
+        blocks = split_rows(sizes, most, least=_ROWS[0], whole=whole)
+        self._described: SnapshotDescription = describe_snapshot(
+            state, ranking.ranking, uuid.uuid4().hex, blocks
+        )
         self._at_once = at_once
         self._kept = min(max(len(blocks), 1), _KEPT)
         self._starts = [int(state.starts[b[0].segment]) + b[0].first for b in blocks]
@@ -162,7 +169,7 @@ class ClusterScorer(Scorer[Asked]):
 
     @cached_property
     def _scorers(self) -> BlockScorers:
-        return BlockScorers(OpenedHere(self._described, self.state))
+        return BlockScorers(LocalSnapshot(self._described, self.state))
 
     @cached_property
     def _tail(self) -> Scorer[Any]:
@@ -176,21 +183,21 @@ class ClusterScorer(Scorer[Asked]):
 
     # ------------------------------------------------------------------ queries
 
-    def of_text(self, text: str) -> Asked:
+    def of_text(self, text: str) -> WorkerQuery:
         """Make a query from a text."""
-        return Asked(text=text)
+        return WorkerQuery(text=text)
 
-    def of_row(self, row: int) -> Asked:
+    def of_row(self, row: int) -> WorkerQuery:
         """Make a query from the word counts of a document."""
-        return Asked(row=row, bag=self.state.bag_of_row(row))
+        return WorkerQuery(row=row, bag=self.state.bag_of_row(row))
 
-    def of_words(self, weights: Mapping[str, float]) -> Asked:
+    def of_words(self, weights: Mapping[str, float]) -> WorkerQuery:
         """Make a query from words with weights."""
-        asked = Asked(words=tuple(weights.items()))
+        asked = WorkerQuery(words=tuple(weights.items()))
         asked.made(self._tail)  # an invalid query raises here, before any work
         return asked
 
-    def words_of(self, query: Asked) -> Mapping[str, float] | None:
+    def words_of(self, query: WorkerQuery) -> Mapping[str, float] | None:
         """Return the words of a query with their weights, or None."""
         return self._tail.words_of(query.made(self._tail))
 
@@ -198,7 +205,7 @@ class ClusterScorer(Scorer[Asked]):
 
     def best(
         self,
-        query: Asked,
+        query: WorkerQuery,
         limit: int,
         threshold: float | None = None,
         rows: BoolArray | None = None,
@@ -208,7 +215,7 @@ class ClusterScorer(Scorer[Asked]):
 
     def best_of_each(
         self,
-        queries: Sequence[Asked],
+        queries: Sequence[WorkerQuery],
         limit: int,
         thresholds: Sequence[float | None],
         rows: BoolArray | None = None,
@@ -242,10 +249,10 @@ class ClusterScorer(Scorer[Asked]):
             memory=self._ranking.memory,
             in_flight=self._at_once,  # a queued block would not have the latest limits
         ):
-            if isinstance(found, NotHere):
+            if isinstance(found, UnknownSnapshot):
                 unknown.append(found.number)
                 continue
-            if isinstance(found, Lost):
+            if isinstance(found, UnreadableBlock):
                 self._described.refuse_unshared(found)
                 (seen,) = self._seen([found.number], best, rows)
                 found = self._here(search, seen)
@@ -254,7 +261,7 @@ class ClusterScorer(Scorer[Asked]):
 
     def _seen(
         self, numbers: Iterable[int], best: Sequence[Best], rows: BoolArray | None
-    ) -> Iterator[Seen]:
+    ) -> Iterator[BlockTask]:
         """Yield each block to search, with the score limits known at that time."""
         for number in numbers:
             size = sum(piece.end - piece.first for piece in self._described.blocks[number])
@@ -263,33 +270,37 @@ class ClusterScorer(Scorer[Asked]):
             if may is not None and not may.any():
                 continue
             bits = None if may is None else np.packbits(may)
-            yield Seen(number, tuple(one.threshold for one in best), bits, size)
+            yield BlockTask(number, tuple(one.threshold for one in best), bits, size)
 
-    def _here(self, search: Search, seen: Seen) -> Found:
+    def _here(self, search: Search, seen: BlockTask) -> BlockHits:
         """Search a block in this process instead of on a worker."""
         scorer = self._scorers.scorer(seen.number, self._ranking.memory, self._kept)
         queries = [one.made(scorer) for one in search.asked]
         found = scorer.best_of_each(queries, search.limit, seen.thresholds, seen.mask())
-        return Found(seen.number, found)
+        return BlockHits(seen.number, found)
 
     # ------------------------------------------------------------------ explanations, feedback
 
-    def explain(self, query: Asked, row: int) -> Explanation:
+    def explain(self, query: WorkerQuery, row: int) -> Explanation:
         """Explain the score of a document."""
         return self._local.explain(query.made(self._local), row)
 
-    def aligned(self, query: Asked, row: int) -> AlignedText | None:
+    def aligned(self, query: WorkerQuery, row: int) -> AlignedText | None:
         """Return query and document as aligned texts, or None if no words move."""
         return self._local.aligned(query.made(self._local), row)
 
     def moved(
-        self, query: Asked, relevant: Sequence[int], nonrelevant: Sequence[int], how: FeedbackRound
-    ) -> Asked:
+        self,
+        query: WorkerQuery,
+        relevant: Sequence[int],
+        nonrelevant: Sequence[int],
+        how: FeedbackRound,
+    ) -> WorkerQuery:
         """Apply relevance feedback to the words of a query."""
         local = self._local
         words = local.words_of(local.moved(query.made(local), relevant, nonrelevant, how))
         assert words is not None  # both kinds of rankings have words
-        return Asked(words=tuple(words.items()))
+        return WorkerQuery(words=tuple(words.items()))
 
 
 class Best:

@@ -14,7 +14,7 @@ from textkin.exceptions import ParameterError
 from textkin.index.distributed._cluster_ranking import ClusterRanking
 from textkin.index.distributed._near_pairs import NearPairs
 from textkin.index.distributed._part_files import Parts, PartsWriter
-from textkin.index.distributed._pieces import on_worker
+from textkin.index.distributed._snapshot_description import on_worker
 from textkin.index.search import (
     CombinedRanking,
     Filter,
@@ -25,7 +25,9 @@ from textkin.index.search import (
     Scorer,
     Searcher,
     TransportRanking,
+    combination_settings,
     ranking_of,
+    weights_key,
 )
 from textkin.index.store import documents_in, items_to_add
 from textkin.reading import Items
@@ -167,13 +169,13 @@ def _described(ranking: Ranking) -> str:
     if isinstance(ranking, ClusterRanking):
         ranking = ranking.ranking
     if isinstance(ranking, CombinedRanking) and ranking.parts:
-        _, _, *rest = ranking._key()
+        rest = [*combination_settings(ranking)]
         parts = ", ".join(map(_described, ranking.parts))
         return f"<class '{_HYBRIDS}.{type(ranking).__name__}'>({parts}, {rest})"
     if not isinstance(ranking, TransportRanking):
         return repr(ranking)
     shown = repr(on_worker(ranking, 1 << 29)).replace(", word_weights=", ", masses=")
-    return f"{shown}, masses {ranking._weights_key()}"
+    return f"{shown}, masses {weights_key(ranking.word_weights)}"
 
 
 def _texts(queries: Items) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,13 @@ import numpy as np
 
 from textkin._base import Float64Array, Int64Array
 from textkin.corpus import DocumentRows
-from textkin.index.distributed._pieces import Described, Lost, cut, described_for
-from textkin.index.distributed._workers import BlockScorers, MissingSegment, OpenedHere, opened
+from textkin.index.distributed._snapshot_description import (
+    SnapshotDescription,
+    UnreadableBlock,
+    describe_snapshot,
+    split_rows,
+)
+from textkin.index.distributed._workers import BlockScorers, LocalSnapshot, MissingSegment, opened
 from textkin.index.search import IndexState, TransportRanking, TransportScorer
 from textkin.run import Executor, ProgressCallback, format_size, map_blocks
 
@@ -69,7 +74,7 @@ class PairSearch:
 
     Attributes
     ----------
-    described : Described
+    described : SnapshotDescription
         Description of the snapshot.
     tail : DocumentRows
         Documents that are not in a segment.
@@ -77,18 +82,18 @@ class PairSearch:
         Maximum distance of a pair.
     """
 
-    described: Described
+    described: SnapshotDescription
     tail: DocumentRows
     radius: float
 
-    def __call__(self, task: Task, *, memory: int) -> tuple[Task, Pairs | Lost]:
+    def __call__(self, task: Task, *, memory: int) -> tuple[Task, Pairs | UnreadableBlock]:
         """Find the pairs, with row numbers relative to the first row of each block."""
         here = opened(self.described.token, self.described)
         assert here is not None
         try:
             return task, self.on(here, task, memory)
         except MissingSegment as missing:
-            return task, Lost(task.searched, missing.segment, str(missing))
+            return task, UnreadableBlock(task.searched, missing.segment, str(missing))
 
     def on(self, here: BlockScorers, task: Task, memory: int) -> Pairs:
         """Find the pairs of two blocks in an open snapshot."""
@@ -137,11 +142,11 @@ class NearPairs:
         self._executor, self._n_jobs, self._memory = executor, n_jobs, memory
         sizes = [part.segment.rows for part in state.parts[:-1]]
         rows = min(max(_ROWS[0], sum(sizes) // _BLOCKS), _ROWS[1])  # independent of the executor
-        blocks = cut(sizes, -(-sum(sizes) // rows))
+        blocks = split_rows(sizes, -(-sum(sizes) // rows))
         self._starts = [int(state.starts[b[0].segment]) + b[0].first for b in blocks]
         self._tail_start = int(state.starts[-2])
-        self._described = described_for(state, ranking, uuid.uuid4().hex, blocks)
-        here = OpenedHere(self._described, state)
+        self._described = describe_snapshot(state, ranking, uuid.uuid4().hex, blocks)
+        here = LocalSnapshot(self._described, state)
         self._here = BlockScorers(here)
         scorer = here.scorer_of([state.parts[-1]], memory)
         assert isinstance(scorer, TransportScorer)
@@ -194,9 +199,9 @@ class NearPairs:
             start = self._tail_start
             yield last, Pairs(pairs.first + start, pairs.second + start, pairs.distances)
 
-    def _placed(self, task: Task, found: Pairs | Lost) -> Pairs:
+    def _placed(self, task: Task, found: Pairs | UnreadableBlock) -> Pairs:
         """Convert row numbers within blocks to rows of the snapshot, and order each pair."""
-        if isinstance(found, Lost):
+        if isinstance(found, UnreadableBlock):
             self._described.refuse_unshared(found)
             found = self._work.on(self._here, task, self._memory)
         asked = self._tail_start if task.asked == _TAIL else self._starts[task.asked]

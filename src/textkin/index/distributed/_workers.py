@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from textkin import _core
 from textkin._base import BoolArray, Int32Array, Int64Array
 from textkin.exceptions import DamagedIndexError
-from textkin.index.distributed._pieces import (
-    Described,
-    DescribedTerms,
-    Lost,
-    Piece,
+from textkin.index.distributed._snapshot_description import (
+    RowRange,
+    SnapshotDescription,
+    TermDescription,
+    UnreadableBlock,
     hash_of_vectors,
     on_worker,
     part_of,
@@ -46,20 +46,21 @@ from textkin.index.store import (
     TermStatistics,
     find_words,
     map_segment,
+    unpack_words,
     words_checksum,
 )
 
 __all__ = [
-    "Asked",
+    "BlockHits",
     "BlockScorers",
-    "Found",
+    "BlockTask",
+    "DescribedSource",
+    "LocalSnapshot",
     "MissingSegment",
-    "NotHere",
-    "Opened",
-    "OpenedHere",
-    "PieceSource",
     "Search",
-    "Seen",
+    "UnknownSnapshot",
+    "WorkerQuery",
+    "WorkerSnapshot",
     "opened",
 ]
 
@@ -67,7 +68,7 @@ _STATES = 4  # maximum number of snapshots that a worker has open, which share i
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorkerQuery:
     """Query that can be pickled: a text, words with weights, or counts of a document."""
 
     text: str | None = None
@@ -87,7 +88,7 @@ class Asked:
         return scorer.of_bag(self.bag, self.row)
 
 
-class Seen(NamedTuple):
+class BlockTask(NamedTuple):
     """Block to search, with the score limits that were known when it was sent.
 
     Attributes
@@ -114,14 +115,14 @@ class Seen(NamedTuple):
         return np.unpackbits(self.rows, count=self.size).astype(np.bool_)
 
 
-class Found(NamedTuple):
+class BlockHits(NamedTuple):
     """Hits of a block for each query, with row numbers relative to the block."""
 
     number: int
     ranked: list[ScoredRows]
 
 
-class NotHere(NamedTuple):
+class UnknownSnapshot(NamedTuple):
     """Message from a worker that lacks the description of the snapshot."""
 
     number: int
@@ -135,9 +136,9 @@ class Search:
     ----------
     token : str
         Name of the description.
-    described : Described or None
+    described : SnapshotDescription or None
         Description, for workers that do not have it.
-    asked : tuple of Asked
+    asked : tuple of WorkerQuery
         Queries.
     limit : int
         Maximum number of hits.
@@ -146,23 +147,25 @@ class Search:
     """
 
     token: str
-    described: Described | None
-    asked: tuple[Asked, ...]
+    described: SnapshotDescription | None
+    asked: tuple[WorkerQuery, ...]
     limit: int
     kept: int
 
-    def __call__(self, block: Seen, *, memory: int) -> Found | NotHere | Lost:
+    def __call__(
+        self, block: BlockTask, *, memory: int
+    ) -> BlockHits | UnknownSnapshot | UnreadableBlock:
         """Find the best rows of a block."""
         here = opened(self.token, self.described)
         if here is None:
-            return NotHere(block.number)
+            return UnknownSnapshot(block.number)
         try:
             scorer = here.scorer(block.number, memory, self.kept)
             queries = [one.made(scorer) for one in self.asked]  # may open all segments for words
         except MissingSegment as missing:
-            return Lost(block.number, missing.segment, str(missing))
+            return UnreadableBlock(block.number, missing.segment, str(missing))
         found = scorer.best_of_each(queries, self.limit, block.thresholds, block.mask())
-        return Found(block.number, found)
+        return BlockHits(block.number, found)
 
 
 class MissingSegment(Exception):
@@ -179,21 +182,21 @@ _states: "OrderedDict[str, BlockScorers]" = OrderedDict()
 _guard = threading.Lock()
 
 
-def opened(token: str, described: Described | None) -> "BlockScorers | None":
+def opened(token: str, described: SnapshotDescription | None) -> "BlockScorers | None":
     """Return the block scorers of a snapshot, or None if it was never described to this worker."""
     with _guard:
         found = _states.get(token)
         if found is None:
             if described is None:
                 return None
-            found = _states[token] = BlockScorers(Opened(described, _spaces(described)))
+            found = _states[token] = BlockScorers(WorkerSnapshot(described, _spaces(described)))
             while len(_states) > _STATES:
                 _states.popitem(last=False)
         _states.move_to_end(token)
         return found
 
 
-def _spaces(described: Described) -> dict[Any, object]:
+def _spaces(described: SnapshotDescription) -> dict[Any, object]:
     """Return word vectors loaded for another snapshot of the same index, to share them."""
     for other in (one.opened for one in reversed(_states.values())):
         if (other.described.folder, other.described.vectors) == (
@@ -208,18 +211,18 @@ def _spaces(described: Described) -> dict[Any, object]:
     return {}
 
 
-class Opened:
+class WorkerSnapshot:
     """Snapshot of an index that opens its segments on demand.
 
     Parameters
     ----------
-    described : Described
+    described : SnapshotDescription
         Description of the snapshot.
     kept : dict
         Cache that snapshots of the index share.
     """
 
-    def __init__(self, described: Described, kept: dict[Any, object]) -> None:
+    def __init__(self, described: SnapshotDescription, kept: dict[Any, object]) -> None:
         self.described = described
         self.kept = kept
         self._mutex = threading.RLock()
@@ -232,7 +235,7 @@ class Opened:
     def scorer_of(self, parts: list[Part], memory: int) -> Scorer[Any]:
         """Return a scorer of some parts, with the statistics of all documents."""
         state = IndexState(
-            PieceSource(self, parts),
+            DescribedSource(self, parts),
             self.described.reading,
             self._vectors,
             AttachedModels(Path(self.described.folder)),
@@ -267,7 +270,7 @@ class Opened:
                 self._segments[number] = found
             return found
 
-    def _part(self, piece: Piece) -> Part:
+    def _part(self, piece: RowRange) -> Part:
         segment = self._segment(piece.segment)
         deleted = self.described.deleted[piece.segment]
         try:
@@ -305,25 +308,25 @@ class Opened:
         return [*found, (described.state.tail_word, tail)]
 
 
-class OpenedHere(Opened):
+class LocalSnapshot(WorkerSnapshot):
     """Snapshot in the process that has its catalog and all of its parts.
 
     Parameters
     ----------
-    described : Described
+    described : SnapshotDescription
         Description of the snapshot.
     state : IndexState
         The snapshot itself.
     """
 
-    def __init__(self, described: Described, state: IndexState) -> None:
+    def __init__(self, described: SnapshotDescription, state: IndexState) -> None:
         super().__init__(described, state.kept)
         self._state = state
 
     def _vectors(self) -> Any:  # noqa: ANN401
         return self._state.vectors()
 
-    def _part(self, piece: Piece) -> Part:
+    def _part(self, piece: RowRange) -> Part:
         part = self._state.parts[piece.segment]
         return part_of(part.segment, part.live, piece)
 
@@ -341,11 +344,11 @@ class BlockScorers:
 
     Parameters
     ----------
-    opened : Opened
+    opened : WorkerSnapshot
         Open snapshot.
     """
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: WorkerSnapshot) -> None:
         self.opened = opened
         self._mutex = threading.Lock()
         self._scorers: OrderedDict[int, Scorer[Any]] = OrderedDict()
@@ -374,18 +377,18 @@ class BlockScorers:
             return found
 
 
-class PieceSource:
+class DescribedSource:
     """Parts of a snapshot without a catalog, with the words and statistics of all documents.
 
     Parameters
     ----------
-    opened : Opened
+    opened : WorkerSnapshot
         Open snapshot.
     parts : list of Part
         Parts to search.
     """
 
-    def __init__(self, opened: Opened, parts: list[Part]) -> None:
+    def __init__(self, opened: WorkerSnapshot, parts: list[Part]) -> None:
         self.state = opened.described.state
         self.parts = parts
         self._opened = opened
@@ -422,19 +425,14 @@ class PieceSource:
         return [self._terms.names[number] for number in numbers]
 
     @property
-    def _terms(self) -> DescribedTerms:
+    def _terms(self) -> TermDescription:
         terms = self._opened.described.terms
         assert terms is not None, "the ranking was described without terms"
         return terms
 
     def words(self) -> list[str]:
         """Return all words in the order of their IDs."""
-        found: list[str] = []
-        try:
-            for _, packed in self.packed_words:
-                found += packed.words(0, len(packed))
-        except ValueError:  # the words are not valid UTF-8
-            found = []
+        found = unpack_words(self.packed_words)
         if len(set(found)) != self.state.words or (
             words_checksum(found, 0) != self.state.words_checksum
         ):

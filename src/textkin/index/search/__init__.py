@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         HybridScorer as HybridScorer,
         RankFusion as RankFusion,
         WeightedSum as WeightedSum,
+        combination_settings as combination_settings,
     )
     from textkin.index.search.rankings._models import (
         ModelQuery as ModelQuery,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         TransportQuery as TransportQuery,
         TransportRanking as TransportRanking,
         TransportScorer as TransportScorer,
+        weights_key as weights_key,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -93,6 +95,7 @@ else:
             "rankings._base": ["ComparedWords", "Ranking", "ScoredRows", "Scorer", "ScorerOf"],
             "_tuning": ["HybridTuning", "tune"],
             "rankings._hybrids": [
+                "combination_settings",
                 "Cascade",
                 "CombinedRanking",
                 "Hybrid",
@@ -104,6 +107,7 @@ else:
             "rankings._terms": ["TermQuery", "TermRanking", "TermScorer"],
             "rankings._token_ranking": ["Rerank", "TokenScorer"],
             "rankings._transport": [
+                "weights_key",
                 "SIDES",
                 "TransportQuery",
                 "TransportRanking",

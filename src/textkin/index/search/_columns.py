@@ -73,7 +73,7 @@ class Passed:
     phrases : Phrases or None
         Check of the texts of `rows`, for a query with phrases. If None, all `rows` pass.
     parsed : ParsedQuery or None
-        Query text with its operators; None for other queries.
+        Query text with its operators; None for a query without characters of operators.
     """
 
     rows: BoolArray | None = None

@@ -16,7 +16,15 @@ from textkin.index.search._filters import (
     scalar,
 )
 
-__all__ = ["SYNTAXES", "Clause", "FieldClause", "ParsedQuery", "Syntax", "parse_query"]
+__all__ = [
+    "OPERATOR_MARKS",
+    "SYNTAXES",
+    "Clause",
+    "FieldClause",
+    "ParsedQuery",
+    "Syntax",
+    "parse_query",
+]
 
 Syntax: TypeAlias = Literal["auto", "operators", "plain"]
 """Syntax of query texts; "auto" reads operators only in short queries."""
@@ -25,7 +33,9 @@ SYNTAXES = ("auto", "operators", "plain")
 _LONGEST = 16  # maximum number of words of a query with operators, for "auto"
 _MOST = 32  # maximum number of operators; each field is read from all documents
 
-_MARKS = frozenset('"\u201c+-:')
+OPERATOR_MARKS = frozenset('"\u201c+-:')
+"""Characters of operators: a text without any of them has no operator."""
+
 # An operator begins at the start of a word, and a quote also ends there. A sign must precede a
 # letter or a quote: "-5" and "+1" are numbers, "a - b" is a dash, and "C++" ends with the sign.
 _OPERATOR = re.compile(
@@ -174,7 +184,7 @@ def parse_query(text: str, syntax: Syntax = "auto") -> ParsedQuery:
     >>> parse_query("well-known C++ -5").clauses
     ()
     """
-    if syntax == "plain" or _MARKS.isdisjoint(text):
+    if syntax == "plain":
         return ParsedQuery(text, text)
     found = [*_OPERATOR.finditer(text)]
     if not found:

@@ -20,7 +20,7 @@ from textkin.index.search.rankings._hybrids import (
     RankFusion,
     WeightedSum,
 )
-from textkin.index.search.rankings._latent import LatentRanking
+from textkin.index.search.rankings._latent_ranking import LatentRanking
 from textkin.index.search.rankings._models import ModelRanking
 from textkin.index.search.rankings._terms import TermRanking
 from textkin.index.search.rankings._transport import TransportRanking

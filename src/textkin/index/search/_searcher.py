@@ -16,7 +16,7 @@ from textkin.index.search._columns import OWN_FIELDS, Columns, Passed
 from textkin.index.search._filters import Filter
 from textkin.index.search._hits import Hits, find_hits, moved_query
 from textkin.index.search._phrases import restricted
-from textkin.index.search._query_parser import ParsedQuery, parse_query
+from textkin.index.search._query_parser import OPERATOR_MARKS, ParsedQuery, parse_query
 from textkin.index.search._request import RankingLike, SearchRequest, ranking_of
 from textkin.index.search._state import IndexState
 from textkin.index.search.rankings._base import EmptyScorer, Ranking, Scorer
@@ -137,12 +137,15 @@ class Searcher:
             passed = replace(passed, rows=others)
             query = scorer.of_row(row)
         elif isinstance(request.query, str):
-            parsed = self._parsed(request, request.query)
-            passed = self._restricted(passed, parsed, isinstance(scorer, HybridScorer))
+            text = request.query
+            if not OPERATOR_MARKS.isdisjoint(text):
+                parsed = self._parsed(request, text)
+                passed = self._restricted(passed, parsed, isinstance(scorer, HybridScorer))
+                text = parsed.text
             if request.embedding is None:
-                query = scorer.of_text(parsed.text)
+                query = scorer.of_text(text)
             else:
-                query = self._of_embedding(scorer, request, parsed.text)
+                query = self._of_embedding(scorer, request, text)
         elif request.embedding is not None:
             query = self._of_embedding(scorer, request, None)
         else:

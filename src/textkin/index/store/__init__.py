@@ -59,20 +59,21 @@ if TYPE_CHECKING:
         SEGMENTS as SEGMENTS,
         Snapshot as Snapshot,
         find_words as find_words,
+        unpack_words as unpack_words,
     )
     from textkin.index.store._term_map import (
         StemAnalyzer as StemAnalyzer,
         TermMap as TermMap,
         TermStatistics as TermStatistics,
     )
-    from textkin.index.store._vector_store import (
-        KnownRows as KnownRows,
-        StoredVectors as StoredVectors,
-    )
     from textkin.index.store._vector_files import (
         EMBEDDINGS as EMBEDDINGS,
         VectorBlock as VectorBlock,
         row_lengths as row_lengths,
+    )
+    from textkin.index.store._vector_store import (
+        KnownRows as KnownRows,
+        StoredVectors as StoredVectors,
     )
     from textkin.index.store._verify import verify as verify
 else:
@@ -107,7 +108,7 @@ else:
                 "analyzer_settings",
                 "stem_analyzer",
             ],
-            "_snapshot": ["Part", "SEGMENTS", "Snapshot", "find_words"],
+            "_snapshot": ["Part", "SEGMENTS", "Snapshot", "find_words", "unpack_words"],
             "_term_map": ["StemAnalyzer", "TermMap", "TermStatistics"],
             "_vector_store": ["KnownRows", "StoredVectors"],
             "_vector_files": ["EMBEDDINGS", "VectorBlock", "row_lengths"],

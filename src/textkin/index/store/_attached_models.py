@@ -30,7 +30,9 @@ from textkin._base import (
     abbreviate,
     format_count,
     hinted,
+    is_loadable,
     one_of,
+    takes_texts,
 )
 from textkin.exceptions import DamagedIndexError, ParameterError, ParameterTypeError
 from textkin.index.store._embeddings import as_array, check_ids, check_rows
@@ -271,7 +273,7 @@ def check_offer(name: str, model: object, input_type: InputType) -> Offer:
         )
     steps = _steps(model)
     if steps:
-        takes = "texts" if steps[0]._takes_texts else "bags"
+        takes = "texts" if takes_texts(steps[0]) else "bags"
         if input_type not in ("auto", takes):
             raise ValueError(
                 f"input_type must be 'auto' or {takes!r} for {type(steps[0]).__name__}; got "
@@ -282,7 +284,7 @@ def check_offer(name: str, model: object, input_type: InputType) -> Offer:
         check_is_fitted(model)  # only estimators of textkin are fitted automatically
     takes = input_type
     if input_type == "auto" and isinstance(model, SavedEstimator):
-        takes = "texts" if model._takes_texts else "bags"
+        takes = "texts" if takes_texts(model) else "bags"
     elif input_type == "auto":
         # A model that counts words itself was not fitted on columns.
         columns = not callable(getattr(model, "encode", None)) and hasattr(model, "n_features_in_")
@@ -295,8 +297,8 @@ def _steps(model: object) -> list[Any]:
     parts = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     ours = [
         isinstance(part, SavedEstimator)
-        and (isinstance(part, BagEstimator) or (at == 0 and part._takes_texts))
-        and SavedEstimator._saved_classes.get(type(part).__name__) is type(part)
+        and (isinstance(part, BagEstimator) or (at == 0 and takes_texts(part)))
+        and is_loadable(type(part))
         for at, part in enumerate(parts)
     ]
     return parts if all(ours) and len(parts) <= MOST_STEPS else []

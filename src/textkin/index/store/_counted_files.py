@@ -7,7 +7,7 @@ an index written by a single process.
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,11 @@ from textkin.reading import (
     Place,
     Row,
     Skipped,
+    Source,
     Walk,
     file_rows,
+    same_reader,
+    source_of,
 )
 
 __all__ = ["CountFiles", "CountedFiles", "RejectedDocument", "file_blocks", "file_counter"]
@@ -120,25 +123,17 @@ class CountFiles:
         Analyzer settings of the index.
     options : FileOptions
         Options for reading files.
-    fields, errors, split : object
-        Attributes of `Documents`.
+    read : callable
+        Function from a source to its `Documents`, see `same_reader`.
     """
 
     analyzer: AnalyzerSettings
     options: FileOptions
-    fields: Any
-    errors: Any
-    split: Any
+    read: Callable[[Source], Documents]
 
     def __call__(self, entries: tuple[Entry, ...]) -> CountedFiles | RejectedDocument:
         """Read the documents of a block of files, and count their words."""
-        documents = Documents(
-            _Files(entries, self.options),
-            self.fields,
-            errors=self.errors,
-            split=self.split,
-            progress=None,
-        )
+        documents = self.read(_Files(entries, self.options))
         contents: list[Content] = []
         size = 0
         found = iter(documents)
@@ -183,7 +178,7 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
     ValueError
         If the documents are not stored in files.
     """
-    source = documents._source if isinstance(documents, Documents) else None
+    source = source_of(documents) if isinstance(documents, Documents) else None
     entries: Iterable[Entry]
     if isinstance(source, FolderSource):
         entries = Walk(source.root, source.patterns)
@@ -198,10 +193,8 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
 
 def file_counter(documents: Documents, analyzer: AnalyzerSettings) -> CountFiles:
     """Return the function that reads and counts the files of `textkin.read`."""
-    options: Any = documents._source
-    return CountFiles(
-        analyzer, options.options, documents._fields, documents._errors, documents._split
-    )
+    source: Any = source_of(documents)
+    return CountFiles(analyzer, source.options, same_reader(documents))
 
 
 def _paths(source: MemorySource) -> Iterator[os.PathLike[str]]:

@@ -28,6 +28,7 @@ from textkin.reading import (
     Row,
     Skipped,
     make_items,
+    record_iteration,
 )
 from textkin.run import Executor, ProgressCallback, effective_jobs, map_blocks
 
@@ -217,7 +218,7 @@ class _Ingestion:
         if not self.kept:  # no document: the usual path reports any problems
             self.add_items(items_to_add(documents), progress)
             return
-        documents._count, documents._skipped = self.kept, skipped
+        record_iteration(documents, self.kept, skipped)
 
     def _whole(self, documents: Items) -> None:
         """Add all documents in one transaction."""

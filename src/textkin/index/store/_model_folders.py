@@ -8,7 +8,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from textkin._base import MANIFEST, BagEstimator, load_estimator, new_folder, sync_folder
+from textkin._base import (
+    MANIFEST,
+    BagEstimator,
+    load_estimator,
+    new_folder,
+    own_folder,
+    takes_texts,
+)
 from textkin.index.store._catalog import CATALOG
 from textkin.index.store._model_records import (
     ModelRecord,
@@ -33,7 +40,7 @@ _LARGEST_MANIFEST = 1 << 20  # the same limit as in _folders
 
 def save_steps(folder: Path, number: int, steps: Sequence[Any]) -> str:
     """Save the estimators of a model atomically, and return the hash of their manifests."""
-    place = _place(folder)
+    place = own_folder(folder, MODELS)
     with new_folder(place / f"{number:08d}") as made:
         for at, step in enumerate(steps):
             step.save(made / str(at))
@@ -55,13 +62,11 @@ def load_steps(folder: Path, record: ModelRecord) -> list[Any]:
         if _manifest_hash(parts) != record.sha256:
             raise ValueError("its manifests have changed (their hash differs)")
         steps: list[Any] = [load_estimator(part) for part in parts]
-        takes_texts = record.takes == "texts"
-        rest = steps[takes_texts:]
-        if steps[0]._takes_texts != takes_texts or not all(
-            isinstance(s, BagEstimator) for s in rest
-        ):
+        of_texts = record.takes == "texts"
+        rest = steps[of_texts:]
+        if takes_texts(steps[0]) != of_texts or not all(isinstance(s, BagEstimator) for s in rest):
             raise ValueError(f"it has estimators that do not take {record.takes}")
-        if not takes_texts and steps[0].n_features_in_ != record.columns:
+        if not of_texts and steps[0].n_features_in_ != record.columns:
             raise ValueError(f"it does not have {record.columns} columns")
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise model_damage(record, f"{MODELS}/{record.folder}: {error}".rstrip(".")) from error
@@ -116,7 +121,7 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
     """Remove folders of models that are not in the catalog, left by a crash or a detach."""
     if not (folder / MODELS).exists():
         return
-    place = _place(folder)
+    place = own_folder(folder, MODELS)
     kept = {record.folder for record in named if record.steps or record.damage}
     for name in sorted(os.listdir(place)):
         if name in kept:
@@ -127,18 +132,6 @@ def sweep_models(folder: Path, named: Sequence[ModelRecord]) -> None:
         else:
             with suppress(OSError):
                 path.unlink()
-
-
-def _place(folder: Path) -> Path:
-    """Create the folder of the models if needed; replace a link or file of the same name."""
-    place = folder / MODELS
-    # A link is removed, and never the files that it leads to: an attacker may have put it here.
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        place.unlink()
-    if not place.is_dir():
-        place.mkdir()
-        sync_folder(folder)
-    return place
 
 
 def _parts(folder: Path, record: ModelRecord) -> list[Path]:

@@ -20,6 +20,7 @@ from textkin import _core
 from textkin._base import BoolArray, Float32Array, Int32Array, Int64Array, Written, write_whole
 from textkin.exceptions import DamagedIndexError
 from textkin.index.store._catalog import Catalog, SegmentRecord
+from textkin.index.store._mapped_files import map_checked_file
 
 __all__ = [
     "Extent",
@@ -32,7 +33,6 @@ __all__ = [
 
 _FORMAT = "textkin.segment"
 _VERSION = "1"
-_LARGEST_HEADER = 1 << 16
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -241,21 +241,10 @@ def map_segment(path: Path, record: SegmentRecord) -> Segment:
     SegmentDamage
         If the file is missing or disagrees with the catalog. The array values are not checked.
     """
-    if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
-        raise SegmentDamage("is missing")
     extent = Extent.of(record)
-    with path.open("rb") as file:
-        file.seek(0, 2)
-        size = file.tell()
-        if size != record.bytes:
-            raise SegmentDamage(f"must have {record.bytes} bytes; got {size}")
-        file.seek(0)
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
-            raise SegmentDamage("has no valid header")
-        header = _parse_header(file.read(length))
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    arrays = _arrays_of(header, mapped, 8 + length)
+    written, mapped = map_checked_file(path, record.bytes, SegmentDamage)
+    header = _parse_header(written)
+    arrays = _arrays_of(header, mapped, 8 + len(written))
     metadata = {"format": _FORMAT, "version": _VERSION, "extent": " ".join(map(str, extent))}
     if header.get("__metadata__") != metadata:
         raise SegmentDamage("is the file of another segment or has another format")

@@ -414,8 +414,7 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError(errno.EINVAL, "is not a regular file; remove it", str(path))
-    flags = open_flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW")
-    handle = os.open(path, flags, 0o666)
+    handle = os.open(path, _LOCK_FLAGS, 0o666)
     _handles.add(handle)
     try:
         deadline = time.monotonic() + timeout
@@ -441,6 +440,7 @@ def writer_lock(path: Path, timeout: float) -> Iterator[None]:
 # A forked process inherits the file and its lock, and would hold the lock after the writer dies.
 _handles: set[int] = set()
 _locks = file_locks()
+_LOCK_FLAGS = open_flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW")
 
 
 def _after_fork() -> None:

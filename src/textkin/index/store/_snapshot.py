@@ -54,7 +54,7 @@ from textkin.index.store._vector_store import (
 )
 from textkin.reading import Document
 
-__all__ = ["SEGMENTS", "Part", "Snapshot", "find_words", "open_snapshot"]
+__all__ = ["SEGMENTS", "Part", "Snapshot", "find_words", "open_snapshot", "unpack_words"]
 
 SEGMENTS = "segments"
 _TRIES = 20
@@ -88,6 +88,8 @@ class Snapshot:
         Catalog with an open read transaction; closed with the snapshot.
     segments : list of (SegmentRecord, Segment or str)
         Segments of the catalog. A segment that cannot be used is replaced by the reason.
+    models : dict of str to ModelRecord
+        Attached models, by name.
     vector_files : MappedFiles
         Files with vectors of attached models.
     """
@@ -97,11 +99,12 @@ class Snapshot:
         folder: Path,
         catalog: Catalog,
         segments: list[tuple[SegmentRecord, Segment | str]],
+        models: dict[str, ModelRecord],
         vector_files: MappedFiles,
     ) -> None:
         self.folder = folder
         self.state = catalog.state()
-        self.models = model_records(catalog)
+        self.models = models
         self.segments = segments
         self.vector_files = vector_files
         self._catalog = catalog
@@ -275,12 +278,7 @@ class Snapshot:
         They are read from the segments, or from the catalog if its checksum shows that a segment
         is corrupt.
         """
-        found: list[str] = []
-        try:
-            for _, packed in self.packed_words:
-                found += packed.words(0, len(packed))
-        except ValueError:  # the words are not valid UTF-8
-            found = []
+        found = unpack_words(self.packed_words)
         if not self._is_intact(found):
             with self.catalog() as catalog:
                 found = catalog.words(0, self.state.words)
@@ -375,9 +373,12 @@ def open_snapshot(folder: Path) -> Snapshot:
                 catalog.check_numbers()
                 number = catalog.state().number
                 segments, whole = _map_segments(folder, catalog.segments())
-                files, all_files = map_files(folder, catalog, model_records(catalog).values())
+                models = model_records(catalog)
+                files, all_files = (
+                    map_files(folder, catalog, models.values()) if models else ({}, True)
+                )
                 if (whole and all_files) or number == seen:
-                    return Snapshot(folder, catalog, segments, files)
+                    return Snapshot(folder, catalog, segments, models, files)
                 seen = number
                 catalog.execute("ROLLBACK")
         raise IndexLockedError(
@@ -398,6 +399,17 @@ def find_words(
     for first, packed in packed_words:
         here = packed.find(wanted)
         found[here >= 0] = here[here >= 0] + first
+    return found
+
+
+def unpack_words(packed_words: "Iterable[tuple[int, _core.PackedWords]]") -> list[str]:
+    """Return the words of all tables, or an empty list if some are not valid UTF-8."""
+    found: list[str] = []
+    try:
+        for _, packed in packed_words:
+            found += packed.words(0, len(packed))
+    except ValueError:
+        return []
     return found
 
 

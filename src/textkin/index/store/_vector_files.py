@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textkin._base import Float32Array, Float64Array, Int64Array, Written, sync_folder, write_whole
+from textkin._base import Float32Array, Float64Array, Int64Array, Written, own_folder, write_whole
+from textkin.index.store._mapped_files import map_checked_file
 
 __all__ = [
     "DTYPES",
@@ -39,7 +40,6 @@ DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "float16": np.dt
 _KINDS = {"float32": "F32", "float16": "F16"}
 _FORMAT = "textkin.vectors"
 _VERSION = "1"
-_LARGEST_HEADER = 1 << 16
 _ALIGNMENT = 64  # alignment of the vectors, in bytes
 _ROWS = 4096  # rows converted to float64 at a time
 
@@ -152,7 +152,9 @@ def write_vector_file(
     parts: Sequence[NDArray[Any]],
 ) -> VectorFileRecord:
     """Write a file atomically, and return its record with size and hash."""
-    written = write_whole(_place(folder) / record.file, _contents(dtype, positions, parts))
+    written = write_whole(
+        own_folder(folder, EMBEDDINGS) / record.file, _contents(dtype, positions, parts)
+    )
     return _with_size(record._replace(rows=len(positions)), written)
 
 
@@ -208,22 +210,11 @@ def map_vector_file(folder: Path, record: VectorFileRecord, dtype: str, width: i
         If the file is missing or disagrees with the catalog. The vectors are not read.
     """
     path = folder / EMBEDDINGS / record.file
-    if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
-        raise VectorFileDamage("is missing")
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size != record.bytes:
-            raise VectorFileDamage(f"must have {record.bytes} bytes; got {size}")
-        file.seek(0)
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(_LARGEST_HEADER, size - 8):
-            raise VectorFileDamage("has no valid header")
-        header = file.read(length)
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    header, mapped = map_checked_file(path, record.bytes, VectorFileDamage)
     n = record.rows
-    start = 8 + length
+    start = 8 + len(header)
     whole = start + 24 * n + n * width * DTYPES[dtype].itemsize
-    if whole != size or start % 8:
+    if whole != record.bytes or start % 8:
         raise VectorFileDamage("is the file of other vectors or has another format")
     # The vectors have a checksum each, which is compared when one is used.
     check = zlib.crc32(memoryview(mapped)[start : start + 24 * n])
@@ -244,20 +235,8 @@ def remove_strays(folder: Path, named: Collection[str]) -> None:
     """Remove vector files that the catalog does not name, left by a crash or a detach."""
     if not (folder / EMBEDDINGS).exists():
         return
-    place = _place(folder)
+    place = own_folder(folder, EMBEDDINGS)
     for name in sorted(os.listdir(place)):
         if name not in named:
             with suppress(OSError):
                 (place / name).unlink()
-
-
-def _place(folder: Path) -> Path:
-    """Return the folder of vector files; replace a link or a file in its place."""
-    place = folder / EMBEDDINGS
-    # A link is removed, and never the files that it leads to: an attacker may have put it here.
-    if place.is_symlink() or (place.exists() and not place.is_dir()):
-        place.unlink()
-    if not place.is_dir():
-        place.mkdir()
-        sync_folder(folder)
-    return place

@@ -36,7 +36,7 @@ from textkin.models.embedding._training_corpus import (
     read_corpus,
 )
 from textkin.run import ProgressCallback, effective_jobs
-from textkin.text import STOP_WORDS, StopWords, Vocabulary, prepare
+from textkin.text import STOP_WORDS, StopWords, Vocabulary, prepare, unchecked_vocabulary
 from textkin.vectors import WordVectors
 
 __all__ = ["ParagraphVector"]
@@ -271,7 +271,7 @@ class ParagraphVector(
         self.output_vectors_ = outputs
         self.document_vectors_ = documents
         self.inference_seed_ = seed
-        self._vocabulary = Vocabulary._of_distinct(corpus.words)
+        self._vocabulary = unchecked_vocabulary(corpus.words)
         return self
 
     def fit_transform(

@@ -19,12 +19,12 @@ from scipy import sparse
 
 from textkin._base import Bags, Float64Array, Int32Array, Int64Array
 from textkin.device import (
-    at_once,
     full_precision,
     memory_of,
+    rows_that_fit,
     segment_sums,
-    sent,
     tensor_of,
+    to_device,
     torch_device,
 )
 from textkin.models._arrays import entries_of, table_of
@@ -93,7 +93,7 @@ class DeviceBags:
         # A batch holds at least one long row: a piece, its product, and its system three times.
         self._each = (PIECE * k + k * k) * size + 8 * 4 * k * k
         what = f"systems of {k} dimensions and {n_factors + n_rows:,} vectors"
-        at_once(memory, self._each, fixed, what)
+        rows_that_fit(memory, self._each, fixed, what)
         resident = fixed + whole + self._each <= memory
         self._left = min(memory - fixed - (whole if resident else 0), _MOST_BYTES)
         self.place, self.n_rows, self.n_factors, self.k = place, n_rows, n_factors, k
@@ -128,9 +128,9 @@ class DeviceBags:
             for start in range(0, len(group.rows), step):
                 part = slice(start, start + step)
                 yield (
-                    sent(group.rows[part], self.place),
-                    sent(group.columns[part], self.place),
-                    sent(group.values[part], self.place),
+                    to_device(group.rows[part], self.place),
+                    to_device(group.columns[part], self.place),
+                    to_device(group.values[part], self.place),
                 )
 
     def long_blocks(self) -> Iterator[slice]:
@@ -148,8 +148,8 @@ class DeviceBags:
             part = slice(start, min(start + step, end))
             yield (
                 part,
-                sent(self.long.columns[part], self.place),
-                sent(self.long.values[part], self.place),
+                to_device(self.long.columns[part], self.place),
+                to_device(self.long.values[part], self.place),
             )
 
 

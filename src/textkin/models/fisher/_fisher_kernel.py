@@ -19,6 +19,7 @@ from textkin._base import (
     check_params,
     instance_of,
     integer,
+    narrow_indices,
     normalize_rows,
     one_of,
     real,
@@ -245,9 +246,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
         if not parts:
             parts = [sparse.csr_array((0, self._n_features_out))]
         whole: Bags = sparse.vstack(parts, format="csr", dtype=bags.dtype)
-        if max(whole.nnz, *whole.shape) <= np.iinfo(np.int32).max:  # classifiers require int32
-            whole.indices = whole.indices.astype(np.int32, copy=False)
-            whole.indptr = whole.indptr.astype(np.int32, copy=False)
+        narrow_indices(whole)  # classifiers require int32
         return whole
 
     def similarity(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textkin._base import Float64Array, IntpArray
 from textkin.models.mixture._bessel import kappa_of, log_normalizer
 from textkin.models.mixture._em import Logits, Sums
-from textkin.models.mixture._starts import reseeded_weights, shares
+from textkin.models.mixture._initialization import reseeded_weights, shares
 
 __all__ = [
     "GaussianFamily",

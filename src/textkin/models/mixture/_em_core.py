@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from textkin import _core
 from textkin._base import Float64Array, IntpArray
 from textkin.models.mixture._em import Logits, Sums, checked_mean, needs_double
-from textkin.models.mixture._starts import choose_far_rows
-from textkin.run import Check, ProgressCallback, run_blocks, single_blas_thread
+from textkin.models.mixture._initialization import choose_far_rows
+from textkin.run import Check, ProgressCallback, row_slices, run_blocks, single_blas_thread
 
 __all__ = ["CoreRows", "posteriors"]
 
@@ -48,10 +48,7 @@ class CoreRows:
         step = _single(logits, hard) if single else _Block(logits, hard)
         logs = np.empty(len(self.values))
         a_part = -(-len(self.values) // (ROWS * _MOST_PARTS)) * ROWS
-        parts = [
-            slice(start, min(start + a_part, len(self.values)))
-            for start in range(0, len(self.values), a_part)
-        ]
+        parts = row_slices(len(self.values), a_part)
         found: list[Any] = [None] * len(parts)
 
         def work(part: slice, check: Check) -> int:

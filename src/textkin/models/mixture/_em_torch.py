@@ -14,9 +14,16 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from textkin._base import Float64Array, IntpArray
-from textkin.device import at_once, full_precision, memory_of, sent, tensor_of, torch_device
+from textkin.device import (
+    full_precision,
+    memory_of,
+    rows_that_fit,
+    tensor_of,
+    to_device,
+    torch_device,
+)
 from textkin.models.mixture._em import Logits, Sums, checked_mean, needs_double
-from textkin.models.mixture._starts import number_of_trials
+from textkin.models.mixture._initialization import number_of_trials
 
 __all__ = ["TorchRows", "block_sums"]
 
@@ -104,7 +111,7 @@ class TorchRows:
         full = min(_MOST_ROWS, self.n_rows) * each + fixed
         self.resident = whole + full <= memory
         left = memory - whole if self.resident else memory
-        self._block = at_once(left, each, fixed, what, _MOST_ROWS)
+        self._block = rows_that_fit(left, each, fixed, what, _MOST_ROWS)
         home = place if self.resident else torch.device("cpu")
         self._values = tensor_of(values, home)
         self._weights = tensor_of(weights / weights.mean(), home)
@@ -125,12 +132,12 @@ class TorchRows:
             yield (
                 rows,
                 self._transformed(self._values[rows]),
-                sent(self._weights[rows], self._place),
+                to_device(self._weights[rows], self._place),
             )
 
     def _transformed(self, values: torch.Tensor) -> torch.Tensor:
         """Return rows on the device, in the coordinates of the fit."""
-        values = sent(values, self._place)
+        values = to_device(values, self._place)
         return values if self._transform is None else self._transform(values)
 
     def moments(self) -> tuple[Float64Array, Float64Array]:

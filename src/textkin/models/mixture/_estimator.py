@@ -29,10 +29,10 @@ from textkin._base import (
 )
 from textkin.device import memory_errors_on
 from textkin.exceptions import ParameterError
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models.mixture._em import Family, Fit, Logits, MixtureBackend, maximize
 from textkin.models.mixture._em_core import posteriors
-from textkin.models.mixture._starts import LLOYD_STEPS, choose_seeds, run_k_means
+from textkin.models.mixture._initialization import LLOYD_STEPS, choose_seeds, run_k_means
 from textkin.run import ProgressCallback, effective_jobs, single_blas_thread
 
 __all__ = ["CONSTRAINTS", "RowMixture"]

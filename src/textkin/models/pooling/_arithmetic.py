@@ -17,7 +17,7 @@ from scipy import sparse
 from textkin._base import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, IntpArray
 from textkin.corpus import DocumentRows
 from textkin.corpus import shares as shares_of
-from textkin.run import Check, ProgressCallback, run_blocks, single_blas_thread
+from textkin.run import Check, ProgressCallback, row_slices, run_blocks, single_blas_thread
 
 __all__ = [
     "BlockSums",
@@ -218,7 +218,7 @@ def fill_rows(
         return int(block.stop - block.start)
 
     done = 0
-    for number in run_blocks(_slices(len(out), _DOCUMENTS), work, threads):
+    for number in run_blocks(row_slices(len(out), _DOCUMENTS), work, threads):
         done += number
         if progress is not None:
             progress(done, len(out))
@@ -326,7 +326,7 @@ def _principal(vectors: Float64Array, n: int) -> tuple[Float64Array, Float64Arra
     """Compute the largest eigenvalues of V^T V and their vectors; 0 beyond the rank of V."""
     d = vectors.shape[1]
     products = np.zeros((d, d))
-    for block in _slices(len(vectors), _DOCUMENTS):
+    for block in row_slices(len(vectors), _DOCUMENTS):
         products += vectors[block].T @ vectors[block]
     squares, directions = np.linalg.eigh(products)  # in ascending order
     squares, directions = squares[::-1][:n].copy(), directions.T[::-1][:n].copy()
@@ -359,7 +359,7 @@ def _product(rows: Float64Array, matrix: Float64Array) -> Float64Array:
     right = np.zeros((matrix.shape[0], -(-width // _COLUMNS) * _COLUMNS))
     right[:, :width] = matrix
     found = np.empty((n, width))
-    for block in _slices(n, _ROWS):
+    for block in row_slices(n, _ROWS):
         left = rows[block]
         if len(left) < _ROWS:
             left = np.zeros((_ROWS, rows.shape[1]))
@@ -416,7 +416,3 @@ def word_parts(
         if shape.mean is not None and shape.whitening is not None:
             parts = _product(parts - np.outer(shares, shape.mean), shape.whitening)
     return parts
-
-
-def _slices(size: int, length: int) -> list[slice]:
-    return [slice(start, min(start + length, size)) for start in range(0, size, length)]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from textkin._base import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from textkin.device import (
-    at_once,
     cut_rows,
+    rows_that_fit,
     segment_maxima,
     segment_sums,
     tensor_of,
@@ -127,7 +127,7 @@ def pool_on_device(
     document, entry = 8 * 5 * max(d, width) + 64, 72
     fixed = 12 * n_words * d + 8 * n_words + 8 * 2 * d * (d + width)
     what = f"documents over {n_words:,} vectors of {d} dimensions"
-    rows = at_once(memory, document + entry, fixed, what, 2 * _MOST_DOCUMENTS)
+    rows = rows_that_fit(memory, document + entry, fixed, what, 2 * _MOST_DOCUMENTS)
     given = tensor_of(table, place)
     vectors = given if combine == "max" else given.double()
     weights = None if word_weights is None else tensor_of(word_weights, place)

@@ -26,7 +26,7 @@ from textkin._base import (
 from textkin.explain import WordMap
 from textkin.models._arrays import table_of
 from textkin.models._feature_names import HasTopics, names_of_columns
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models._vector_model import BagModel, rounded_as
 from textkin.models.topics._em import (
     EMFit,

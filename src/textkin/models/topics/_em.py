@@ -6,6 +6,7 @@ the same steps over nonzero counts, and are tested against it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import frexp, ldexp
 from typing import Any, Protocol
 
 import numpy as np
@@ -107,20 +108,21 @@ class EMProblem:
         """Return the problem of bags with these weights; `single` if they are in float32."""
         n_documents, n_words = shape
         small = (n_documents + n_words) * settings.n_components <= _SMALL
-        priors = np.array([settings.topic_word_prior, settings.doc_topic_prior])
-        _, exponent = np.frexp(max(largest, *priors))
-        word_prior, topic_prior = np.ldexp(priors, -exponent)
+        word_prior, topic_prior = settings.topic_word_prior, settings.doc_topic_prior
+        _, exponent = frexp(max(largest, word_prior, topic_prior))
         scaled = replace(
-            settings, topic_word_prior=float(word_prior), doc_topic_prior=float(topic_prior)
+            settings,
+            topic_word_prior=ldexp(word_prior, -exponent),
+            doc_topic_prior=ldexp(topic_prior, -exponent),
         )
-        total, least = (float(np.ldexp(value, -exponent)) for value in (total, least))
+        total, least = ldexp(total, -exponent), ldexp(least, -exponent)
         whole = total + scaled.topic_word_prior * n_words
         in_range = whole < _LARGEST_FLOAT * least
         return cls(
             n_documents,
             n_words,
             scaled,
-            int(exponent),
+            exponent,
             total,
             # The limit is far below the smallest weight, so every word that occurs keeps a topic.
             max(1e-15 * least, _LEAST_DOUBLE),
@@ -238,7 +240,9 @@ def draw_words(
 
 def words_in(bags: Bags) -> BoolArray:
     """Return a mask of the words that occur in bags."""
-    return np.asarray(np.bincount(bags.indices, minlength=bags.shape[1]) > 0)
+    found = np.zeros(bags.shape[1], np.bool_)
+    found[bags.indices] = True
+    return found
 
 
 def document_lengths(bags: Bags) -> Float64Array:

@@ -21,7 +21,7 @@ from textkin._base import Bags, BoolArray, Float64Array, Int32Array, row_indices
 from textkin.exceptions import ParameterError
 from textkin.models._arrays import table_of
 from textkin.models._block_passes import BagStatistics, Block, Passes, Shelf, survey
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models.topics._em import (
     EMFit,
     EMProblem,
@@ -74,7 +74,7 @@ def fit_plsa(plsa: PLSA, passes: Passes, progress: ProgressCallback | None) -> N
         return _BlockFit(maximize(backend, report), backend.topic_weights)
 
     best = best_of_starts(fit, n_init=plsa.n_init, max_iter=plsa.max_iter, progress=progress)
-    plsa._keep(best.found, best.topic_weights)
+    plsa._keep(best.found, best.found.document_topics, best.topic_weights)
     plsa._warn_convergence(stacklevel=5)  # before the files are kept: a warning may be an error
     topics: Any = best.found.document_topics  # a file that is removed together with the shelf
     if kept is None:

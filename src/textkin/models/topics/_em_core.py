@@ -129,8 +129,7 @@ class CoreEM:
 
 def scaled_entries(bags: Bags, problem: EMProblem) -> tuple[Any, Any, Any]:
     """Return row offsets, columns, and scaled weights."""
-    indptr, indices, _ = entries_of(bags, problem.dtype)
-    return indptr, indices, problem.scaled(bags)
+    return bags.indptr.astype(np.int64), bags.indices.astype(np.int32), problem.scaled(bags)
 
 
 def core_model(bags: Bags, entries: tuple[Any, Any, Any]) -> Any:  # noqa: ANN401 (of the core)
@@ -205,10 +204,9 @@ def fold_in(
     _, exponents = np.frexp(powers.max(axis=1, initial=0.0))
     table = table_of(np.ldexp(powers, -exponents[:, np.newaxis]), np.float64)
     topics = table_of(np.full((bags.shape[0], n_topics), 1 / n_topics), np.float64)
-    indptr, _, _ = entries_of(bags, np.float64)
     counts = scaled_rows(bags, above=0.0 if settings.doc_topic_prior == 0 else _MANY_TOKENS)
     _core.fold_in(
-        indptr,
+        bags.indptr.astype(np.int64),
         columns.astype(np.int32),
         counts,
         topics,

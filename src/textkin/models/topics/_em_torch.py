@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from textkin._base import Bags, Float64Array
 from textkin.device import (
-    at_once,
     cut_rows,
     memory_of,
+    rows_that_fit,
     segment_sums,
-    sent,
     tensor_of,
+    to_device,
     torch_device,
 )
 from textkin.models.topics._em import EMProblem, EMStart, normalized_words, words_in
@@ -111,7 +111,7 @@ class TorchEM:
         gathered = min(_CHUNK, max(bags.nnz, 1) * n_topics)
         fixed = n_words * n_topics * (3 * size + 24) + 3 * size * gathered
         what = f"{n_topics} topics of {n_words:,} words"
-        rows = at_once(memory, document + entry, fixed, what)
+        rows = rows_that_fit(memory, document + entry, fixed, what)
         n_documents = bags.shape[0]
         whole = n_documents * document + bags.nnz * entry
         resident = fixed + whole <= memory
@@ -164,7 +164,7 @@ class TorchEM:
         log = torch.zeros((), dtype=torch.float64, device=self.place)
         for number, block in enumerate(self._entries):
             own = self._on_device(block)
-            topics = sent(self.topics[number], self.place)
+            topics = to_device(self.topics[number], self.place)
             point = (topics * self.scale).to(topics.dtype)
             found = products(point, self.words, own.documents, own.words)
             possible = found > 0
@@ -193,7 +193,7 @@ class TorchEM:
         log, impossible = (torch.zeros((), dtype=torch.float64, device=self.place) for _ in "ab")
         for number, block in enumerate(blocks):
             own = self._on_device(block)
-            topics = sent(self.topics[number], self.place)
+            topics = to_device(self.topics[number], self.place)
             point = (topics * self.scale).to(topics.dtype)
             found = products(point, self.words, own.documents, own.words)
             possible = found > 0

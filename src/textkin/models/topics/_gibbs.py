@@ -7,7 +7,7 @@ from textkin import _core
 from textkin._base import Bags, Float64Array, Int32Array
 from textkin.exceptions import ParameterError
 from textkin.models._arrays import entries_of, table_of
-from textkin.models.topics._variational import LDAFit, LDASettings
+from textkin.models.topics._variational_inference import LDAFit, LDASettings
 from textkin.run import ProgressCallback, effective_jobs
 
 __all__ = ["fit_gibbs", "infer_gibbs"]

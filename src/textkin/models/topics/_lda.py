@@ -26,7 +26,7 @@ from textkin.exceptions import ParameterError
 from textkin.models._feature_names import HasTopics
 from textkin.models._vector_model import BagModel, rounded_as
 from textkin.models.topics._gibbs import fit_gibbs, infer_gibbs
-from textkin.models.topics._variational import (
+from textkin.models.topics._variational_inference import (
     LDASettings,
     fit_variational,
     infer_variational,

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import nullcontext
 from typing import ClassVar, Self
 
 from numpy.random import RandomState
@@ -23,7 +23,7 @@ from textkin._base import (
 )
 from textkin.device import memory_errors_on
 from textkin.models._feature_names import HasTopics
-from textkin.models._starts import best_of_starts
+from textkin.models._random_restarts import best_of_starts
 from textkin.models._vector_model import BagModel, rounded_as
 from textkin.models.topics._em import (
     EMFit,
@@ -232,7 +232,7 @@ class PLSA(HasTopics, BagModel):
                 return maximize(backend, report)
             return fit_tempered(backend, self.cooling, report)
 
-        with memory_errors_on(self.device, "Free some"):
+        with memory_errors_on(self.device, "Free some") if self.device else nullcontext():
             best = best_of_starts(
                 fit, n_init=self.n_init, max_iter=self.max_iter, progress=progress
             )
@@ -242,7 +242,7 @@ class PLSA(HasTopics, BagModel):
                 bags, best.word_topics, best.power, settings, steps=100, tolerance=1e-6
             )
         topics[totals == 0] = 1 / self.n_components
-        self._keep(replace(best, document_topics=topics), totals / totals.sum() @ topics)
+        self._keep(best, topics, totals / totals.sum() @ topics)
         self._warn_convergence(stacklevel=4)  # points to the caller of the decorated method
         return self
 
@@ -258,9 +258,11 @@ class PLSA(HasTopics, BagModel):
 
         return TorchEM(train, problem, start, held, device=self.device)
 
-    def _keep(self, best: EMFit, topic_weights: Float64Array) -> None:
+    def _keep(
+        self, best: EMFit, document_topics: Float64Array, topic_weights: Float64Array
+    ) -> None:
         self.components_ = best.word_topics
-        self.document_topics_ = best.document_topics
+        self.document_topics_ = document_topics
         self.topic_weights_ = topic_weights
         self.log_likelihoods_ = best.log_likelihoods
         self.objectives_ = best.objectives

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.special import digamma, gammaln, polygamma
 
 from textkin._base import Bags, Float64Array, IntpArray, row_indices
-from textkin.models.topics._variational import EVALUATE_EVERY, LDAFit, LDASettings
+from textkin.models.topics._variational_inference import EVALUATE_EVERY, LDAFit, LDASettings
 from textkin.run import ProgressCallback
 
 __all__ = ["asymmetric_prior", "fit_with_prior", "infer_with_prior", "learn_prior"]

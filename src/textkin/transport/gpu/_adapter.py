@@ -15,7 +15,7 @@ from textkin.transport.gpu._corpus import WIDEST, DeviceCorpus
 from textkin.transport.gpu._matrices import Side, centroid_matrix, relaxed_matrix
 from textkin.transport.gpu._ranking import rank
 from textkin.transport.gpu._rows import HostRows
-from textkin.transport.gpu._search import Candidates, Found, Solved, Wanted, search
+from textkin.transport.gpu._search import Candidates, DeviceHits, DeviceRequest, Solved, search
 
 if TYPE_CHECKING:
     from textkin.transport._engine import TransportEngine
@@ -68,7 +68,7 @@ class SearchOnDevice:
         lengths = np.diff(asked.indptr)
         long = lengths > WIDEST
         laid_out = _without_words(asked, long) if long.any() else asked
-        wanted = Wanted(laid_out, options.k, options.radius, masked, without, from_row)
+        wanted = DeviceRequest(laid_out, options.k, options.radius, masked, without, from_row)
         watched = _watched(progress, len(queries), int(np.count_nonzero(lengths == 0)))
         with memory_errors_on(options.device):
             if options.plan in _SIDES:
@@ -90,7 +90,7 @@ class SearchOnDevice:
             progress(len(queries), len(queries))
         return ranked
 
-    def _ranked(self, found: Found, wanted: Wanted, lengths: Int64Array) -> RankedRows:
+    def _ranked(self, found: DeviceHits, wanted: DeviceRequest, lengths: Int64Array) -> RankedRows:
         """Convert a result to the form of the core, with a verdict for every document."""
         counts = np.array([len(rows) for rows in found.rows], dtype=np.int64)
         findable, empty = (n * (lengths > 0) for n in self._findable(wanted, len(lengths)))
@@ -112,7 +112,7 @@ class SearchOnDevice:
             {"verdicts": verdicts, "refined": found.refined, "seconds": seconds},
         )
 
-    def _findable(self, wanted: Wanted, queries: int) -> tuple[Int64Array, Int64Array]:
+    def _findable(self, wanted: DeviceRequest, queries: int) -> tuple[Int64Array, Int64Array]:
         """Count the documents that each query may find, and the empty documents among the rest."""
         count = len(self._empty)
         empty_before, shown_before = self._empty_before, self._shown_before

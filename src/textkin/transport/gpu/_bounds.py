@@ -16,14 +16,14 @@ from textkin.transport.gpu._rows import DeviceRows
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Asked", "document_side", "lowered", "query_side", "refined"]
+__all__ = ["PaddedQueries", "document_side", "lowered", "query_side", "refined"]
 
 _PART = 64 << 20  # size of the data gathered at a time in plain torch, in bytes
 _ROUNDING = 2.0**-23  # twice the relative error of a sum per number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class PaddedQueries:
     """Queries on a GPU, padded to the same number of words.
 
     Attributes
@@ -90,14 +90,14 @@ def document_side(
     return found
 
 
-def query_side(rows: DeviceRows, asked: Asked, *, wide: bool = False) -> "torch.Tensor":
+def query_side(rows: DeviceRows, asked: PaddedQueries, *, wide: bool = False) -> "torch.Tensor":
     r"""Compute :math:`\sum_j q_j \min_i c(i, j)` of every document for every query.
 
     Parameters
     ----------
     rows : DeviceRows
         N documents.
-    asked : Asked
+    asked : PaddedQueries
         Q queries.
     wide : bool, default=False
         Sum in float64.
@@ -126,7 +126,7 @@ def query_side(rows: DeviceRows, asked: Asked, *, wide: bool = False) -> "torch.
 
 
 def refined(
-    rows: DeviceRows, asked: Asked, queries: "torch.Tensor", documents: "torch.Tensor"
+    rows: DeviceRows, asked: PaddedQueries, queries: "torch.Tensor", documents: "torch.Tensor"
 ) -> "torch.Tensor":
     r"""Compute a tight lower bound of the distance of some pairs.
 
@@ -139,7 +139,7 @@ def refined(
     ----------
     rows : DeviceRows
         Documents.
-    asked : Asked
+    asked : PaddedQueries
         Queries, with costs in int16.
     queries, documents : Tensor of shape (n_pairs,), int64
         Pairs; their documents must have words.
@@ -166,7 +166,7 @@ def refined(
 
 
 def _refined(
-    rows: DeviceRows, asked: Asked, queries: "torch.Tensor", documents: "torch.Tensor"
+    rows: DeviceRows, asked: PaddedQueries, queries: "torch.Tensor", documents: "torch.Tensor"
 ) -> "torch.Tensor":
     """Compute the bounds of some pairs, in arrays of shape (pairs, document words, query words)."""
     import torch

@@ -8,7 +8,7 @@ import numpy as np
 
 from textkin._base import Float32Array, Int32Array, Int64Array
 from textkin.device import free_bytes, torch_device
-from textkin.transport.gpu._bounds import Asked
+from textkin.transport.gpu._bounds import PaddedQueries
 from textkin.transport.gpu._costs import FARTHEST, Cost, WordTable
 from textkin.transport.gpu._rows import DeviceRows, HostRows
 
@@ -141,7 +141,9 @@ class DeviceCorpus:
             for begin in range(0, len(numbers), together):
                 yield QueryBatch(numbers[begin : begin + together], width)
 
-    def lay_out(self, queries: HostRows, batch: QueryBatch, *, exactly: bool = False) -> Asked:
+    def lay_out(
+        self, queries: HostRows, batch: QueryBatch, *, exactly: bool = False
+    ) -> PaddedQueries:
         """Copy queries to the GPU with their cost tables, in integer units or in float32."""
         import torch
 
@@ -170,4 +172,4 @@ class DeviceCorpus:
             at = torch.tensor(of * words + self._place[numbers[known]], device=self.device)
             numbered = torch.tensor((number + 1).astype(np.int16), device=self.device)
             places.view(-1)[at] = numbered
-        return Asked(costs, torch.tensor(shares, device=self.device), places)
+        return PaddedQueries(costs, torch.tensor(shares, device=self.device), places)

@@ -14,7 +14,7 @@ from textkin.transport.gpu._costs import FARTHEST
 from textkin.transport.gpu._rows import DeviceRows
 
 if TYPE_CHECKING:
-    from textkin.transport.gpu._bounds import Asked
+    from textkin.transport.gpu._bounds import PaddedQueries
 
 __all__ = ["document_side", "query_side", "refined"]
 
@@ -171,7 +171,7 @@ def document_side(rows: DeviceRows, nearest: torch.Tensor, *, wide: bool = False
 
 
 def query_side(
-    rows: DeviceRows, asked: "Asked", *, wide: bool = False, tile: int = 0, warps: int = 0
+    rows: DeviceRows, asked: "PaddedQueries", *, wide: bool = False, tile: int = 0, warps: int = 0
 ) -> torch.Tensor:
     """Compute the query-side bound of all pairs, like `_bounds.query_side`, by a kernel."""
     kind = torch.float64 if wide else torch.float32
@@ -200,7 +200,7 @@ def query_side(
 
 def refined(
     rows: DeviceRows,
-    asked: "Asked",
+    asked: "PaddedQueries",
     queries: torch.Tensor,
     documents: torch.Tensor,
     tile: int = 0,

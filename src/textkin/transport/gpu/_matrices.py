@@ -6,7 +6,7 @@ import numpy as np
 
 from textkin._base import Float32Array, Float64Array
 from textkin.device import torch_device
-from textkin.transport.gpu._bounds import Asked, document_side, query_side
+from textkin.transport.gpu._bounds import PaddedQueries, document_side, query_side
 from textkin.transport.gpu._corpus import DeviceCorpus
 from textkin.transport.gpu._costs import Cost
 from textkin.transport.gpu._rows import DeviceRows, HostRows
@@ -19,7 +19,7 @@ __all__ = ["Side", "centroid_matrix", "centroids", "relaxed", "relaxed_matrix"]
 Side = Literal["both", "query", "document"]
 
 
-def relaxed(rows: DeviceRows, asked: Asked, side: Side) -> "torch.Tensor":
+def relaxed(rows: DeviceRows, asked: PaddedQueries, side: Side) -> "torch.Tensor":
     """Compute the relaxed distance of every document for every query, in float64."""
     import torch
 

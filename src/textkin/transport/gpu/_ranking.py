@@ -5,24 +5,24 @@ import numpy as np
 from textkin.run import ProgressCallback
 from textkin.transport.gpu._corpus import DeviceCorpus
 from textkin.transport.gpu._matrices import Side, relaxed
-from textkin.transport.gpu._search import Found, Wanted, hide
+from textkin.transport.gpu._search import DeviceHits, DeviceRequest, hide
 
 __all__ = ["rank"]
 
 
 def rank(
     corpus: DeviceCorpus,
-    wanted: Wanted,
+    wanted: DeviceRequest,
     side: Side,
     progress: ProgressCallback | None = None,
-) -> Found:
+) -> DeviceHits:
     """Find the documents with the smallest relaxed distance, and report it as their distance.
 
     Parameters
     ----------
     corpus : DeviceCorpus
         Documents.
-    wanted : Wanted
+    wanted : DeviceRequest
         Search request; queries without words find nothing.
     side : {"both", "query", "document"}
         Side of the relaxation; see `relaxed_matrix`.
@@ -31,12 +31,12 @@ def rank(
 
     Returns
     -------
-    Found
+    DeviceHits
         Hits by bound, then by row.
     """
     import torch
 
-    found = Found.nothing(len(wanted.queries))
+    found = DeviceHits.nothing(len(wanted.queries))
     batches = list(corpus.batches(wanted.queries, bytes_of_cost=4))
     done, total = 0, sum(len(batch) for batch in batches)
     for begin, rows in corpus.parts():

@@ -19,14 +19,14 @@ import numpy as np
 
 from textkin._base import BoolArray, Float32Array, Float64Array, Int64Array
 from textkin.run import ProgressCallback
-from textkin.transport.gpu._bounds import Asked, document_side, lowered, refined
+from textkin.transport.gpu._bounds import PaddedQueries, document_side, lowered, refined
 from textkin.transport.gpu._corpus import DeviceCorpus, QueryBatch
 from textkin.transport.gpu._rows import DeviceRows, HostRows
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Candidates", "Found", "Solve", "Solved", "Wanted", "hide", "search"]
+__all__ = ["Candidates", "DeviceHits", "DeviceRequest", "Solve", "Solved", "hide", "search"]
 
 _FIRST = 1024  # documents considered before a limit is known
 # Relative amount by which a reported distance may be below the optimum; see the core's nearest.h.
@@ -62,7 +62,7 @@ Solved: TypeAlias = tuple[Int64Array, Int64Array, Float64Array, Int64Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
+class DeviceRequest:
     """Search request for the GPU: queries, limits, and masks.
 
     Attributes
@@ -89,7 +89,7 @@ class Wanted:
 
 
 @dataclass(slots=True, eq=False)
-class Found:
+class DeviceHits:
     """Current hits of each query, and counts of the work done.
 
     Attributes
@@ -110,7 +110,7 @@ class Found:
     seconds: Float64Array
 
     @classmethod
-    def nothing(cls, queries: int) -> "Found":
+    def nothing(cls, queries: int) -> "DeviceHits":
         """Return a result without hits."""
         return cls(
             [np.empty(0, np.int64)] * queries,
@@ -148,17 +148,17 @@ Solve: TypeAlias = Callable[[Candidates, ProgressCallback], Solved]
 
 def search(
     corpus: DeviceCorpus,
-    wanted: Wanted,
+    wanted: DeviceRequest,
     solve: Solve,
     progress: ProgressCallback | None = None,
-) -> Found:
+) -> DeviceHits:
     """Find the nearest documents of every query.
 
     Parameters
     ----------
     corpus : DeviceCorpus
         Documents.
-    wanted : Wanted
+    wanted : DeviceRequest
         Search request; queries without words find nothing.
     solve : callable
         Function of `Candidates` and a callback that returns the nearest candidates by exact
@@ -170,10 +170,10 @@ def search(
 
     Returns
     -------
-    Found
+    DeviceHits
         The same hits as in a comparison with every document.
     """
-    found = Found.nothing(len(wanted.queries))
+    found = DeviceHits.nothing(len(wanted.queries))
     batches = list(corpus.batches(wanted.queries))
     done, total, parts = 0, sum(len(batch) for batch in batches), corpus.n_parts
 
@@ -225,7 +225,11 @@ class _Solver:
 
 
 def hide(
-    bounds: "torch.Tensor", documents: DeviceRows, wanted: Wanted, numbers: Int64Array, begin: int
+    bounds: "torch.Tensor",
+    documents: DeviceRows,
+    wanted: DeviceRequest,
+    numbers: Int64Array,
+    begin: int,
 ) -> None:
     """Set bounds to infinity for documents that must not be found.
 
@@ -235,7 +239,7 @@ def hide(
         Bounds of the queries `numbers` and the documents; changed in place.
     documents : DeviceRows
         Documents; a document without words is never found.
-    wanted : Wanted
+    wanted : DeviceRequest
         Search request.
     numbers : ndarray of int64
         Positions of the queries.
@@ -265,7 +269,7 @@ class _UnderWay:
     """Batch in progress: its first distances are being computed."""
 
     batch: QueryBatch
-    asked: Asked | None  # released when all its pairs are bounded
+    asked: PaddedQueries | None  # released when all its pairs are bounded
     bounds: "torch.Tensor"  # in units, for all documents that are not decided
     candidates: Candidates | None = None
     future: "Future[tuple[Solved, float]] | None" = None
@@ -281,8 +285,8 @@ class _Part:
         corpus: DeviceCorpus,
         rows: DeviceRows,
         begin: int,
-        wanted: Wanted,
-        found: Found,
+        wanted: DeviceRequest,
+        found: DeviceHits,
         solver: _Solver,
     ) -> None:
         self.corpus, self.rows, self.begin = corpus, rows, begin

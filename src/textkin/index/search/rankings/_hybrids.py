@@ -16,7 +16,7 @@ from textkin.explain import Contribution, Contributions, Explanation
 from textkin.index.search._feedback import FeedbackRound
 from textkin.index.search._state import IndexState
 from textkin.index.search.rankings._base import ComparedWords, Ranking, ScoredRows, Scorer, ScorerOf
-from textkin.index.search.rankings._latent import LatentRanking
+from textkin.index.search.rankings._latent_ranking import LatentRanking
 
 if TYPE_CHECKING:
     from textkin.index.search._request import RankingLike
@@ -30,6 +30,7 @@ __all__ = [
     "RankFusion",
     "WeightedSum",
     "best_rows",
+    "combination_settings",
 ]
 
 Pool: TypeAlias = Literal["first", "union"]
@@ -421,6 +422,12 @@ class DefaultHybrid(CombinedRanking):
         return "DefaultHybrid()"
 
 
+def combination_settings(ranking: CombinedRanking) -> tuple[object, ...]:
+    """Return the parameters that define a combined ranking, except for its parts."""
+    _, _, *settings = ranking._key()
+    return tuple(settings)
+
+
 def _checked_weights(weights: Sequence[float] | None, n_parts: int) -> tuple[float, ...]:
     """Return one weight per part; equal weights if None."""
     if weights is None:
@@ -756,18 +763,20 @@ class RankFusionScorer(HybridScorer):
 
     def _ranked(self, query: Queries, rows: BoolArray | None) -> tuple[ScoredRows, int | None]:
         lists = self._once(query, rows, lambda: self._lists(query, rows))
-        pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
+        pool, reciprocals = self._reciprocal_ranks(lists)
         scores = np.zeros(len(pool))
-        for weight, ranked in zip(self._weights, lists, strict=True):
-            ranks = np.arange(1, len(ranked.rows) + 1)
-            scores[np.searchsorted(pool, ranked.rows)] += weight * (1 / (self._ranking.c + ranks))
+        for weight, column in zip(self._weights, reciprocals.T, strict=True):
+            scores += weight * column
         full = any(len(ranked.rows) >= self._ranking.candidates for ranked in lists)
         ranked = _in_order(pool, scores, self._stats(len(pool), lists))
         return ranked, len(pool) if full else None
 
     def scaled(self, query: Queries, rows: BoolArray | None) -> tuple[Int64Array, Float64Array]:
         """Return the candidates, and their reciprocal ranks by each part."""
-        lists = self._once(query, rows, lambda: self._lists(query, rows))
+        return self._reciprocal_ranks(self._once(query, rows, lambda: self._lists(query, rows)))
+
+    def _reciprocal_ranks(self, lists: list[ScoredRows]) -> tuple[Int64Array, Float64Array]:
+        """Return the rows of all lists in ascending order, and 1 / (c + rank) in each list or 0."""
         pool = np.unique(np.concatenate([ranked.rows for ranked in lists]))
         found = np.zeros((len(pool), len(lists)))
         for at, ranked in enumerate(lists):

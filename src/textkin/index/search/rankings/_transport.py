@@ -51,6 +51,7 @@ __all__ = [
     "TransportQuery",
     "TransportRanking",
     "TransportScorer",
+    "weights_key",
 ]
 
 
@@ -59,6 +60,11 @@ SIDES: dict[str, Side] = {"rwmd": "both", "rwmd-query": "source", "rwmd-document
 
 _NAMED = 8  # maximum number of words listed in a note
 _TOGETHER = 256  # queries searched together for pairs
+
+
+def weights_key(weights: TransportWeights) -> str:
+    """Return the name of word weights, or the hash of an array of weights."""
+    return weights if isinstance(weights, str) else hashlib.sha256(weights.tobytes()).hexdigest()
 
 
 class TransportRanking(Ranking):
@@ -152,7 +158,7 @@ class TransportRanking(Ranking):
         self.stop_words = stop_words_setting(stop_words)
         self.memory = memory
         self.n_jobs = n_jobs
-        self._space_key = (self._weights_key(), cost, self.unit, self.stop_words)
+        self._space_key = (weights_key(self.word_weights), cost, self.unit, self.stop_words)
         self._key = (TransportRanking, metric, *self._space_key, memory, n_jobs)
 
     @classmethod
@@ -219,11 +225,6 @@ class TransportRanking(Ranking):
             "memory": self.memory,
             "n_jobs": self.n_jobs,
         }
-
-    def _weights_key(self) -> str:
-        if isinstance(self.word_weights, str):
-            return self.word_weights
-        return hashlib.sha256(self.word_weights.tobytes()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TransportRanking) and self._key == other._key

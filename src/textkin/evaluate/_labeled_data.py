@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textkin._base import IntpArray, abbreviate, format_count, hinted, integer, real
-from textkin.evaluate._reading import OF_READ, Bound, named, placed
+from textkin.evaluate._document_reader import OF_READ, Bound, named, placed
 from textkin.reading import Documents, Label, Place, read
 
 __all__ = ["LabeledData", "Split", "read_labeled"]

@@ -29,21 +29,21 @@ from textkin.index.store import (
 )
 
 __all__ = [
-    "Described",
-    "DescribedTerms",
-    "Lost",
-    "Piece",
-    "cut",
-    "described_for",
+    "RowRange",
+    "SnapshotDescription",
+    "TermDescription",
+    "UnreadableBlock",
+    "describe_snapshot",
     "hash_of_vectors",
     "on_worker",
     "part_of",
+    "split_rows",
 ]
 
 _OF_ROWS = ("positions", "lengths")  # arrays of a segment with one number per row
 
 
-class Piece(NamedTuple):
+class RowRange(NamedTuple):
     """Range of rows of one segment."""
 
     segment: int
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
     end: int
 
 
-class Lost(NamedTuple):
+class UnreadableBlock(NamedTuple):
     """Message from a worker that could not open or use the segment file of a block."""
 
     number: int
@@ -59,7 +59,7 @@ class Lost(NamedTuple):
     why: str
 
 
-class DescribedTerms(NamedTuple):
+class TermDescription(NamedTuple):
     """Terms of a snapshot for workers.
 
     Attributes
@@ -81,7 +81,7 @@ class DescribedTerms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class SnapshotDescription:
     """Description of a snapshot of an index for workers, without its segments.
 
     Attributes
@@ -102,13 +102,13 @@ class Described:
         Words that are not in a segment.
     frequencies : ndarray or None
         Number of documents that contain each word, if the ranking requires it.
-    terms : DescribedTerms or None
+    terms : TermDescription or None
         Terms of the words, if the ranking uses them and the index has an analyzer.
     reading : AnalyzerSettings
         Analyzer settings of the index.
     vectors : VectorSet
         Word vectors, with a hash that identifies them if the ranking uses them.
-    blocks : list of list of Piece
+    blocks : list of list of RowRange
         Blocks, which are searched one at a time.
     """
 
@@ -120,16 +120,16 @@ class Described:
     deleted: list[Int64Array]
     tail_words: list[str]
     frequencies: Int64Array | None
-    terms: DescribedTerms | None
+    terms: TermDescription | None
     reading: AnalyzerSettings
     vectors: VectorSet
-    blocks: list[list[Piece]]
+    blocks: list[list[RowRange]]
 
     def path(self, segment: int) -> Path:
         """Return the path of a segment file."""
         return Path(self.folder) / SEGMENTS / self.records[segment].file
 
-    def refuse_unshared(self, lost: Lost) -> None:
+    def refuse_unshared(self, lost: UnreadableBlock) -> None:
         """Raise if only the worker cannot open a segment file, because its folder is not shared."""
         path = self.path(lost.segment)
         if path.is_file() and path.stat().st_size == self.records[lost.segment].bytes:
@@ -142,7 +142,7 @@ class Described:
             )
 
 
-def part_of(segment: Segment, live: BoolArray, piece: Piece) -> Part:
+def part_of(segment: Segment, live: BoolArray, piece: RowRange) -> Part:
     """Return a range of a segment's rows; it has postings only if it covers all rows.
 
     Raises
@@ -174,9 +174,9 @@ def on_worker(ranking: Ranking, memory: int) -> Ranking:
     return _changed(ranking, memory=memory, n_jobs=None)
 
 
-def described_for(
-    state: IndexState, ranking: Ranking, token: str, blocks: list[list[Piece]]
-) -> Described:
+def describe_snapshot(
+    state: IndexState, ranking: Ranking, token: str, blocks: list[list[RowRange]]
+) -> SnapshotDescription:
     """Describe a snapshot for workers.
 
     Parameters
@@ -187,7 +187,7 @@ def described_for(
         Ranking of the search.
     token : str
         Unique name.
-    blocks : list of list of Piece
+    blocks : list of list of RowRange
         Blocks, which are searched one at a time.
     """
     snapshot = state.snapshot
@@ -210,8 +210,8 @@ def described_for(
     if term_map is not None:
         names = snapshot.term_names(range(term_map.n_terms))
         statistics = snapshot.term_statistics
-        terms = DescribedTerms(term_map.analyzer, term_map.term_of, names, statistics)
-    return Described(
+        terms = TermDescription(term_map.analyzer, term_map.term_of, names, statistics)
+    return SnapshotDescription(
         token,
         str(snapshot.folder),
         _with_statistics(ranking, state),
@@ -249,9 +249,9 @@ def _changed(ranking: TransportRanking, **changes: Any) -> TransportRanking:  # 
     )
 
 
-def cut(
+def split_rows(
     sizes: Sequence[int], parts: int, *, least: int = 1, whole: bool = False
-) -> list[list[Piece]]:
+) -> list[list[RowRange]]:
     """Split segments into blocks of rows, in their order.
 
     Parameters
@@ -267,13 +267,13 @@ def cut(
 
     Examples
     --------
-    >>> cut([4], 2)
-    [[Piece(segment=0, first=0, end=2)], [Piece(segment=0, first=2, end=4)]]
-    >>> cut([4, 2], 2, whole=True)
-    [[Piece(segment=0, first=0, end=4)], [Piece(segment=1, first=0, end=2)]]
+    >>> split_rows([4], 2)
+    [[RowRange(segment=0, first=0, end=2)], [RowRange(segment=0, first=2, end=4)]]
+    >>> split_rows([4, 2], 2, whole=True)
+    [[RowRange(segment=0, first=0, end=4)], [RowRange(segment=1, first=0, end=2)]]
     """
     size = max(least, -(-sum(sizes) // max(1, parts)), 1)
-    blocks: list[list[Piece]] = []
+    blocks: list[list[RowRange]] = []
     room = 0
     for number, rows in enumerate(sizes):
         first = 0
@@ -282,7 +282,7 @@ def cut(
                 blocks.append([])
                 room = size
             end = rows if whole else min(rows, first + room)
-            blocks[-1].append(Piece(number, first, end))
+            blocks[-1].append(RowRange(number, first, end))
             room -= end - first
             first = end
     return blocks

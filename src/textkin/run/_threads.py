@@ -16,7 +16,7 @@ from textkin._base import Float64Array
 from textkin.run._progress import ProgressCallback
 from textkin.run._resources import effective_jobs
 
-__all__ = ["Check", "Fill", "fill_matrix", "run_blocks", "single_blas_thread"]
+__all__ = ["Check", "Fill", "fill_matrix", "row_slices", "run_blocks", "single_blas_thread"]
 
 Check: TypeAlias = ProgressCallback | None
 """Callback that long work in the core calls regularly; it raises to stop the work."""
@@ -44,7 +44,7 @@ def fill_matrix(
     n_rows, n_columns = shape
     matrix = np.empty(shape)
     at_once = min(max(memory // (_BYTES_OF_ENTRY * max(n_columns, 1)), 1), _MOST_ROWS)
-    blocks = [slice(start, min(start + at_once, n_rows)) for start in range(0, n_rows, at_once)]
+    blocks = row_slices(n_rows, at_once)
 
     def work(block: slice, check: Check) -> int:
         # Overflow is reported below, with a message.
@@ -63,6 +63,11 @@ def fill_matrix(
             if progress is not None:
                 progress(done, n_rows)
     return matrix
+
+
+def row_slices(n_rows: int, length: int) -> list[slice]:
+    """Return the slices that split rows into blocks of a length; the last may be shorter."""
+    return [slice(start, min(start + length, n_rows)) for start in range(0, n_rows, length)]
 
 
 def run_blocks(

@@ -30,7 +30,7 @@ from textkin.evaluate._evaluation import (
     SearchEvaluation,
     quoted,
 )
-from textkin.evaluate._labeled import LabeledData, Split, read_labeled
+from textkin.evaluate._labeled_data import LabeledData, Split, read_labeled
 from textkin.evaluate._pairs import PairData, read_pairs
 from textkin.evaluate._retrieval import (
     WithoutRelevant,

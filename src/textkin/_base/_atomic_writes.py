@@ -9,7 +9,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["TEMPORARY", "Written", "file_hash", "new_folder", "sync_folder", "write_whole"]
+__all__ = [
+    "TEMPORARY",
+    "Written",
+    "file_hash",
+    "new_folder",
+    "own_folder",
+    "sync_folder",
+    "write_whole",
+]
 
 TEMPORARY = ".tmp"
 
@@ -90,6 +98,18 @@ def new_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
+
+
+def own_folder(parent: Path, name: str) -> Path:
+    """Return a folder within another; create it, and replace a link or a file of its name."""
+    path = parent / name
+    # A link is removed, and never the files that it leads to: an attacker may have put it here.
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        path.unlink()
+    if not path.is_dir():
+        path.mkdir()
+        sync_folder(parent)
+    return path
 
 
 def _sync_file(path: Path) -> None:

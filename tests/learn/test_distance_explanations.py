@@ -10,9 +10,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 import textkin as tk
 from textkin.distance import edit_distance
+from textkin.learn._distance_explanations import edit_reasons, vector_reasons
 from textkin.learn._documents import listed
 from textkin.learn._measure import make_measure
-from textkin.learn._reasons import edit_reasons, vector_reasons
 
 METRICS = ["cosine", "l1", "l2", "squared-l2", "hellinger", "jaccard", "weighted-jaccard"]
 OF_DISTANCES = {"l1": 1, "l2": 2, "squared-l2": 1}  # contributions sum to this power

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from textkin.run import ProgressCallback
 
-__all__ = ["best_of_starts"]
+__all__ = ["StepCounter", "best_of_starts"]
 
 
 class _Scored(Protocol):
@@ -42,16 +42,26 @@ def best_of_starts(
         Called with (steps done, maximum number of steps of all fits).
     """
     total = n_init * max_iter
-    best = fit(_Report(progress, 0, total))
+    best = fit(StepCounter(progress, 0, total))
     for start in range(1, n_init):
-        found = fit(_Report(progress, start * max_iter, total))
+        found = fit(StepCounter(progress, start * max_iter, total))
         if found.score - best.score > _SAME * abs(best.score):
             best = found
     return best
 
 
-class _Report:
-    """Progress of one of several fits, reported as progress of all fits."""
+class StepCounter:
+    """Function that counts steps, and reports each of them to a progress callback.
+
+    Parameters
+    ----------
+    progress : callable or None
+        Called with (steps done, total).
+    done : int
+        Number of steps done before, such as those of earlier fits.
+    total : int
+        Maximum number of steps.
+    """
 
     def __init__(self, progress: ProgressCallback | None, done: int, total: int) -> None:
         self.progress, self.done, self.total = progress, done, total
