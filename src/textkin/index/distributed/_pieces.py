@@ -1,4 +1,4 @@
-"""Pieces of an index that workers search, and the description of a snapshot for workers.
+"""Blocks of an index that workers search, and what workers must know of a snapshot.
 
 A worker does not open the catalog, because SQLite requires a local disk and would show another
 snapshot. Workers receive the required parts of the catalog, which are small compared with the
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Message from a worker that could not open or use the segment file of a block."""
+    """Reply of a worker that could not open the segment file of a block."""
 
     number: int
     segment: int
@@ -60,7 +60,7 @@ class Lost(NamedTuple):
 
 
 class DescribedTerms(NamedTuple):
-    """Terms of a snapshot for workers.
+    """Terms of a snapshot and their statistics, as sent to workers.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class DescribedTerms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """Description of a snapshot of an index for workers, without its segments.
+    """Description of a snapshot as sent to workers, which open segment files themselves.
 
     Attributes
     ----------
@@ -126,11 +126,11 @@ class Described:
     blocks: list[list[Piece]]
 
     def path(self, segment: int) -> Path:
-        """Return the path of a segment file."""
+        """Return the path of the file of a segment."""
         return Path(self.folder) / SEGMENTS / self.records[segment].file
 
     def refuse_unshared(self, lost: Lost) -> None:
-        """Raise if only the worker cannot open a segment file, because its folder is not shared."""
+        """Raise if a worker cannot open a segment file that this process can open."""
         path = self.path(lost.segment)
         if path.is_file() and path.stat().st_size == self.records[lost.segment].bytes:
             raise FileNotFoundError(
@@ -143,7 +143,7 @@ class Described:
 
 
 def part_of(segment: Segment, live: BoolArray, piece: Piece) -> Part:
-    """Return a range of a segment's rows; it has postings only if it covers all rows.
+    """Return a range of a segment's rows as a `Part`; only a whole segment has postings.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def part_of(segment: Segment, live: BoolArray, piece: Piece) -> Part:
 
 
 def on_worker(ranking: Ranking, memory: int) -> Ranking:
-    """Return a copy of a ranking for a worker: one thread, and its share of the memory."""
+    """Return a ranking for a worker: one thread, and the worker's share of the memory."""
     if not isinstance(ranking, TransportRanking):
         return ranking
     return _changed(ranking, memory=memory, n_jobs=None)
@@ -177,7 +177,7 @@ def on_worker(ranking: Ranking, memory: int) -> Ranking:
 def described_for(
     state: IndexState, ranking: Ranking, token: str, blocks: list[list[Piece]]
 ) -> Described:
-    """Describe a snapshot for workers.
+    """Create the description of a snapshot that workers need for a ranking.
 
     Parameters
     ----------
@@ -228,12 +228,12 @@ def described_for(
 
 
 def hash_of_vectors(folder: Path) -> str:
-    """Return the hash of the manifest of the word vectors in an index, which identifies them."""
+    """Return a hash that identifies the word vectors stored in an index folder."""
     return file_hash(folder / VectorSet.FOLDER / MANIFEST)
 
 
 def _with_statistics(ranking: Ranking, state: IndexState) -> Ranking:
-    """Return a ranking whose word weights are fixed, independent of the searched documents."""
+    """Return a ranking with fixed word weights, from the statistics of the whole index."""
     if not isinstance(ranking, TransportRanking):
         return ranking
     weights = None
@@ -252,7 +252,7 @@ def _changed(ranking: TransportRanking, **changes: Any) -> TransportRanking:  # 
 def cut(
     sizes: Sequence[int], parts: int, *, least: int = 1, whole: bool = False
 ) -> list[list[Piece]]:
-    """Split segments into blocks of rows, in their order.
+    """Split segments of given sizes into blocks of rows with about equal size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions and caches of a worker: open segments, and their scorers.
+"""Code that runs on workers: opening segments, and caching scorers of blocks.
 
 The search function (`Search`) is sent with a query. If the worker does not have the description of
 the snapshot yet, it is sent as well.
@@ -68,7 +68,7 @@ _STATES = 4  # maximum number of snapshots that a worker has open, which share i
 
 @dataclass(frozen=True)
 class Asked:
-    """Query that can be pickled: a text, words with weights, or counts of a document."""
+    """Picklable query: a text, words with weights, or word counts of a document."""
 
     text: str | None = None
     words: tuple[tuple[str, float], ...] | None = None
@@ -76,7 +76,7 @@ class Asked:
     bag: Bag | None = None
 
     def made(self, scorer: Scorer[Any]) -> Any:  # noqa: ANN401 (the scorer's own form)
-        """Convert the query to the type that a scorer takes."""
+        """Convert the picklable query to the query type of a scorer."""
         if self.text is not None:
             return scorer.of_text(self.text)
         if self.words is not None:
@@ -88,7 +88,7 @@ class Asked:
 
 
 class Seen(NamedTuple):
-    """Block to search, with the score limits that were known when it was sent.
+    """Task for a worker: a block to search, with a filter and score limits.
 
     Attributes
     ----------
@@ -108,28 +108,28 @@ class Seen(NamedTuple):
     size: int
 
     def mask(self) -> BoolArray | None:
-        """Return the mask of the rows that may be found, or None for all rows."""
+        """Return a mask of the block's rows that the filter selects, or None for all."""
         if self.rows is None:
             return None
         return np.unpackbits(self.rows, count=self.size).astype(np.bool_)
 
 
 class Found(NamedTuple):
-    """Hits of a block for each query, with row numbers relative to the block."""
+    """Hits of each query in a block, with rows relative to the block."""
 
     number: int
     ranked: list[ScoredRows]
 
 
 class NotHere(NamedTuple):
-    """Message from a worker that lacks the description of the snapshot."""
+    """Reply of a worker that has not received the description of the snapshot."""
 
     number: int
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Search of some queries in one block at a time, on any worker.
+    """Picklable function that searches one block for several queries.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Search:
     kept: int
 
     def __call__(self, block: Seen, *, memory: int) -> Found | NotHere | Lost:
-        """Find the best rows of a block."""
+        """Search a block; return its hits, or a reply that says what is missing."""
         here = opened(self.token, self.described)
         if here is None:
             return NotHere(block.number)
@@ -166,7 +166,7 @@ class Search:
 
 
 class MissingSegment(Exception):
-    """Error for a segment file that this process cannot use."""
+    """Error: this process cannot open a segment file."""
 
     def __init__(self, segment: int, why: str) -> None:
         super().__init__(why)
@@ -180,7 +180,7 @@ _guard = threading.Lock()
 
 
 def opened(token: str, described: Described | None) -> "BlockScorers | None":
-    """Return the block scorers of a snapshot, or None if it was never described to this worker."""
+    """Return the cached scorers of a snapshot, or None without its description."""
     with _guard:
         found = _states.get(token)
         if found is None:
@@ -194,7 +194,7 @@ def opened(token: str, described: Described | None) -> "BlockScorers | None":
 
 
 def _spaces(described: Described) -> dict[Any, object]:
-    """Return word vectors loaded for another snapshot of the same index, to share them."""
+    """Return word vectors that this worker loaded for an earlier snapshot of the index."""
     for other in (one.opened for one in reversed(_states.values())):
         if (other.described.folder, other.described.vectors) == (
             described.folder,
@@ -209,7 +209,7 @@ def _spaces(described: Described) -> dict[Any, object]:
 
 
 class Opened:
-    """Snapshot of an index that opens its segments on demand.
+    """Snapshot on a worker, which opens segment files on demand.
 
     Parameters
     ----------
@@ -226,11 +226,11 @@ class Opened:
         self._segments: dict[int, Segment] = {}
 
     def parts(self, number: int) -> list[Part]:
-        """Return the parts of a block."""
+        """Return the `Part` of each piece of a block, opened from segment files."""
         return [self._part(piece) for piece in self.described.blocks[number]]
 
     def scorer_of(self, parts: list[Part], memory: int) -> Scorer[Any]:
-        """Return a scorer of some parts, with the statistics of all documents."""
+        """Create a scorer of some parts, with word statistics of the whole index."""
         state = IndexState(
             PieceSource(self, parts),
             self.described.reading,
@@ -277,19 +277,19 @@ class Opened:
 
     @cached_property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None if the ranking uses words."""
+        """Map from word IDs to term numbers, or None if the ranking uses words."""
         terms = self.described.terms
         return None if terms is None else TermMap(terms.analyzer, terms.term_of, len(terms.names))
 
     @cached_property
     def term_numbers(self) -> dict[str, int]:
-        """Numbers of the terms."""
+        """Number of each term, by term."""
         terms = self.described.terms
         return {} if terms is None else {name: n for n, name in enumerate(terms.names)}
 
     @cached_property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail, with the ID of the first word."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         described = self.described
         found = []
         for number, record in enumerate(described.records):
@@ -306,7 +306,7 @@ class Opened:
 
 
 class OpenedHere(Opened):
-    """Snapshot in the process that has its catalog and all of its parts.
+    """Snapshot in the main process, with the same interface as `Opened`.
 
     Parameters
     ----------
@@ -329,12 +329,12 @@ class OpenedHere(Opened):
 
     @property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         return self._state.snapshot.packed_words
 
 
 class BlockScorers:
-    """Cache of the scorers of the most recent blocks of a snapshot.
+    """Cache of scorers for the most recently searched blocks of a snapshot.
 
     Scorers reference the snapshot, which does not reference them. Therefore unused scorers are
     released at once, with their files and the read transaction of a catalog.
@@ -351,7 +351,7 @@ class BlockScorers:
         self._scorers: OrderedDict[int, Scorer[Any]] = OrderedDict()
 
     def scorer(self, number: int, memory: int, kept: int = 1) -> Scorer[Any]:
-        """Return the scorer of a block, made on first use.
+        """Return the scorer of a block from the cache, or create it.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class BlockScorers:
 
 
 class PieceSource:
-    """Parts of a snapshot without a catalog, with the words and statistics of all documents.
+    """`DocumentSource` for some parts of a snapshot on a worker, without a catalog.
 
     Parameters
     ----------
@@ -392,33 +392,33 @@ class PieceSource:
 
     @property
     def packed_words(self) -> "list[tuple[int, _core.PackedWords]]":
-        """Words of all segments and of the tail."""
+        """Packed words of each segment and of the tail, each with the ID of its first word."""
         return self._opened.packed_words
 
     @property
     def frequencies(self) -> Int64Array:
-        """Number of documents that contain each word."""
+        """Document frequency of each word: the number of documents that contain it."""
         found = self._opened.described.frequencies
         assert found is not None, "the ranking was described without frequencies"
         return found
 
     @property
     def term_map(self) -> TermMap | None:
-        """Terms of the words, or None if the ranking uses words."""
+        """Map from word IDs to term numbers, or None if the ranking uses words."""
         return self._opened.term_map
 
     @property
     def term_statistics(self) -> TermStatistics:
-        """Statistics of the terms of all documents."""
+        """Document frequencies and other statistics of the terms of the whole index."""
         return self._terms.statistics
 
     def find_terms(self, terms: Sequence[str]) -> Int32Array:
-        """Return the number of each term, or -1."""
+        """Return the number of each term in the index, or -1 for an unknown term."""
         numbers = self._opened.term_numbers
         return np.array([numbers.get(term, -1) for term in terms], np.int32)
 
     def term_names(self, numbers: Sequence[int]) -> list[str]:
-        """Return the terms with the given numbers."""
+        """Return the terms (stems, or words without an analyzer) with the given numbers."""
         return [self._terms.names[number] for number in numbers]
 
     @property
@@ -428,7 +428,7 @@ class PieceSource:
         return terms
 
     def words(self) -> list[str]:
-        """Return all words in the order of their IDs."""
+        """Return all words of the index in the order of their IDs."""
         found: list[str] = []
         try:
             for _, packed in self.packed_words:

@@ -1,4 +1,4 @@
-"""Columns of document fields, and evaluation of filters on them.
+"""Metadata fields as columns in memory, and evaluation of filters on them.
 
 A column stores the sorted distinct values of a field, and the value code of each row. A condition
 selects a range of codes or a few codes by bisection, and then needs one pass over the rows.
@@ -58,7 +58,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passed:
-    """Documents that a filter and the operators of a query select, with notes.
+    """Result of filtering: a mask of rows (None: all), unknown fields, and notes.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class Passed:
 
     @property
     def nbytes(self) -> int:
-        """Size in memory, in bytes."""
+        """Memory used by the mask, in bytes."""
         return 0 if self.rows is None else self.rows.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Values of a field in all rows.
+    """Sorted values of one metadata field, with the rows that have each value.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Column:
 
     @property
     def nbytes(self) -> int:
-        """Size in memory in bytes, without the values themselves."""
+        """Memory used in bytes, without the distinct values themselves."""
         return 8 * (len(self.rows) + len(self.numbers) + len(self.strings))
 
     def where(self, asked: Condition, n_rows: int) -> BoolArray:
@@ -127,7 +127,7 @@ class Column:
         return found
 
     def note(self, asked: Condition) -> str:
-        """Return a note if a condition compares numbers with strings; otherwise an empty string."""
+        """Return a note if a condition compares numbers with strings, or ""."""
         kinds = {value.kind for value in asked.values}
         if asked.operator in ("exists", "!=") or len(kinds) != 1:
             return ""
@@ -142,7 +142,7 @@ class Column:
         return ""
 
     def _places(self, value: Scalar, operator: str) -> slice:
-        """Return the range of value codes that satisfy a comparison with `value`."""
+        """Return the range of sorted values that satisfy a comparison with `value`."""
         if value.kind == "null":
             return slice(_NULL, _NULL + 1)
         if value.kind == "boolean":
@@ -163,7 +163,7 @@ class Column:
 
 
 class Columns:
-    """Columns of a snapshot, made when a filter first needs them; thread-safe.
+    """Columns of a snapshot, read when a filter first needs them; thread-safe.
 
     Each value takes 12 bytes, and each distinct value some hundred. At most 256 MB of values are
     cached while the index is open. Per snapshot, at most 256 MB of columns (8 bytes per value) and
@@ -186,7 +186,7 @@ class Columns:
         self._values = kept
 
     def passed(self, asked: Filter) -> Passed:
-        """Evaluate a filter, or return its cached result."""
+        """Return the documents that a filter selects; results are cached."""
         with self._mutex:
             found = self._passed.get(asked)
             if found is None:
@@ -206,7 +206,7 @@ class Columns:
 
 
 def passed_by(asked: Filter, columns: dict[str, Column], n_rows: int) -> Passed:
-    """Evaluate a filter on the columns of its fields."""
+    """Evaluate a filter on columns, and return the selected rows with notes."""
     rows = _rows(asked, columns, n_rows)
     rows.flags.writeable = False
     unknown = tuple(name for name in asked.fields if not len(columns[name].rows))
@@ -237,7 +237,7 @@ def _conditions(asked: Filter) -> Iterator[Condition]:
 
 
 class _Values:
-    """Cache of the values of fields, shared by all snapshots of an open index."""
+    """Cache of metadata values, shared by all snapshots of an open index."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -245,7 +245,7 @@ class _Values:
         self._file: object = None
 
     def columns(self, state: IndexState, fields: Sequence[str]) -> dict[str, Column]:
-        """Return the columns of a snapshot; read the documents that are new."""
+        """Return the columns of fields in a snapshot; only new documents are read."""
         with state.snapshot.catalog() as catalog:
             file = catalog.file
         with self._mutex:
@@ -272,7 +272,7 @@ class _Values:
 
 
 def _read(state: IndexState, first: int, fields: "Sequence[Field]") -> None:
-    """Add the values of all documents from a position on; on an error, add none."""
+    """Read the values of fields from all documents after a position; on an error, add none."""
     names = [field.name for field in fields]
     wanted = ["position", "id", "label" if "label" in names else "'null'"]
     wanted.append("'{}'" if all(name in OWN_FIELDS for name in names) else "metadata")
@@ -309,7 +309,7 @@ def _read(state: IndexState, first: int, fields: "Sequence[Field]") -> None:
 
 
 class Field:
-    """Values of a field, with the positions of their documents.
+    """Growing list of one field's values, with the positions of their documents.
 
     Parameters
     ----------
@@ -337,19 +337,19 @@ class Field:
 
     @property
     def nbytes(self) -> int:
-        """Approximate size in memory, in bytes."""
+        """Approximate memory use in bytes."""
         return 12 * len(self._codes) + self._size
 
     def mark(self) -> int:
-        """Return the current number of values; `back_to` can later return to it."""
+        """Return the current number of values, to which `back_to` can return."""
         return len(self._codes)
 
     def back_to(self, mark: int) -> None:
-        """Remove the values added since `mark`; unused distinct values may remain."""
+        """Remove the values that were added since `mark`."""
         del self._positions[mark:], self._codes[mark:]
 
     def add(self, position: int, id: str, label: str, metadata: dict[str, Any]) -> None:
-        """Add the values of the field in a document."""
+        """Add the values of this field in one document."""
         if self.name == "id":
             self._value(position, id)
         elif self.name == "label":
@@ -360,7 +360,7 @@ class Field:
             self._inside(position, metadata, self.name)
 
     def _inside(self, position: int, value: object, path: str | None) -> None:
-        """Add the values found at a path inside `value`; if `path` is None, add `value` itself."""
+        """Add the values at a path such as "author.name" inside a nested value."""
         if isinstance(value, list):
             for item in value:
                 self._inside(position, item, path)
@@ -393,7 +393,7 @@ class Field:
         self._codes.append(code)
 
     def column(self, state: IndexState) -> Column:
-        """Return the column of a snapshot."""
+        """Return the `Column` of this field for the rows of a snapshot."""
         positions, codes, numbers, strings = self._sorted()
         rows = np.searchsorted(state.positions, positions)
         there = rows < state.n_rows
@@ -401,12 +401,12 @@ class Field:
         return Column(rows[there].astype(np.int32), codes[there], numbers, strings)
 
     def whole_column(self) -> Column:
-        """Return the column of all added values, with positions as rows."""
+        """Return the `Column` of all added values, with positions as rows."""
         positions, codes, numbers, strings = self._sorted()
         return Column(positions.astype(np.int32), codes, numbers, strings)
 
     def _sorted(self) -> tuple[Int64Array, Int32Array, list[float], list[str]]:
-        """Return positions, codes in the order of values, and sorted numbers and strings."""
+        """Return positions, sorted-value codes, and the sorted numbers and strings."""
         numbers, strings = sorted(self._numbers), sorted(self._strings)
         coded = np.zeros(_FIRST + 2 * max(len(numbers), len(strings)), np.int32)
         coded[:_FIRST] = range(_FIRST)
@@ -421,7 +421,7 @@ def _codes_of(codes: "dict[Any, int]", values: Sequence[Any]) -> Int32Array:
 
 
 def filter_documents(documents: Sequence[Document], asked: Filter) -> Passed:
-    """Select documents in memory by a filter, with the same result as in an index.
+    """Filter a list of documents, with the same result as in an index.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ _Key = TypeVar("_Key")
 
 
 class Recent(Generic[_Key, _Kept]):
-    """Least-recently-used cache limited by size, keys included; it keeps at least one entry.
+    """Least-recently-used (LRU) cache limited by memory size.
 
     Parameters
     ----------
@@ -481,7 +481,7 @@ class Recent(Generic[_Key, _Kept]):
         return self._kept[key][0]
 
     def put(self, key: _Key, value: _Kept) -> None:
-        """Store a value; drop the least recently used values above the limits."""
+        """Store a value; evict the least recently used values above the size limit."""
         self._kept[key] = value, _KEPT + _OF_KEY * len(str(key))
         self._kept.move_to_end(key)
         size = sum(kept.nbytes + own for kept, own in self._kept.values())

@@ -1,4 +1,4 @@
-"""Parallel reading of files for the single writer: workers read files and count words.
+"""Parallel ingestion of files: workers read and count, one writer stores.
 
 A worker reads files in the same way as `textkin.read`, and counts words with its own word IDs. The
 writer maps these to word IDs of the index, block by block in file order, so that the index equals
@@ -40,7 +40,7 @@ _MOST_CHARACTERS = 1 << 29  # limit per block, because compressed files can expa
 
 @dataclass(frozen=True, eq=False)
 class CountedFiles:
-    """Documents of a block of files, with counted words.
+    """Documents of a block of files, with the word counts of each document.
 
     Attributes
     ----------
@@ -68,13 +68,13 @@ class CountedFiles:
 
     @property
     def contents(self) -> list[Content]:
-        """Stored fields of each document."""
+        """Stored fields (ID, label, metadata, text) of each document."""
         return [*map(Content._make, zip(*self.columns, strict=True))]
 
 
 @dataclass(frozen=True)
 class RejectedDocument:
-    """Invalid document: its row in the block, its ID, and the reason."""
+    """Invalid document found by a worker: its row in the block, ID, and reason."""
 
     row: int
     id: str | None
@@ -83,7 +83,7 @@ class RejectedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Source of rows: the files of a block."""
+    """Document source for the files of one block."""
 
     entries: tuple[Entry, ...]
     options: FileOptions
@@ -112,7 +112,7 @@ class _Files:
 
 @dataclass(frozen=True)
 class CountFiles:
-    """Picklable function that reads files and counts words.
+    """Picklable function that reads a block of files and counts the words of documents.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class CountFiles:
     split: Any
 
     def __call__(self, entries: tuple[Entry, ...]) -> CountedFiles | RejectedDocument:
-        """Read the documents of a block of files, and count their words."""
+        """Read a block of files; return its counted documents, or the first invalid one."""
         documents = Documents(
             _Files(entries, self.options),
             self.fields,
@@ -176,7 +176,7 @@ class CountFiles:
 
 
 def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
-    """Return the files of `textkin.read` in blocks of some megabytes, in file order.
+    """Split the files of `textkin.read` into blocks of some megabytes, in file order.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def file_blocks(documents: object) -> list[tuple[Entry, ...]]:
 
 
 def file_counter(documents: Documents, analyzer: AnalyzerSettings) -> CountFiles:
-    """Return the function that reads and counts the files of `textkin.read`."""
+    """Create the function with which workers read and count files."""
     options: Any = documents._source
     return CountFiles(
         analyzer, options.options, documents._fields, documents._errors, documents._split
