@@ -22,7 +22,7 @@ IntpArray: TypeAlias = NDArray[np.intp]
 
 
 class HasText(Protocol):
-    """Document with a text, such as the documents of `textkin.read`."""
+    """Protocol of documents with an attribute `text`, such as those of `textkin.read`."""
 
     @property
     def text(self) -> str:
@@ -34,7 +34,7 @@ Texts: TypeAlias = Iterable[str | HasText]
 
 
 class WordLookup(Protocol):
-    """Object with one word per column, and a lookup by word: `Vocabulary`, `WordVectors`."""
+    """Protocol of `Vocabulary` and `WordVectors`: words by column, and columns by word."""
 
     def __len__(self) -> int:
         """Return the number of columns."""
@@ -51,7 +51,7 @@ class WordLookup(Protocol):
 
 
 class HasFeatureNames(Protocol):
-    """Fitted scikit-learn transformer with column names."""
+    """Protocol of fitted scikit-learn transformers that name their columns."""
 
     def get_feature_names_out(self) -> Any:  # noqa: ANN401 (scikit-learn is untyped)
         """Return the word of each column."""

@@ -48,7 +48,7 @@ _CLUSTERS = 8
 
 
 class Method(StrEnum):
-    """Clustering methods."""
+    """Values of the option --method: clustering methods."""
 
     kmeans = "kmeans"
     kmedoids = "kmedoids"
@@ -56,7 +56,7 @@ class Method(StrEnum):
 
 
 class Linkage(StrEnum):
-    """Linkage criteria of agglomerative clustering."""
+    """Values of the option --linkage: linkage criteria of agglomerative clustering."""
 
     average = "average"
     single = "single"
@@ -197,7 +197,7 @@ def cluster(
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """Documents and their clusters.
+    """Documents with their clusters, and their output as text, CSV, or JSON.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class _Result:
     settings: dict[str, Any]
 
     def show(self, output: Output) -> None:
-        """Print or write the clusters, and print a summary."""
+        """Write the clusters in the requested format, and print a summary."""
         output.put(
             lines=self._lines,
             record=self._record,

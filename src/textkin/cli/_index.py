@@ -65,7 +65,7 @@ app = typer.Typer(
 
 
 class Normalizer(StrEnum):
-    """Normalizers of words."""
+    """Values of the option --normalizer: word normalizers."""
 
     stem = "stem"
     lemma = "lemma"
@@ -76,7 +76,7 @@ _WITH_LANGUAGE = (Normalizer.stem, Normalizer.lemma)
 
 
 class Metric(StrEnum):
-    """Similarities and distances of vectors."""
+    """Values of the option --metric: similarities and distances of vectors."""
 
     cosine = "cosine"
     inner = "inner"
@@ -84,7 +84,7 @@ class Metric(StrEnum):
 
 
 class Dtype(StrEnum):
-    """Types of stored numbers."""
+    """Values of the option --dtype: types in which vectors are stored."""
 
     float32 = "float32"
     float16 = "float16"
@@ -353,7 +353,7 @@ def detach(
 
 
 def _embeddings(file: Path) -> "np.ndarray[Any, Any]":
-    """Open an array file, memory-mapped; raise if it is not one."""
+    """Open a NumPy array file memory-mapped, or raise if it is not one."""
     import numpy as np
 
     if not file.is_file():
@@ -573,7 +573,7 @@ def _ngrams(given: str) -> tuple[int, int]:
 
 
 def _lines() -> list[str]:
-    """Return the nonempty lines of standard input."""
+    """Return the lines of standard input that are not blank."""
     try:
         lines = sys.stdin.buffer.read().decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -595,13 +595,13 @@ def _numbers(changes: "Changes") -> dict[str, int]:
 
 
 def _record(document: "Document") -> dict[str, Any]:
-    """Convert a document to a flat record; its own fields override metadata fields."""
+    """Convert a document to a flat dict of metadata, ID, label, and text."""
     label = {} if document.label is None else {"label": document.label}
     return {**document.metadata, "id": document.id, "text": document.text, **label}
 
 
 def _describe_settings(facts: "IndexInfo") -> str:
-    """Return a description of the text settings."""
+    """Describe how an index counts words: language, stop words, normalizer."""
     stop_words = facts.stop_words
     if isinstance(stop_words, tuple):
         stop_words = f"{len(stop_words):,} custom words"

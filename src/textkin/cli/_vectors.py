@@ -35,14 +35,14 @@ app = typer.Typer(
 
 
 class Unknown(StrEnum):
-    """Treatment of word pairs with a word that has no vector."""
+    """Values of the option --oov: treatment of word pairs without a vector."""
 
     drop = "drop"
     zero = "zero"
 
 
 class UnknownAnswer(StrEnum):
-    """Treatment of analogies with a word that has no vector."""
+    """Values of the option --oov: treatment of analogies with a word without a vector."""
 
     drop = "drop"
     wrong = "wrong"
@@ -314,7 +314,7 @@ def _show(asked: dict[str, str], found: list[tuple[str, float]], *, as_json: boo
 def _table(
     path: Path | None, *, skip_errors: bool, cache: bool, max_words: int | None = None
 ) -> "WordVectors":
-    """Read vectors; errors name the options of the command line."""
+    """Load word vectors by a path or name, and reword errors with option names."""
     errors: Literal["raise", "skip"] = "skip" if skip_errors else "raise"
     try:
         return load_vectors(path, max_words=max_words, errors=errors, cache=cache)

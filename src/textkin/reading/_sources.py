@@ -1,4 +1,4 @@
-"""Sources of rows: a file, a folder, a table in memory, or any other iterable."""
+"""Sources of rows: one file, a folder, or objects in memory."""
 
 import itertools
 import os
@@ -29,7 +29,7 @@ class FileSource:
     once = False
 
     def files(self) -> list[Path]:
-        """Return the file as a list."""
+        """Return a list with the one file."""
         return [self.path]
 
     def total(self) -> int | None:
@@ -46,7 +46,7 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """Source of the rows of the files in a folder that match a pattern."""
+    """Source of the rows of all matching files in a folder."""
 
     root: Path
     patterns: Sequence[str]
@@ -54,15 +54,15 @@ class FolderSource:
     once = False
 
     def files(self) -> list[Path]:
-        """Return the files to read."""
+        """Return the matching files of the folder that can be read."""
         return [one.path for one in Walk(self.root, self.patterns) if one.problem is None]
 
     def total(self) -> int | None:
-        """Return the total size of the files in bytes."""
+        """Return the total size of the matching files in bytes."""
         return sum(entry.size for entry in Walk(self.root, self.patterns))
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield the rows of one file after the other."""
+        """Yield the rows of all files, one file after the other."""
         walk = Walk(self.root, self.patterns)
         left_out = before = 0
         nothing = True
@@ -97,7 +97,7 @@ class FolderSource:
 
 @dataclass(frozen=True, slots=True)
 class MemorySource:
-    """Source of rows in memory: a table, or texts, records, Documents, and paths."""
+    """Source of rows from a table, or an iterable of texts, records, or Documents."""
 
     items: Items
     options: FileOptions
@@ -108,7 +108,7 @@ class MemorySource:
         return self.items.once
 
     def files(self) -> list[Path]:
-        """Return an empty list, because objects in memory are not files."""
+        """Return [], because objects in memory are not files."""
         return []
 
     def total(self) -> int | None:
@@ -116,7 +116,7 @@ class MemorySource:
         return self.items.total()
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield one row per item."""
+        """Yield one row per item of the object."""
         fixed = self.items.fixed
         silent = Meter(None, None)  # file readers count bytes, but this source counts items
         for position, item in enumerate(self.items):
@@ -134,7 +134,7 @@ class MemorySource:
 
 
 def memory_source(source: object, options: FileOptions) -> MemorySource:
-    """Return the source for an object that is not a path."""
+    """Create the source for an object in memory."""
     kind = type(source).__name__
     table = is_frame_type(source, "DataFrame", "Series")
     if table and options.reader is not None:
@@ -166,7 +166,7 @@ def memory_source(source: object, options: FileOptions) -> MemorySource:
 
 
 def _raise_for_file_names(items: Items) -> None:
-    """Raise an error if all of the first 100 texts are names of existing files."""
+    """Raise if the texts are names of existing files, which the caller wanted to read."""
     names = list(itertools.takewhile(_is_file_name, itertools.islice(items, _NAMES)))
     if names and len(names) == min(_NAMES, len(items.source)):
         raise ValueError(

@@ -401,7 +401,7 @@ class IndexState:
         return self._own_reader()[0].words(text)
 
     def _own_reader(self) -> _OwnReader:
-        """Return this thread's text reader, and its cached word numbers."""
+        """Return this thread's text reader, and its cached word IDs."""
         found: _OwnReader | None = getattr(self._readers, "reader", None)
         if found is None or len(found[0].terms) > _MOST_WORDS:
             found = self._readers.reader = (self.reading.reader(_core.WordTable()), {})

@@ -354,7 +354,7 @@ def apply_shape(vectors: Float64Array, shape: Shape) -> Float64Array:
 
 
 def _product(rows: Float64Array, matrix: Float64Array) -> Float64Array:
-    """Compute rows @ matrix so that no row depends on the other rows, down to the last bit."""
+    """Compute rows @ matrix; each row is bit-identical for any other rows."""
     n, width = len(rows), matrix.shape[1]
     right = np.zeros((matrix.shape[0], -(-width // _COLUMNS) * _COLUMNS))
     right[:, :width] = matrix

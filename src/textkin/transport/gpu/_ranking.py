@@ -1,4 +1,4 @@
-"""Search by Relaxed Word Mover's Distance on a GPU, without exact distances."""
+"""Search on a GPU by the Relaxed Word Mover's Distance, without exact distances."""
 
 import numpy as np
 
