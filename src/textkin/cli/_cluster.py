@@ -124,7 +124,7 @@ def cluster(
     """Group documents, and list the typical words of each group.
 
     Each group shows the words that are typical of it, and its most central document. The
-    largest group is 0; documents without words are in no group: -1. The same seed gives the
+    largest group is 0; documents without words have the number -1. The same seed gives the
     same groups. The metric of kmeans is cosine or l2; kmedoids and agglomerative also take
     wmd, rwmd, wcd, l1, hellinger, jaccard, and edit.
     """

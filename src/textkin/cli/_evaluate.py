@@ -230,7 +230,7 @@ def search(
     csv: CsvOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare rankings on judged queries.
+    """Compare rankings on queries with relevance judgments.
 
     Add the documents to a temporary index, search for each judged query, and measure MAP, nDCG@10,
     recall@100, and MRR. FOLDER has corpus.jsonl, queries.jsonl, and qrels/.

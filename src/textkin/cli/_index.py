@@ -116,7 +116,8 @@ def create(
     language: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Language of the texts: en, de, ..., or none for whole words."
+            metavar="NAME",
+            help="Language of stems: en (default), de, ..., or none for whole words.",
         ),
     ] = None,
     keep_case: Annotated[
@@ -295,8 +296,8 @@ def attach(
 ) -> None:
     """Attach embeddings from a NumPy file, for --ranking NAME.
 
-    The search by such a ranking needs a document (textkin similar), because the index does not have
-    the encoder of texts.
+    The index does not have the encoder, so these embeddings rank documents similar to a document
+    (textkin similar), but not texts.
     """
     rows = _embeddings(file)
     wanted = None

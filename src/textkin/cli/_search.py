@@ -94,7 +94,12 @@ FeedbackOption = Annotated[
     typer.Option(min=1, metavar="M", help="Expand the query with words of the first M hits."),
 ]
 VariantOption = Annotated[Variant | None, typer.Option(help="TF-IDF variant (tfidf only).")]
-K1Option = Annotated[float | None, typer.Option("--k1", help="BM25 parameter k1 (default: 1.2).")]
+K1Option = Annotated[
+    float | None,
+    typer.Option(
+        "--k1", help="BM25 parameter k1 (default: 1.2; for stems 1.5 without --b and --idf)."
+    ),
+]
 BOption = Annotated[float | None, typer.Option("--b", help="BM25 parameter b (default: 0.75).")]
 IdfOption = Annotated[
     Idf | None, typer.Option(help="IDF formula (bm25: lucene, okapi; tfidf: any).")

@@ -153,7 +153,7 @@ def pairs(
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Compare cosines with human similarity scores of word pairs."""
+    """Correlate cosines of words with human similarity scores."""
     from textkin.evaluate import read_word_pairs, word_pairs
 
     table = _table(vectors, skip_errors=skip_errors, cache=cache)
@@ -188,7 +188,7 @@ def analogies(
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
-    """Count the analogies in a file that the vectors complete."""
+    """Measure the accuracy of word vectors on a file of analogies."""
     from textkin.evaluate import analogies as evaluate
     from textkin.evaluate import read_analogies
 

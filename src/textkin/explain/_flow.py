@@ -12,7 +12,7 @@ __all__ = ["Flow", "Move", "Rest"]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Mass that moves from a source word to a target word at a cost.
+    """Mass transported from a source word to a target word at a cost.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ class Node:
 
 @dataclass(slots=True)
 class Ribbon:
-    """Ribbon of a drawn flow: mass that moves between two nodes.
+    """Ribbon of a drawn flow: mass transported between two nodes.
 
     Attributes
     ----------

@@ -376,7 +376,7 @@ def remove_stop_words(tokens: Iterable[str], stop_set: frozenset[str]) -> list[s
 
 
 def stop_word_test(stop_set: frozenset[str]) -> Callable[[str], bool]:
-    """Return a cached function that tells whether a word is in `stop_set`."""
+    """Return a cached function that is True for words in `stop_set`."""
     return cache(lambda word: not stop_set.isdisjoint(_forms(word)))
 
 
