@@ -27,7 +27,7 @@ def test_each_block_runs_or_has_a_reason(page):
     ],
 )
 def test_block_without_reason_is_found(block, line):
-    page = f"# Page\n\n```python\nx = 2\n```\n\n{block}\nText.\n"
+    page = f"# Page\n\n```python\nx = 2\n```\n\nText.\n\n{block}\nText.\n"
     assert run_pages.unchecked_blocks(page) == [line]
 
 

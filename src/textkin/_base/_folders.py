@@ -229,7 +229,7 @@ class Folder:
             raise self.damaged(f"{name} is not valid JSON") from error
 
     def damaged(self, problem: str) -> ValueError:
-        """Create the ValueError that says what is corrupt in the folder."""
+        """Create the ValueError for a corrupt folder, with a description of the problem."""
         return ValueError(
             f"{self.path} is corrupt: {problem}. Save the {self.things.split()[-1]} again, or "
             "copy the folder again."

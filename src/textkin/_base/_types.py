@@ -22,7 +22,7 @@ IntpArray: TypeAlias = NDArray[np.intp]
 
 
 class HasText(Protocol):
-    """Protocol of documents with an attribute `text`, such as those of `textkin.read`."""
+    """Protocol of documents with an attribute `text`, such as `textkin.reading.Document`."""
 
     @property
     def text(self) -> str:

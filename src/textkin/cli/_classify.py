@@ -319,7 +319,7 @@ class _Task:
         return [document for document, there in zip(found, kept, strict=True) if there], labels
 
     def _tell_unused(self, labels: set[str]) -> None:
-        """Print a note for each value of --unlabeled that no document has as label."""
+        """Print a note for each value of --unlabeled that is not a label of a document."""
         for label in sorted(self.unlabeled - labels):
             note(f"--unlabeled: no document has the label {one_line([label])!r}.")
 

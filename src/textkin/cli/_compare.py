@@ -155,5 +155,5 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _files(*arguments: str) -> list[Path]:
-    """Return the arguments that are paths of files, so that output cannot overwrite them."""
+    """Return the arguments that are paths of files, which output must not overwrite."""
     return [Path(one) for one in arguments if "\0" not in one and os.path.isfile(one)]

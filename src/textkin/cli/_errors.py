@@ -116,7 +116,7 @@ _KEYWORD = re.compile(r"(\w+)(?:=(.*))?")
 
 
 class Interrupted(Exception):
-    """Error for Ctrl-C, whose message says what was stored before."""
+    """Error for Ctrl-C, with a message about the documents stored before."""
 
 
 def note(message: str) -> None:

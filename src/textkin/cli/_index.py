@@ -602,7 +602,7 @@ def _record(document: "Document") -> dict[str, Any]:
 
 
 def _describe_settings(facts: "IndexInfo") -> str:
-    """Describe how an index counts words: language, stop words, normalizer."""
+    """Describe the text settings of an index: language, stop words, normalizer."""
     stop_words = facts.stop_words
     if isinstance(stop_words, tuple):
         stop_words = f"{len(stop_words):,} custom words"

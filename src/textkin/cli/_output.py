@@ -109,7 +109,7 @@ def _can_show(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the output can show: width in columns, Unicode, and color.
+    """Capabilities of the output: width in columns, Unicode, and color.
 
     Attributes
     ----------

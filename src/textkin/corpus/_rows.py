@@ -176,7 +176,7 @@ class DocumentRows:
         )
 
     def take(self, positions: Int64Array) -> "DocumentRows":
-        """Return a copy that has only the documents at `positions`, in that order.
+        """Return a copy with the documents at `positions` only, in the given order.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class DocumentRows:
         )
 
     def compact(self, name: str) -> "DocumentRows":
-        """Validate the counts, and return a copy that stores them in float32 if that is exact.
+        """Validate the counts, and return a copy with float32 counts if this is exact.
 
         Counts become float32 if this changes none of them. The copy has no `unknown` and `cut`.
 
@@ -268,7 +268,7 @@ class DocumentRows:
         return part.indices[heavy], shares(weights[heavy])
 
     def shares_of(self, row: int, words: Int32Array) -> Float64Array:
-        """Return what fraction of one document's total weight each of its given words has."""
+        """Return the fraction of one document's total weight for each given word."""
         part = self if len(self) == 1 else self[row : row + 1]
         found = shares(part.weighted_counts())
         return np.asarray(found[np.searchsorted(part.indices, words)])

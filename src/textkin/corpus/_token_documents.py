@@ -313,7 +313,7 @@ class TokenStack:
         return replace(self.rows(begin, n_columns).compact("queries"), points=self.table)
 
     def followed_by(self, other: "TokenStack") -> Float32Array:
-        """Return one array with the token vectors of this stack, then those of `other`."""
+        """Concatenate the token vectors of this stack and of `other` to one array."""
         if not len(self.table):  # the dimension of an empty table is undefined
             return other.table
         if not len(other.table):

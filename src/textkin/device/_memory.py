@@ -19,7 +19,7 @@ _MOST_PINNED = 2**28  # bytes that torch may keep pinned for the next block
 
 
 def memory_of(place: torch.device, memory: str | int | None = None) -> int:
-    """Return how many bytes a computation may use on a device (default: most of the free)."""
+    """Return the number of bytes to use on a device (default: most of the free memory)."""
     if memory is not None:
         return memory_in_bytes(memory)
     free = free_bytes(place)
@@ -29,7 +29,7 @@ def memory_of(place: torch.device, memory: str | int | None = None) -> int:
 
 
 def at_once(memory: int, each: int, fixed: int, what: str, most: int | None = None) -> int:
-    """Return how many rows of `each` bytes fit in memory next to `fixed` bytes; at least 1.
+    """Return the number of rows of `each` bytes that fit next to `fixed` bytes; at least 1.
 
     Parameters
     ----------

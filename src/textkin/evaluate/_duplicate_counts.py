@@ -14,7 +14,7 @@ __all__ = ["DuplicateCounts", "duplicate_counts", "remove_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class DuplicateCounts:
-    """How many training and test documents have the same bag of words as another one.
+    """Numbers of training and test documents with the bag of words of another document.
 
     Attributes
     ----------

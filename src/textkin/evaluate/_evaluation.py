@@ -353,7 +353,7 @@ def _shown_settings(settings: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format table rows as text lines; the first column is left-aligned, others right."""
+    """Format table rows as lines; the first column is left-aligned, the rest right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         _GAP.join(

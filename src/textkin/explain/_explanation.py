@@ -9,7 +9,7 @@ __all__ = ["Contribution", "Drawing", "Explanation"]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """Named part of a score, with its value, a note, and parts of its own.
+    """Named part of a score, with its value, a note, and nested parts.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class Picture:
 
 
 def lay_out(flow: Flow, limit: int) -> Picture:
-    """Compute the layout of the `limit` largest moves of a flow; others are summed up."""
+    """Compute the layout of the `limit` largest moves of a flow, with sums of the rest."""
     shown, smaller, free = flow.split(limit)
     scale = CostScale.of(move.cost for move in flow.moves)
     sources: dict[int, Node] = {}

@@ -138,7 +138,7 @@ class ValueCounts(NamedTuple):
 
 
 class FieldValues(NamedTuple):
-    """Metadata fields with frequent values, and frequent labels, of an index.
+    """Frequent metadata fields, values, and labels of an index.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class IndexReader:
 
     @property
     def next_position(self) -> int:
-        """Position that the next added document will get, which is also its default ID."""
+        """Position of the next added document, which is also its default ID."""
         return self._state.snapshot.state.next_position
 
     @property

@@ -505,7 +505,7 @@ class DocumentClustering(TableResult, SavedEstimator, ClusterMixin, BaseEstimato
         return self._method_of(self._metric)
 
     def _method_of(self, metric: MetricLike | None) -> ClusterMethod:
-        """Create the clustering method for a metric; None means k-means with its own metric."""
+        """Create the clustering method for a metric; k-means has a default metric."""
         if self.method == "kmeans":
             metric = "cosine" if metric is None else metric
             if metric not in ("cosine", "euclidean", "l2"):

@@ -18,7 +18,7 @@ __all__ = ["DuplicateGroup", "Duplicates", "Repeat", "Repeats"]
 
 
 class DuplicateGroup(Sequence[Duplicate]):
-    """Group of equal or similar documents, of which the first is the representative.
+    """Group of equal or similar documents; the first document is the representative.
 
     The other members are in the order of their distances from the representative.
 

@@ -137,7 +137,7 @@ class ComparedDocuments:
         return self.measure.explain(query, of)
 
     def criterion(self) -> str:
-        """Describe what makes two documents duplicates, such as "wmd at most 0.5"."""
+        """Return the criterion for duplicates as text, such as "wmd at most 0.5"."""
         if self.radius is None:
             return "the same text" if self.metric == "text" else "the same words"
         return f"{self.metric} at most {self.radius:g}"

@@ -283,7 +283,7 @@ def _near_pairs(
     columns: Int64Array | None,
     progress: ProgressCallback | None,
 ) -> Iterator[PairBlock]:
-    """Yield blocks of pairs of distinct documents within the radius; none if radius is None."""
+    """Yield blocks of pairs of distinct documents within the radius, if there is one."""
     if compared.measure is None or compared.radius is None or not len(rows):
         return
     yield from compared.measure.below_among(compared.radius, rows, columns, progress=progress)

@@ -100,7 +100,7 @@ def select_medoids(
 
 
 def seed_medoids(matrix: Float64Array, k: int, random: RandomState, note: str = "") -> Int64Array:
-    """Sample `k` initial medoids, each by its distance from those already chosen (k-means++).
+    """Sample `k` initial medoids by their distance from the medoids chosen before (k-means++).
 
     Raises
     ------

@@ -55,7 +55,7 @@ def vector_reasons(
 
 
 def edit_reasons(a: Sequence[str], b: Sequence[str]) -> Contributions | None:
-    """Explain an edit distance by its edits, each a contribution of 1; None if too long.
+    """Explain an edit distance by its edits, or return None for very long sequences.
 
     Return None if the sequences are too long to align.
     """

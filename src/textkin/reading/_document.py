@@ -215,7 +215,7 @@ class Meter:
         self._done = max(self._done, min(done, self._total))
 
     def due(self) -> bool:
-        """Count a row, and return True if progress should be reported now."""
+        """Count one more row, and return True if progress should be reported now."""
         self._rows += 1
         return self._callback is not None and self._rows % _ROWS_BETWEEN_CALLS == 0
 

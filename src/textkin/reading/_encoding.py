@@ -285,7 +285,7 @@ class _EncodingGuess:
 
 
 def _encoding_of_mark(start: bytes, encoding: str | None) -> str | None:
-    """Return the given encoding, that of a byte order mark, or None to detect it."""
+    """Return the given encoding, or the encoding of a byte order mark, or None to detect it."""
     if encoding is not None and encoding != DETECT:
         return encoding
     for mark, name in _MARKS:

@@ -136,7 +136,7 @@ def _unread_note(last: Place) -> str:
 
 
 def is_table(path: Path) -> bool:
-    """Return True if the suffix of a file is that of CSV or TSV."""
+    """Return True if the suffix of a file means CSV or TSV."""
     return _suffix_of(path)[0] in (".csv", ".tsv", ".tab")
 
 

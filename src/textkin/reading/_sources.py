@@ -166,7 +166,7 @@ def memory_source(source: object, options: FileOptions) -> MemorySource:
 
 
 def _raise_for_file_names(items: Items) -> None:
-    """Raise if the texts are names of existing files, which the caller wanted to read."""
+    """Raise if the texts are names of existing files, which should be passed as paths."""
     names = list(itertools.takewhile(_is_file_name, itertools.islice(items, _NAMES)))
     if names and len(names) == min(_NAMES, len(items.source)):
         raise ValueError(

@@ -177,7 +177,7 @@ class _Runner(Protocol):
     def __exit__(self, *raised: object) -> object: ...
 
     def capacity(self) -> int:
-        """Return how many blocks should be submitted at a time."""
+        """Return the number of blocks to submit at a time."""
         ...
 
     def submit(self, number: int, block: object) -> Any:  # noqa: ANN401 (a future of its own kind)

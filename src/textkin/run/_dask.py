@@ -59,7 +59,7 @@ def connect(executor: object) -> tuple[Any, bool]:
 
 
 def threads_of(executor: object) -> int:
-    """Return how many blocks a Dask cluster runs concurrently; at least 1."""
+    """Return the number of blocks that a Dask cluster runs concurrently; at least 1."""
     client, own = connect(executor)
     try:
         return max(1, int(sum(client.nthreads().values())))

@@ -68,7 +68,7 @@ def fill_matrix(
 def run_blocks(
     blocks: list[slice], work: Callable[[slice, Check], int], threads: int
 ) -> Iterator[int]:
-    """Run `work` for every block on threads; yield the results as they are completed."""
+    """Run `work` for every block on threads; yield results in order of completion."""
     if threads <= 1:
         for block in blocks:
             yield work(block, None)

@@ -168,7 +168,7 @@ class SearchCertificate:
     # ------------------------------------------------------------------ checks of the whole record
 
     def _check_left_out(self) -> None:
-        """Raise unless excluded documents are those of the mask, and empty ones have no words."""
+        """Raise unless the mask excludes all excluded documents, and empty ones have no words."""
         empty = self.engine.rows.are_empty()
         mask = self.options.mask
         out = np.zeros(len(self), dtype=bool) if mask is None else mask == 0

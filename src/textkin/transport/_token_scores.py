@@ -217,7 +217,7 @@ def bert_score(
 
 
 def _like(first: TokenStack, documents: TokenDocuments, name: str, unit: bool) -> TokenStack:
-    """Stack the tokens of documents; raise if their dimension differs from that of `first`."""
+    """Stack the tokens of documents; raise if their dimension differs from `first`'s."""
     dimension = first.table.shape[1] if len(first.table) else None
     return stack_tokens(documents, name, unit=unit, dimension=dimension)
 

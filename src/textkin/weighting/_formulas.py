@@ -118,7 +118,7 @@ def resolve_variant(variant: Variant) -> tuple[Tf, Idf]:
 
 
 def resolve_bm25(variant: BM25Variant, delta: float | None = None) -> tuple[Idf, float]:
-    """Return the name of the IDF formula, and delta, of a BM25 variant.
+    """Return the IDF formula's name and the delta of a BM25 variant.
 
     Raises
     ------

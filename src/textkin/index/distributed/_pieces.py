@@ -1,4 +1,4 @@
-"""Blocks of an index that workers search, and what workers must know of a snapshot.
+"""Blocks of an index that workers search, and descriptions of snapshots for workers.
 
 A worker does not open the catalog, because SQLite requires a local disk and would show another
 snapshot. Workers receive the required parts of the catalog, which are small compared with the

@@ -152,7 +152,7 @@ class Search:
     kept: int
 
     def __call__(self, block: Seen, *, memory: int) -> Found | NotHere | Lost:
-        """Search a block; return its hits, or a reply that says what is missing."""
+        """Search a block; return its hits, or a reply that names the missing file or data."""
         here = opened(self.token, self.described)
         if here is None:
             return NotHere(block.number)

@@ -163,7 +163,7 @@ def rocchio(
 
 
 def as_long_as(query: WeightedWords, document: WeightedWords) -> WeightedWords:
-    """Scale a document vector to the Euclidean length of a query (1 for an empty query)."""
+    """Scale a document vector to the length of a query vector, or to 1 if it is zero."""
     words, weights = document
     largest, length = _length(weights)
     wanted_largest, wanted = _length(query[1])

@@ -237,7 +237,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def ranking(self) -> RankingLike:
-        """Ranking of the search, as it was given."""
+        """Ranking of the search, unchanged."""
         return self.request.ranking
 
     @property
@@ -337,7 +337,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:
-        """Fields of the filter that no document has."""
+        """Fields of the filter that are in no document."""
         return self._passed.unknown_fields
 
     @cached_property
@@ -645,7 +645,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @cached_property
     def _snippet_words(self) -> dict[str, float]:
-        """Query words that snippets look for, with weights that favor rare words."""
+        """Query words to mark in snippets, with larger weights for rare words."""
         counting = self.query.words
         words = self._asked_words if counting is None else counting
         known = self._frequencies(self._terms.numbers(list(words)))

@@ -180,7 +180,7 @@ class Searcher:
         return parsed.with_known(fields.keys() - unknown)
 
     def _restricted(self, passed: Passed, parsed: ParsedQuery, by_candidates: bool) -> Passed:
-        """Restrict selected documents to those that satisfy a query's operators.
+        """Remove selected documents that do not satisfy a query's operators.
 
         Texts are read before the search if scores depend on the candidates, or if they are few.
         Otherwise, the search reads the texts of the best candidates until there are enough hits.

@@ -96,7 +96,7 @@ def copy_model(source: Path, target: Path, record: ModelRecord) -> None:
 
 @contextmanager
 def explain_if_detached(folder: Path, record: ModelRecord) -> Iterator[None]:
-    """Convert missing-file errors to one that says that the model was detached."""
+    """Convert missing-file errors to an error about the detached model."""
     try:
         yield
     except ValueError:

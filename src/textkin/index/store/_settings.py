@@ -46,7 +46,7 @@ NormalizerLike: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class AnalyzerSettings:
-    """How an index counts words: lowercase, stop words, normalizer, n-grams.
+    """Text settings of an index: lowercase, stop words, normalizer, n-grams.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Which word vectors an index has: built-in ones (name and hash), or its own file.
+    """Identity of the word vectors of an index: built-in (name and hash), or its own file.
 
     Attributes
     ----------

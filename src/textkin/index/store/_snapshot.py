@@ -215,7 +215,7 @@ class Snapshot:
             return read_vectors(catalog, files, record, positions, live, known)
 
     def count_missing(self, record: ModelRecord) -> int:
-        """Return how many documents have no vector of a model."""
+        """Return the number of documents without a vector of a model."""
         with self.catalog() as catalog:
             return count_missing(catalog, record)
 

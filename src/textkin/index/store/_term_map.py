@@ -132,7 +132,7 @@ class TermMap:
 
 
 class TermStatistics(NamedTuple):
-    """Document frequencies of terms, and total number of tokens, of a snapshot.
+    """Document frequency of each term, and the total number of tokens, in a snapshot.
 
     Attributes
     ----------

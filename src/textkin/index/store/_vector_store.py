@@ -217,7 +217,7 @@ def read_vectors(
     live: BoolArray,
     known: KnownRows | None = None,
 ) -> tuple[StoredVectors, KnownRows]:
-    """Return a model's vectors for a snapshot, and those read from catalog rows.
+    """Return a model's vectors for a snapshot, and separately the part from catalog rows.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def missing_positions(catalog: Catalog, record: ModelRecord) -> Int64Array:
 
 
 def count_missing(catalog: Catalog, record: ModelRecord) -> int:
-    """Return how many documents have no vector of a model."""
+    """Return the number of documents without a vector of a model."""
     (count,) = catalog.execute(
         "SELECT count(*) FROM missing_vectors WHERE model = ?", (record.number,)
     ).fetchone()

@@ -333,7 +333,7 @@ class Writer:
         n_threads: int,
         vectors: VectorsByModel | None = None,
     ) -> Outcome:
-        """Insert documents, replacing those with the same IDs, within a transaction.
+        """Insert documents, or replace documents with the same IDs, within a transaction.
 
         Vectors of an unchanged document replace its earlier vectors of the same models.
         """
@@ -364,7 +364,7 @@ class Writer:
         return len(positions)
 
     def missing(self, ids: Iterable[str]) -> list[str]:
-        """Return the given IDs that no document has."""
+        """Return the given IDs that do not exist in the catalog."""
         wanted = list(ids)
         known = self._known(wanted)
         return [id for id in wanted if id not in known]
@@ -405,7 +405,7 @@ class Writer:
             self._state = self._catalog.state()
 
     def repair(self, records: Sequence[SegmentRecord]) -> None:
-        """Rebuild those of the given segments that the catalog still lists."""
+        """Rebuild the given segments, except segments that the catalog no longer lists."""
         with translate_errors(self._catalog.path):
             named = {record.number for record in self._catalog.segments()}
             self._segments.repair([record for record in records if record.number in named])

@@ -231,7 +231,7 @@ class LSI(HasWordVectors, BagModel):
 def _settled(
     components: Float64Array, singular_values: Float64Array, largest_side: int
 ) -> tuple[Float64Array, Float64Array]:
-    """Sort singular vectors by singular value, fix their signs, and zero those beyond the rank."""
+    """Sort singular vectors by singular value, fix signs, and set vectors beyond the rank to 0."""
     order = np.argsort(-singular_values, kind="stable")
     components, singular_values = components[order], singular_values[order]
     noise = singular_values[0] * largest_side * np.finfo(np.float64).eps

@@ -70,7 +70,7 @@ def choose_far_rows(
 
 
 def number_of_trials(n_components: int) -> int:
-    """Return how many candidate rows greedy k-means++ samples per mean."""
+    """Return the number of candidate rows that greedy k-means++ samples per mean."""
     return 2 + int(np.log(n_components))
 
 

@@ -514,7 +514,7 @@ class Pooling(VectorModel):
         )
 
     def _array_parameters(self) -> tuple[object, ...]:
-        """Return the parameters that may be arrays, which are compared by identity."""
+        """Return the parameters that may be arrays, to compare them by identity."""
         return (self.vectors, self.word_weights, self.probabilities)
 
     def _is_as_learned(self) -> bool:

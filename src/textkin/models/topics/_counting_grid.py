@@ -481,12 +481,12 @@ class GridEM:
         return self._core.document_topics()
 
     def cell_words(self) -> Float64Array:
-        """Return the word distribution of each cell, of shape (rows, columns, n_words)."""
+        """Return the word distribution of each cell as an array (rows, columns, n_words)."""
         cells = np.ascontiguousarray((self._cells[:, : self._windows.size] * self._cell_scale).T)
         return cells.reshape(*self._windows.shape, -1)
 
     def cell_tokens(self) -> Float64Array:
-        """Return each cell's share of all tokens, of shape (rows, columns)."""
+        """Return each cell's share of all tokens as an array (rows, columns)."""
         tokens = self._tokens / self._tokens.sum()
         return np.asarray(tokens.reshape(self._windows.shape))
 

@@ -237,7 +237,7 @@ def draw_words(
 
 
 def words_in(bags: Bags) -> BoolArray:
-    """Return a mask that is True for words that occur in the bags."""
+    """Return a mask of the words that occur in the bags."""
     return np.asarray(np.bincount(bags.indices, minlength=bags.shape[1]) > 0)
 
 

@@ -295,7 +295,7 @@ class LDA(HasTopics, BagModel):
 
     @property
     def topic_words_(self) -> Float64Array:
-        """Word distribution of each topic, of shape (n_components, n_words)."""
+        """Word distribution of each topic as an array (n_components, n_words)."""
         check_is_fitted(self)
         return np.asarray(self.components_ / self.components_.sum(axis=1, keepdims=True))
 

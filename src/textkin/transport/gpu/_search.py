@@ -152,7 +152,7 @@ def search(
     solve: Solve,
     progress: ProgressCallback | None = None,
 ) -> Found:
-    """Find the documents with the smallest exact distance to each query.
+    """Find the documents with the smallest exact distance to each query, as `Found`.
 
     Parameters
     ----------

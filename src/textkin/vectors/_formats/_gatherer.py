@@ -41,7 +41,7 @@ class Sink(Protocol):
     """Protocol of destinations of vectors: memory, or a cache file."""
 
     def append(self, rows: Float32Array) -> None:
-        """Append vectors after those written before."""
+        """Append vectors after the earlier ones."""
         ...
 
 

@@ -100,12 +100,12 @@ def text_layout(head: bytes, whole: bool, *, header: bool | None) -> Layout | st
 
 
 def trailing_numbers(line: bytes) -> int:
-    """Return how many fields at the end of a line are numbers."""
+    """Return the number of numeric fields at the end of a line."""
     return (_numbers_and_fields(line) or (0, 0))[0]
 
 
 def _numbers_and_fields(line: bytes) -> tuple[int, int] | None:
-    """Return the numbers of trailing numeric fields, and of all fields, of a line, or None."""
+    """Return the number of trailing numeric fields and of all fields in a line, or None."""
     fields = line.split()
     if not fields:
         return None

@@ -103,7 +103,7 @@ class Scorer(ABC, Generic[Q]):
 
     @property
     def reads_words(self) -> bool:
-        """True if query words that no document has are ignored."""
+        """True if query words that are in no document are ignored."""
         return True
 
     @abstractmethod

@@ -594,7 +594,7 @@ class HybridScorer(Scorer[Queries]):
 
 
 class _Said(NamedTuple):
-    """Scores that one part gave to the candidates, and the rows that it searched."""
+    """Scores by one part of a hybrid for the candidates, and rows of its own search."""
 
     ranked: ScoredRows
     rows: BoolArray | None

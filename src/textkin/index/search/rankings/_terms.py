@@ -161,7 +161,7 @@ class TermScorer(Scorer[TermQuery]):
         return self._weighted(self._space.converted(bag))
 
     def of_words(self, weights: Mapping[str, float]) -> TermQuery:
-        """Convert words with weights to a query; words that no document has are dropped."""
+        """Convert words with weights to a query; words that are in no document are dropped."""
         bag = self._space.weighted_bag(weights)
         there = self._space.frequencies[bag.words] > 0
         return TermQuery(bag.words[there], bag.counts[there])
