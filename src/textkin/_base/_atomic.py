@@ -15,7 +15,7 @@ TEMPORARY = ".tmp"
 
 
 class Written(NamedTuple):
-    """Size and SHA-256 hash of a written file."""
+    """Size in bytes and SHA-256 hash of a file that was written."""
 
     size: int
     sha256: str

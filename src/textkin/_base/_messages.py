@@ -1,4 +1,4 @@
-"""Values, counts, and hints in messages."""
+"""Formatting of values, counts, and hints for error messages and notes."""
 
 from math import isnan
 from typing import Any, TypeVar
@@ -92,7 +92,7 @@ def hinted(kind: type[_Error], message: str, hint: str) -> _Error:
 
 
 def without_hint(error: Exception) -> str:
-    """Return the message of an exception without its hint.
+    """Return the message of an exception with the hint (the advice at its end) removed.
 
     Examples
     --------

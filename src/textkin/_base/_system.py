@@ -111,7 +111,7 @@ def read_at(handle: int, size: int, offset: int) -> bytes:
 
 
 def replace_content(handle: int, content: bytes) -> None:
-    """Truncate an open file, and write new content to it."""
+    """Replace the whole content of an open file by other bytes."""
     os.ftruncate(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)
     os.write(handle, content)

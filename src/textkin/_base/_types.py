@@ -1,4 +1,4 @@
-"""Type aliases shared by all subpackages."""
+"""Type aliases and protocols (such as `WordLookup`) shared by all subpackages."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -37,7 +37,7 @@ class WordLookup(Protocol):
     """Protocol of `Vocabulary` and `WordVectors`: words by column, and columns by word."""
 
     def __len__(self) -> int:
-        """Return the number of columns."""
+        """Return the number of columns, which is the number of words."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""Command line of textkin."""
+"""Command line of textkin: one module per command, over the public library."""
 
 from textkin.cli._app import app, main
 

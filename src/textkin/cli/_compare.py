@@ -27,7 +27,7 @@ class WordWeights(StrEnum):
 
 
 class Cost(StrEnum):
-    """Values of the option --cost: costs between words."""
+    """Values of the option --cost: distances that can be costs between two words."""
 
     euclidean = "euclidean"
     cosine = "cosine"

@@ -200,7 +200,7 @@ class _Sets:
 
     @property
     def paths(self) -> list[Path]:
-        """Paths of all sources of the command."""
+        """Paths of the documents, and of the collection to compare them with."""
         return [*self.sources, *([] if self.against is None else [self.against])]
 
     def read(self) -> "tuple[list[Document], list[Document] | None]":

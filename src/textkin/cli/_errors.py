@@ -120,7 +120,7 @@ class Interrupted(Exception):
 
 
 def note(message: str) -> None:
-    """Print a note on standard error, on one line."""
+    """Print a message as a note on standard error, on one line."""
     typer.echo(f"textkin: note: {' '.join(message.split())}", err=True)
 
 

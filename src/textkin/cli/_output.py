@@ -59,7 +59,7 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print all lines in one write."""
+    """Print lines to standard output in one write, so that a closed pipe raises only once."""
     typer.echo("\n".join(lines), color=True)  # texts stay unchanged in a pipe too
 
 
@@ -287,7 +287,7 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """Width, characters, and color of the destination."""
+        """Width in columns, character set, and color of the output's destination."""
         return Look() if self.file is not None else Look.of_output()
 
     @property

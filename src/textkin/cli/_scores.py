@@ -16,7 +16,7 @@ _CONFUSIONS = 10  # confusions listed if the matrix is too wide
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Accuracy and confusion matrix of predicted labels.
+    """Counts of true and predicted labels, with accuracy and confusion matrix.
 
     Attributes
     ----------

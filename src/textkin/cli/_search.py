@@ -345,7 +345,7 @@ def _on_terminal() -> bool:
 
 
 def _ranking_of(name: str, settings: Mapping[str, Any]) -> "RankingLike":
-    """Return the ranking for a name with given settings.
+    """Return the ranking with a name, such as "bm25", and settings, such as k1.
 
     Raises
     ------

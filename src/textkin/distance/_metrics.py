@@ -108,7 +108,7 @@ def _root_shares(values: Vectors) -> Vectors:
 
 
 def _binarize(values: Vectors) -> Vectors:
-    """Replace nonzero values of rows by 1."""
+    """Return rows in which every nonzero value is 1."""
     return _replace_values(values, (values.data if is_sparse(values) else values) != 0)
 
 

@@ -780,7 +780,7 @@ class _Meter:
         return tell
 
     def finish_step(self) -> None:
-        """Report the current step as done."""
+        """Report to the callback that the current step of the comparison is done."""
         self._done += self._unit
         if self._progress is not None:
             self._progress(self._done, self._total)

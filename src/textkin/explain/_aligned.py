@@ -249,12 +249,12 @@ class AlignedText(DrawnResult):
         return f"AlignedText: score {self.score:.4g}\n{self.to_text()}"
 
     def _repr_html_(self) -> str:
-        """Return the HTML (or SVG) that notebooks display."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return aligned_html(self)
 
 
 class _Column:
-    """Words on one side of a flow, each with its moves."""
+    """Words on one side of a flow (source or target), each with its moves."""
 
     def __init__(
         self,

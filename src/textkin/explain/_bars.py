@@ -48,12 +48,12 @@ class Bar:
 
     @property
     def depth(self) -> int:
-        """Nesting level, 0 for the outermost parts."""
+        """Nesting level of the bar; 0 for the outermost parts."""
         return len(self.last) - 1
 
     @property
     def length(self) -> float:
-        """Absolute value that the bar shows, or 0 for NaN."""
+        """Length of the bar: the absolute value, or 0 for NaN."""
         return abs(self.value) if math.isfinite(self.value) else 0.0
 
 
@@ -71,7 +71,7 @@ def _percent(share: float) -> str:
 
 
 def _number(value: float, form: str) -> str:
-    """Format a number without a minus sign before zero."""
+    """Format a number of a drawing, with "0" in place of "-0"."""
     shown = f"{value:{form}}"
     return shown.lstrip("-") if math.isfinite(value) and not float(shown) else shown
 

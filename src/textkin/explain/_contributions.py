@@ -170,7 +170,7 @@ class Contributions(DrawnResult):
         return "\n".join(part for part in (head, self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Return the HTML (or SVG) that notebooks display."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return self.to_svg()
 
     @property
@@ -198,7 +198,7 @@ class Contributions(DrawnResult):
     def _level(
         self, parts: tuple[Contribution, ...], limit: int | None, last: tuple[bool, ...]
     ) -> Iterator[Bar]:
-        """Yield the bars of one sum and of its nested sums."""
+        """Yield a bar for each part of one sum, each followed by the bars of its own parts."""
         ordered = sorted(parts, key=lambda part: -abs(part.value))
         shown = ordered if limit is None or len(parts) <= limit + 1 else ordered[:limit]
         rest = ordered[len(shown) :]

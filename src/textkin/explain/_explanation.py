@@ -55,7 +55,7 @@ class Drawing(Protocol):
         ...
 
     def _repr_html_(self) -> str:
-        """Return the HTML (or SVG) that notebooks display."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         ...
 
 

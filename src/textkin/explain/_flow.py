@@ -41,7 +41,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Sum of the moves that a drawing does not show one by one.
+    """Sum of the remaining moves of a flow, which are not drawn one by one.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Flow(DrawnResult):
         return "\n".join(part for part in (f"Flow: score {self.score:.4g}", self.to_text()) if part)
 
     def _repr_html_(self) -> str:
-        """Return the HTML (or SVG) that notebooks display."""
+        """Return the drawing as HTML or SVG, which Jupyter notebooks display."""
         return self.to_svg()
 
     @property

@@ -91,7 +91,7 @@ def to_hex(color: Rgb) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CostScale:
-    """Range of costs, divided into color levels."""
+    """Range of the costs of a drawing, divided into color levels."""
 
     low: float
     high: float

@@ -115,7 +115,7 @@ class Topics(DrawnResult, Sequence[Topic]):
         return self.to_text()
 
     def to_text(self, *, width: int = 80) -> str:
-        """Return the topics as columns of words.
+        """Return the topics as text: columns of words below each topic's number and weight.
 
         Parameters
         ----------

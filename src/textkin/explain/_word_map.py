@@ -247,7 +247,7 @@ class WordMap(DrawnResult, Sequence[tuple[MapCell, ...]]):
         return ("; ".join(cells) or "No cells") + "."
 
     def _lines(self, cells: Sequence[MapCell], room: int) -> list[str]:
-        """Return one row of cells as lines of text."""
+        """Format one row of the grid's cells as lines of text."""
         most = max((cell.weight for cell in self._cells()), default=0.0)
         lines = []
         for at in range(max((len(cell.words) for cell in cells), default=0) or 1):

@@ -263,7 +263,7 @@ class Index:
         models: Mapping[str, object] | None = None,
         create: bool = False,
     ) -> Self:
-        """Open the index in a folder.
+        """Open the index in an existing folder, for reading and writing.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class Index:
 
     @property
     def path(self) -> Path:
-        """Path of the folder of the index."""
+        """Path of the folder that contains the index."""
         return self._session.path
 
     def close(self) -> None:
@@ -387,7 +387,7 @@ class Index:
         return self._session.snapshot().bags()
 
     def bag_blocks(self) -> list[BagBlock]:
-        """Return callables that each read some rows of the document-term matrix (`bags`).
+        """Return functions that each read a block of rows of the document-term matrix.
 
         Returns
         -------

@@ -117,7 +117,7 @@ class ClusterMethod(ABC):
         random: RandomState,
         progress: ProgressCallback | None,
     ) -> Partition:
-        """Partition the documents into clusters."""
+        """Partition the documents into clusters, and return labels and centers as `Partition`."""
 
     @abstractmethod
     def nearest(

@@ -334,7 +334,7 @@ class Repeats(DuplicateResult[Repeat]):
         return np.setdiff1d(np.arange(self.n_documents), self.positions)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dict per repeat with its nearest duplicate in the other collection.
+        """Return a dict for each duplicate with its nearest match in the other collection.
 
         A record has the position and ID of the document, the position and ID of the nearest
         document of the other set, its distance, the reason, and the number of documents of the

@@ -1,4 +1,4 @@
-"""k-means clustering of document vectors."""
+"""k-means clustering of documents, represented by LSI or other vectors."""
 
 from functools import cache
 from itertools import pairwise

@@ -281,7 +281,7 @@ def _sequences_and_empty(X: Any) -> tuple[list[list[str]], BoolArray]:  # noqa: 
 
 
 def _sequences(X: Any) -> list[list[str]]:  # noqa: ANN401
-    """Return the words of each document in text order."""
+    """Return each document as the list of its words in text order."""
     if are_numbers(X):
         raise TypeError("metric='edit' compares texts or lists of words; got rows of numbers.")
     sequences: list[list[str]] = []

@@ -193,11 +193,11 @@ class Shelf:
             np.save(file, array, allow_pickle=False)
 
     def get(self, name: str) -> NDArray[Any]:
-        """Return the array with a name, read into memory."""
+        """Read the array stored under a name into memory, and return it."""
         return self._read(name, None)
 
     def map(self, name: str) -> NDArray[Any]:
-        """Return the array with a name as a read-only memory map."""
+        """Return the array stored under a name as a read-only memory map."""
         return self._read(name, "r")
 
     def _read(self, name: str, mode: Literal["r"] | None) -> NDArray[Any]:
@@ -206,11 +206,11 @@ class Shelf:
         return found
 
     def drop(self, name: str) -> None:
-        """Delete the array with a name, if it exists."""
+        """Delete the array stored under a name, if it exists."""
         self.file(name).unlink(missing_ok=True)
 
     def file(self, name: str) -> Path:
-        """Return the path of the file that stores the array with a name."""
+        """Return the path of the file in which the array with a name is stored."""
         return self.path / f"{name}.npy"
 
     def keep_block(self, block: Block) -> Block:

@@ -174,7 +174,7 @@ def by_frequency(frequencies: IntpArray) -> IntpArray:
 
 
 def _activate(rows: Any, layer: Float64Array) -> Float64Array:  # noqa: ANN401
-    """Compute tanh of a layer for one block of rows.
+    """Compute the output tanh(W x) of a layer for one block of rows.
 
     All products of dense rows have one shape, and products of bags are computed row by row, so
     that a row is bit-identical in every block.

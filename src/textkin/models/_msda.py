@@ -327,7 +327,7 @@ class MSDA(BagEstimator):
 
 
 class _Steps:
-    """Progress reporter that counts the steps of a fit."""
+    """Callable that counts the finished steps of a fit, and reports them as progress."""
 
     def __init__(self, progress: ProgressCallback | None, total: int) -> None:
         self.progress, self.done, self.total = progress, 0, total

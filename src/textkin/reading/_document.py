@@ -194,7 +194,7 @@ class Row(NamedTuple):
 
 
 class Meter:
-    """Progress reporter while documents are read.
+    """Progress reporter for reading, which calls the callback from time to time.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Meter:
         self._rows = 0
 
     def reached(self, done: int) -> None:
-        """Set the amount read so far, which never decreases."""
+        """Set the number of bytes or rows read so far; it never decreases."""
         self._done = max(self._done, min(done, self._total))
 
     def due(self) -> bool:
@@ -220,11 +220,11 @@ class Meter:
         return self._callback is not None and self._rows % _ROWS_BETWEEN_CALLS == 0
 
     def tell(self) -> None:
-        """Report the amount read so far to the callback."""
+        """Call the progress callback with the amount read so far and the total."""
         if self._callback is not None:
             self._callback(self._done, self._total)
 
     def finish(self) -> None:
-        """Report that everything was read."""
+        """Call the progress callback with the total as the amount read."""
         self.reached(self._total)
         self.tell()

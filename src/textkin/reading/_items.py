@@ -28,7 +28,7 @@ class Source(Protocol):
         ...
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield all rows of the source, in order."""
+        """Yield all rows of the source (texts, records, or problems), in order."""
         ...
 
 

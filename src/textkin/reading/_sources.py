@@ -22,14 +22,14 @@ _NAMES = 100  # number of texts checked for being file names
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """Source of the rows of one file."""
+    """Source of rows that reads one file."""
 
     path: Path
     options: FileOptions
     once = False
 
     def files(self) -> list[Path]:
-        """Return a list with the one file."""
+        """Return a list with the path of the file."""
         return [self.path]
 
     def total(self) -> int | None:
@@ -37,7 +37,7 @@ class FileSource:
         return _size(self.path)
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield the rows of the file."""
+        """Yield the rows (texts or records) of the file."""
         return file_rows(self.path, self.path.name, self.options, meter)
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ class MemorySource:
         return self.items.total()
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Yield one row per item of the object."""
+        """Yield one row for each text, record, or table row in memory."""
         fixed = self.items.fixed
         silent = Meter(None, None)  # file readers count bytes, but this source counts items
         for position, item in enumerate(self.items):
@@ -134,7 +134,7 @@ class MemorySource:
 
 
 def memory_source(source: object, options: FileOptions) -> MemorySource:
-    """Create the source for an object in memory."""
+    """Wrap a table or an iterable in memory as a source of rows."""
     kind = type(source).__name__
     table = is_frame_type(source, "DataFrame", "Series")
     if table and options.reader is not None:

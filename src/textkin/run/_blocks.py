@@ -245,7 +245,7 @@ def _collect_in_order(
 
 
 class _Threads(AbstractContextManager["_Threads"]):
-    """Executor of blocks on threads of this process."""
+    """Executor that runs blocks on threads of this process."""
 
     def __init__(self, work: Work, threads: int) -> None:
         self._work = work

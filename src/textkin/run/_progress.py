@@ -164,7 +164,7 @@ def working(label: str) -> Iterator[None]:
 
 
 def _bar(width: int) -> "Progress":
-    """Create a progress bar that disappears at the end."""
+    """Create the progress bar for terminals; it disappears at the end."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -295,7 +295,7 @@ class TermReader:
 
 
 def is_number(word: str) -> bool:
-    """Return True if a word has a digit and no letter.
+    """Return True if a word is a number: it has a digit and no letter.
 
     Examples
     --------

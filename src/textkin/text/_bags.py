@@ -1,4 +1,4 @@
-"""`BagOfWords`: counts of the words of texts."""
+"""`BagOfWords`: document-term matrices with the word counts of texts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from operator import is_
@@ -452,7 +452,7 @@ def _make_lookup(words: WordLookup | Collection[str], name: str) -> WordLookup:
 
 
 def _phrase_names(phrases: WordLookup | Collection[str]) -> Sequence[str]:
-    """Return phrases as a sequence; a set is sorted."""
+    """Return the phrases of a lookup or collection in a fixed order."""
     if isinstance(phrases, Set) and all(isinstance(name, str) for name in phrases):
         return sorted(phrases)
     return _make_lookup(phrases, "phrases").words

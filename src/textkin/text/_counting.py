@@ -259,7 +259,7 @@ def bags_of_rows(rows: _Rows[np.float32], n_columns: int) -> Bags:
 
 
 def _stack_rows(parts: list[_Rows[_Count]], kind: type[_Count]) -> _Rows[_Count]:
-    """Concatenate blocks of rows of counts."""
+    """Concatenate blocks of word counts (offsets, columns, counts) to one block."""
     if len(parts) == 1:
         return parts[0]
     if not parts:

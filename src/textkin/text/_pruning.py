@@ -1,4 +1,4 @@
-"""Selection of the vocabulary by frequency limits."""
+"""Selection of the vocabulary by limits on document frequency and size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ class TermStatistics:
         self.documents: Int64Array = np.zeros(0, np.int64)
 
     def add(self, block: _core.WordCounts, n_terms: int) -> None:
-        """Add the term counts of a block of documents."""
+        """Add the term counts of a block of documents to the sums."""
         new = np.zeros(n_terms - len(self.totals), np.int64)
         self.totals = np.concatenate([self.totals, new])
         self.documents = np.concatenate([self.documents, new])

@@ -1,4 +1,4 @@
-"""Tokenizer of texts, for all languages."""
+"""Tokenizer, which splits texts of all languages into words."""
 
 from textkin import _core
 from textkin._base import describe_non_text

@@ -1,4 +1,4 @@
-"""`Tokens`: documents as sequences of word IDs."""
+"""`Tokens`: documents as sequences of word IDs in text order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`Vocabulary`: words and their columns."""
+"""`Vocabulary`: words of the columns of a document-term matrix."""
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set

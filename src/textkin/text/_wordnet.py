@@ -1,4 +1,4 @@
-"""English lemmatizer by the frequencies of WordNet."""
+"""English lemmatizer that chooses the most frequent lemma in WordNet."""
 
 import gzip
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The Word Mover's Distance as an estimator."""
+"""`WordMover`: the Word Mover's Distance with the interface of scikit-learn."""
 
 import math
 import re

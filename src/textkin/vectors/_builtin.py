@@ -113,7 +113,7 @@ def quantize(matrix: Float32Array) -> tuple[Int8Array, Float32Array]:
 
 
 def dequantize(codes: Int8Array, scales: Float32Array) -> Float32Array:
-    """Return the rows ``scale * codes`` in float32."""
+    """Convert int8 codes and a scale per row back to float32 rows."""
     matrix: Float32Array = codes.astype(np.float32)
     matrix *= scales[:, np.newaxis]
     return matrix

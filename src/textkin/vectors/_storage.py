@@ -150,7 +150,7 @@ def load_vectors(path: Path, format: Format | None, options: Options, cache: boo
 
 
 def format_of(path: Path) -> Format:
-    """Return the format of a vector file or folder.
+    """Return the format (such as "glove" or "word2vec") of a vector file or folder.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ _TENSOR = "vectors"
 
 
 def write_folder(path: Path, words: tuple[str, ...], matrix: Float32Array) -> None:
-    """Save words and vectors to a new folder, atomically."""
+    """Save words and vectors to a new folder with a manifest, atomically."""
 
     def fill(folder: Path) -> Iterable[str]:
         save_file({_TENSOR: matrix}, folder / _MATRIX)

@@ -91,7 +91,7 @@ class Names:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Words in row order."""
+        """All words in the order of their rows."""
         raw, ends, origin = self._packed
         try:
             return tuple(_unpacked(raw, ends))
@@ -100,7 +100,7 @@ class Names:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """Row of each word, by word."""
+        """Mapping from each word to its row."""
         rows = dict(zip(self.words, range(self._count), strict=True))
         if len(rows) != self._count:
             raise _damaged(self._packed[2], "words repeat")

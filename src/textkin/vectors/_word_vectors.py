@@ -111,7 +111,7 @@ class WordVectors:
 
     @classmethod
     def builtin(cls, name: BuiltinName = "glove") -> "WordVectors":
-        """Return built-in vectors by name; no download.
+        """Return the built-in vectors with a name, which need no download.
 
         Vectors are read once per process and then shared. Both sets contain lowercase English
         words in order of frequency, stored with one byte per number. They contain no numbers and
@@ -347,7 +347,7 @@ class WordVectors:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words in row order."""
+        """All words in the order of the rows of `matrix`."""
         return self._names.words
 
     @property

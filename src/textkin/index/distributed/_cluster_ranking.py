@@ -177,15 +177,15 @@ class ClusterScorer(Scorer[Asked]):
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> Asked:
-        """Convert a query text to this scorer's query."""
+        """Convert a query text to the representation by which this ranking scores documents."""
         return Asked(text=text)
 
     def of_row(self, row: int) -> Asked:
-        """Convert a document of the index to this scorer's query, by its word counts."""
+        """Convert a document of the index, by its word counts, to a query for similar documents."""
         return Asked(row=row, bag=self.state.bag_of_row(row))
 
     def of_words(self, weights: Mapping[str, float]) -> Asked:
-        """Convert words with weights to this scorer's query."""
+        """Convert words with weights to the representation by which this ranking scores."""
         asked = Asked(words=tuple(weights.items()))
         asked.made(self._tail)  # an invalid query raises here, before any work
         return asked
@@ -327,7 +327,7 @@ class Best:
         self._notes.update(dict.fromkeys(found.notes))
 
     def ranked(self, n_documents: int) -> ScoredRows:
-        """Return the best rows of all blocks, best first."""
+        """Return the best rows of one query over all blocks, best first."""
         stats = self._stats
         if "left_out" in stats:  # each block also counted documents of other blocks
             told = [

@@ -44,7 +44,7 @@ _OF_ROWS = ("positions", "lengths")  # arrays of a segment with one number per r
 
 
 class Piece(NamedTuple):
-    """Range of rows of one segment."""
+    """Range of rows within one segment of an index, as part of a block."""
 
     segment: int
     first: int

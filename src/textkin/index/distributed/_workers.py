@@ -283,7 +283,7 @@ class Opened:
 
     @cached_property
     def term_numbers(self) -> dict[str, int]:
-        """Number of each term, by term."""
+        """Mapping from each term (stem) to its number in the index."""
         terms = self.described.terms
         return {} if terms is None else {name: n for n, name in enumerate(terms.names)}
 

@@ -337,7 +337,7 @@ class Field:
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory use in bytes."""
+        """Approximate memory use of the field's values in bytes."""
         return 12 * len(self._codes) + self._size
 
     def mark(self) -> int:
@@ -349,7 +349,7 @@ class Field:
         del self._positions[mark:], self._codes[mark:]
 
     def add(self, position: int, id: str, label: str, metadata: dict[str, Any]) -> None:
-        """Add the values of this field in one document."""
+        """Add the values that one document has in this field, with the document's position."""
         if self.name == "id":
             self._value(position, id)
         elif self.name == "label":
@@ -461,7 +461,7 @@ _Key = TypeVar("_Key")
 
 
 class Recent(Generic[_Key, _Kept]):
-    """Least-recently-used (LRU) cache limited by memory size.
+    """Least-recently-used (LRU) cache of values, limited by their memory size.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ class Recent(Generic[_Key, _Kept]):
         self._kept: OrderedDict[_Key, tuple[_Kept, int]] = OrderedDict()
 
     def get(self, key: _Key) -> _Kept | None:
-        """Return the cached value of a key, or None."""
+        """Return the cached value of a key and mark it as used, or None."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)

@@ -114,7 +114,7 @@ class Condition(Filter):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Name of the field, as a tuple of one."""
+        """Name of the compared field, as a tuple with one element."""
         return (self.field,)
 
     def __str__(self) -> str:
@@ -189,7 +189,7 @@ def group(operator: str, parts: Iterable[Filter]) -> Filter:
 
 
 def mapping_filter(where: Mapping[str, Any]) -> Filter:
-    """Convert a mapping of fields to values to a filter; an empty one selects all documents.
+    """Convert a mapping from fields to values, such as {"year": 2015}, to a filter.
 
     Raises
     ------

@@ -237,7 +237,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def ranking(self) -> RankingLike:
-        """Ranking of the search, unchanged."""
+        """Ranking that the search used, as given: a name or an object."""
         return self.request.ranking
 
     @property
@@ -247,7 +247,7 @@ class Hits(DrawnResult, TableResult, Sequence["Hit"]):
 
     @property
     def where(self) -> Filter | None:
-        """Filter of the search, or None."""
+        """Filter of the search on ID, label, and metadata, or None."""
         return self.request.where
 
     @cached_property
@@ -745,7 +745,7 @@ class Hit:
 
     @property
     def id(self) -> str:
-        """ID of the document."""
+        """ID of the found document."""
         return self._hits.ids[self._place]
 
     @property
@@ -755,23 +755,23 @@ class Hit:
 
     @property
     def text(self) -> str:
-        """Text of the document."""
+        """Full text of the found document."""
         return self.document.text
 
     @property
     def length(self) -> int:
-        """Number of indexed words of the document."""
+        """Number of words of the found document, as counted by the index."""
         hits = self._hits
         return int(hits._state.lengths[hits._rows[self._place]])
 
     @property
     def label(self) -> Label:
-        """Label of the document, or None."""
+        """Label of the found document, or None."""
         return self.document.label
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """Metadata of the document."""
+        """Metadata fields of the found document."""
         return self.document.metadata
 
     @property

@@ -196,7 +196,7 @@ class SearchRequest:
         return replace(self, offset=0, rounds=(*self.rounds, round))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request as a dict of JSON types.
+        """Return the search request as a dict of JSON types, for `from_json`.
 
         Raises
         ------

@@ -102,7 +102,7 @@ class Snippets:
 
     @classmethod
     def of(cls, state: IndexState) -> "Snippets":
-        """Return the cached snippet finder of a snapshot."""
+        """Return the `Snippets` object of a snapshot, created once and cached."""
         return state.once("snippets", lambda: cls(state.reading))
 
     def find(

@@ -186,7 +186,7 @@ class IndexState:
 
     @cached_property
     def live(self) -> BoolArray:
-        """Mask of rows that is False for deleted documents."""
+        """Boolean mask of all rows; False for rows of deleted documents."""
         return np.concatenate([part.live for part in self.parts])
 
     @cached_property
@@ -200,14 +200,14 @@ class IndexState:
         return np.concatenate([part.segment.lengths for part in self.parts]).astype(np.int64)
 
     def row_of(self, id: str) -> int | None:
-        """Return the row of the document with an ID, or None."""
+        """Return the row number of the document with an ID, or None if it does not exist."""
         with self.snapshot.catalog() as catalog:
             found = catalog.execute("SELECT position FROM documents WHERE id = ?", (id,))
             row = found.fetchone()
         return None if row is None else int(np.searchsorted(self.positions, row[0]))
 
     def ids(self, rows: Iterable[int]) -> list[str]:
-        """Return the document IDs of rows.
+        """Return the document IDs of the given row numbers.
 
         The catalog is queried for the first requests. After requests for 1/128 of all IDs, all IDs
         are read and stored in memory as UTF-8.
@@ -285,7 +285,7 @@ class IndexState:
 
     @cached_property
     def words(self) -> list[str]:
-        """All words in the order of their IDs."""
+        """All words of the index, as a list in the order of their IDs."""
         return self.source.words()
 
     def words_from(self, first: int) -> list[str]:

@@ -52,7 +52,7 @@ class Spelling:
         return known
 
     def extend(self, words: Sequence[str]) -> None:
-        """Add words, which get the next IDs."""
+        """Add new words of the index to the spelling data."""
         if not words:
             return
         characters = _code_points("".join(words))

@@ -53,7 +53,7 @@ class TermSpace:
         return found.tokens / state.n_documents
 
     def bag_of_text(self, text: str) -> Bag:
-        """Count the terms of a text, as `Bag`."""
+        """Count the terms (stems) of a text, as `Bag`."""
         if self._map is None:
             return self._state.bag_of_text(text)
         bag = self._state.counted(text, "terms", self._numbers_or_ignored)
@@ -85,7 +85,7 @@ class TermSpace:
         return self.converted(self._state.bag_of_row(row))
 
     def converted(self, bag: Bag) -> Bag:
-        """Convert word counts to term counts."""
+        """Convert a `Bag` of word counts to a `Bag` of term (stem) counts."""
         if self._map is None:
             return bag
         terms = self._map.term_of[bag.words]

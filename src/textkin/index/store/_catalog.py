@@ -122,7 +122,7 @@ class Catalog:
         _in_use.add(self)
 
     def state(self) -> State:
-        """Return the totals stored in the catalog."""
+        """Return the totals in the catalog (next position, numbers of documents and words)."""
         row = self.execute(f"SELECT {STATE_COLUMNS} FROM state").fetchone()
         if row is None or not all(map(_is_count, row)):
             raise damage_error(self.path, "its table 'state' must have one row of counts")
@@ -256,7 +256,7 @@ class Catalog:
             self.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY)}")
 
     def close(self) -> None:
-        """Close the SQLite connection."""
+        """Close the connection to the SQLite database of the catalog."""
         if self._ours:
             _in_use.discard(self)
             self.connection.close()

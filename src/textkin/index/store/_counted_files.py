@@ -83,7 +83,7 @@ class RejectedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Document source for the files of one block."""
+    """Source of documents for `read`: the files of one block."""
 
     entries: tuple[Entry, ...]
     options: FileOptions

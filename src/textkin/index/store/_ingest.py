@@ -220,7 +220,7 @@ class _Ingestion:
         documents._count, documents._skipped = self.kept, skipped
 
     def _whole(self, documents: Items) -> None:
-        """Write all documents in one transaction."""
+        """Write all documents of a list in one transaction, so that all or none are stored."""
         row = 0
         last_id = None
         with self.writer.transaction():

@@ -77,7 +77,7 @@ class Segments:
     catalog: Catalog
 
     def add_tail(self) -> None:
-        """Write the documents that are not in a segment yet to one or more segments."""
+        """Write documents that are not in a segment file yet to one or more new segments."""
         while True:
             state = self.catalog.state()
             end = self._piece_end(state.tail_position)
@@ -131,7 +131,7 @@ class Segments:
         self.sweep()
 
     def repair(self, records: Sequence[SegmentRecord]) -> None:
-        """Rebuild corrupt segments from the catalog."""
+        """Rebuild the segment files with the given records from the catalog."""
         for record in records:
             self._replace([record], segment_from_catalog(self.catalog, Extent.of(record)))
 

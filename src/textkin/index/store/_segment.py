@@ -116,7 +116,7 @@ class Segment:
     mapped: mmap.mmap | None = None
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the segment's file."""
+        """Return the SHA-256 hash of the memory-mapped segment file."""
         assert self.mapped is not None
         return hashlib.sha256(self.mapped).hexdigest()
 
@@ -127,7 +127,7 @@ class Segment:
 
     @property
     def entries(self) -> int:
-        """Number of entries (document, word) in the segment."""
+        """Number of nonzero word counts in the segment."""
         return len(self.arrays["indices"])
 
     @property

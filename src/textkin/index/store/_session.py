@@ -289,7 +289,7 @@ class Session:
 
     @property
     def closed(self) -> bool:
-        """True if the session was closed."""
+        """True after `close` was called."""
         return self._closed
 
     def close(self) -> None:

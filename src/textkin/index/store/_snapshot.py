@@ -181,7 +181,7 @@ class Snapshot:
         return found
 
     def lengths(self) -> Int64Array:
-        """Return the number of words of each document."""
+        """Return the number of words of each document, in the order of `ids`."""
         parts = [part.segment.lengths[part.live] for part in self.parts]
         return np.concatenate(parts).astype(np.int64)
 

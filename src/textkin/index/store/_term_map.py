@@ -127,7 +127,7 @@ class TermMap:
 
     @cached_property
     def core(self) -> "_core.TermMap":
-        """The map in the type that searches in the core take."""
+        """The same map as an object of the compiled core."""
         return _core.TermMap(self.term_of, self.n_terms)
 
 

@@ -124,7 +124,7 @@ class VectorFile(VectorBlock):
     mapped: mmap.mmap | None = None
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the file."""
+        """Return the SHA-256 hash of the memory-mapped file."""
         assert self.mapped is not None
         return hashlib.sha256(self.mapped).hexdigest()
 

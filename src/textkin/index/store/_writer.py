@@ -113,13 +113,13 @@ class Writer:
         return self._catalog.file == (found.st_dev, found.st_ino)
 
     def refresh(self) -> None:
-        """Read the totals that other writers have stored."""
+        """Reload the totals of the catalog, which other writers may have changed."""
         with translate_errors(self._catalog.path):
             self._state = self._catalog.state()
 
     @property
     def state(self) -> State:
-        """Totals of the catalog after the last transaction."""
+        """Totals of the catalog (documents, words, next position) after the last transaction."""
         return self._state
 
     @contextmanager

@@ -229,7 +229,7 @@ class WTMF(HasWordVectors, BagModel):
         )
 
     def _start(self, n_words: int) -> Float64Array:
-        """Return random initial word vectors."""
+        """Return random initial word vectors, one row per word."""
         random = check_random_state(self.random_state)
         return np.asarray(random.standard_normal((n_words, self.n_components)))
 

@@ -181,7 +181,7 @@ class FisherKernel(BagModel, auto_wrap_output_keys=None):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Fit the PLSA models whose kernels are averaged.
+        """Fit the PLSA models from which the kernel is computed.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ class ScoreTables:
 
     @property
     def size(self) -> int:
-        """Length of a Fisher vector."""
+        """Number of entries of a Fisher vector."""
         return self.mean_scale.size + self.square_scale.size + self.weight_scale.size
 
     def points(self, vectors: Float32Array) -> Float32Array:

@@ -155,7 +155,7 @@ def gaussian_logits(model: GaussianParameters, scale: Scale) -> Logits:
 
 
 def sum_of_rows(values: NDArray[Any], weights: Float64Array) -> Float64Array:
-    """Compute the weighted sum of rows, in float64."""
+    """Compute the weighted sum of the rows of a matrix, in float64."""
     total = np.zeros(values.shape[1])
     for block in _blocks(len(values)):
         total += weights[block] @ values[block].astype(np.float64)

@@ -152,7 +152,7 @@ class _Block:
         self._rooms: list[_Room] = []  # reused, since allocation takes as long as the work
 
     def room(self) -> "_Room":
-        """Allocate the work arrays for one block."""
+        """Allocate the work arrays of the E step for one block of rows."""
         size, n_features = self.linear.shape
         return _Room(
             np.empty((ROWS, n_features)),

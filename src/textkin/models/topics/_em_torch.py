@@ -32,7 +32,7 @@ _CHUNK = 2**23  # numbers in the rows gathered at once, so that they fit in the 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Entries of bags on a GPU, with their order by word."""
+    """Word counts of bags on a GPU, with their order by word."""
 
     starts: torch.Tensor  # (n_documents + 1,), int64
     words: torch.Tensor  # (n_entries,), int64

@@ -1,4 +1,4 @@
-"""`LDA`: latent Dirichlet allocation."""
+"""`LDA`: latent Dirichlet allocation, by variational Bayes or Gibbs sampling."""
 
 import warnings
 from typing import ClassVar, Literal, Self
@@ -205,7 +205,7 @@ class LDA(HasTopics, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Learn the word distributions of the topics.
+        """Learn the word distribution of each topic from bags of words.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class LDA(HasTopics, BagModel):
         return self
 
     def transform(self, X: BagsLike, *, progress: ProgressCallback | None = None) -> Float64Array:
-        """Infer the topic distribution of each document.
+        """Infer the topic distribution of each document with the fitted topics.
 
         Parameters
         ----------

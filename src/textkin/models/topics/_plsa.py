@@ -1,4 +1,4 @@
-"""`PLSA`: probabilistic latent semantic analysis."""
+"""`PLSA`: probabilistic latent semantic analysis, fitted by (tempered) EM."""
 
 import warnings
 from collections.abc import Callable
@@ -197,7 +197,7 @@ class PLSA(HasTopics, BagModel):
     def fit(
         self, X: BagsLike, y: object = None, *, progress: ProgressCallback | None = None
     ) -> Self:
-        """Learn P(w|z) and P(z|d) by (tempered) EM.
+        """Learn P(w|z) and P(z|d) from bags of words by (tempered) EM.
 
         Parameters
         ----------

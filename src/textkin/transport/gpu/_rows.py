@@ -59,7 +59,7 @@ class HostRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
-    """Documents on a GPU as CSR rows; see `HostRows`.
+    """Documents on a GPU as CSR rows of word positions and weights; see `HostRows`.
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ class Found:
 
     @classmethod
     def nothing(cls, queries: int) -> "Found":
-        """Create an empty result for a number of queries."""
+        """Create a `Found` without hits for a number of queries."""
         return cls(
             [np.empty(0, np.int64)] * queries,
             [np.empty(0)] * queries,

@@ -41,18 +41,18 @@ class Sink(Protocol):
     """Protocol of destinations of vectors: memory, or a cache file."""
 
     def append(self, rows: Float32Array) -> None:
-        """Append vectors after the earlier ones."""
+        """Append a block of vectors to the destination."""
         ...
 
 
 class MemorySink:
-    """Destination that collects vectors in memory."""
+    """Destination of parsed vectors that collects them in memory."""
 
     def __init__(self) -> None:
         self._parts: list[Float32Array] = []
 
     def append(self, rows: Float32Array) -> None:
-        """Append vectors."""
+        """Append a block of vectors."""
         self._parts.append(rows)
 
     def matrix(self, dimension: int) -> Float32Array:

@@ -52,7 +52,7 @@ class Options:
         return frozenset(form for word in stems for form in (word, word.lower(), word.title()))
 
     def word_set(self) -> _core.WordSet | None:
-        """Return the result of `wanted` in the core's type."""
+        """Return the words of `wanted` as a set of the compiled core."""
         wanted = self.wanted()
         if wanted is None:
             return None

@@ -112,7 +112,7 @@ class Stream(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the file and the decompressor."""
+        """Close the file and its decompressor."""
         if self._file is not self._raw:
             self._file.close()
         super().close()

@@ -77,7 +77,7 @@ class Scorer(ABC, Generic[Q]):
 
     @abstractmethod
     def of_text(self, text: str) -> Q:
-        """Convert a query text to this scorer's query."""
+        """Convert a query text to the representation by which this ranking scores documents."""
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> Q:
         """Convert a vector (for models) or a text (for other rankings) to a query.
@@ -108,11 +108,11 @@ class Scorer(ABC, Generic[Q]):
 
     @abstractmethod
     def of_row(self, row: int) -> Q:
-        """Convert a document of the index to this scorer's query."""
+        """Convert a document of the index to a query for similar documents."""
 
     @abstractmethod
     def of_words(self, weights: Mapping[str, float]) -> Q:
-        """Convert words with weights to this scorer's query.
+        """Convert words with weights to the representation by which this ranking scores.
 
         Raises
         ------
@@ -271,13 +271,13 @@ class EmptyScorer(Scorer[None]):
         self.ascending = ranking.ascending
 
     def of_text(self, text: str) -> None:
-        """Return None, the query of an empty index."""
+        """Return None, because an index without documents scores nothing."""
 
     def of_row(self, row: int) -> None:
-        """Return None, the query of an empty index."""
+        """Return None, because an index without documents scores nothing."""
 
     def of_words(self, weights: Mapping[str, float]) -> None:
-        """Return None, the query of an empty index."""
+        """Return None, because an index without documents scores nothing."""
 
     def words_of(self, query: None) -> Mapping[str, float] | None:
         """Return an empty dict, because the query has no words."""
@@ -290,7 +290,7 @@ class EmptyScorer(Scorer[None]):
         threshold: float | None = None,
         rows: BoolArray | None = None,
     ) -> ScoredRows:
-        """Return a result without documents."""
+        """Return an empty result, because the index has no documents."""
         return ScoredRows(np.empty(0, np.int64), np.empty(0))
 
     def explain(self, query: None, row: int) -> NoReturn:
@@ -300,4 +300,4 @@ class EmptyScorer(Scorer[None]):
     def moved(
         self, query: None, relevant: Sequence[int], nonrelevant: Sequence[int], how: FeedbackRound
     ) -> None:
-        """Return None, the query of an empty index."""
+        """Return None, because an index without documents scores nothing."""

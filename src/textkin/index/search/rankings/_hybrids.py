@@ -41,7 +41,7 @@ _Found = TypeVar("_Found")
 
 
 class CombinedRanking(Ranking):
-    """Base class of rankings that combine several rankings (parts).
+    """Base class of rankings that combine several rankings, called parts.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class CombinedRanking(Ranking):
 
     @property
     def labels(self) -> list[str]:
-        """Name of each part, as used in explanations."""
+        """Name of each combined ranking, as shown in explanations."""
         return [
             name or str(getattr(part, "label", repr(part)))
             for name, part in zip(self._names, self.parts, strict=True)
@@ -471,24 +471,24 @@ class HybridScorer(Scorer[Queries]):
         self._latest: tuple[Queries, BoolArray | None, Any] | None = None
 
     def of_text(self, text: str) -> Queries:
-        """Convert a query text to one query per part."""
+        """Convert a query text to a tuple with one query for each combined ranking."""
         return tuple(scorer.of_text(text) for scorer in self._scorers)
 
     def of_embedding(self, vector: Float64Array, text: str | None) -> Queries:
-        """Convert a vector and a text to one query per part, as each part needs."""
+        """Convert a vector and a text to a tuple with one query per combined ranking."""
         return tuple(scorer.of_embedding(vector, text) for scorer in self._scorers)
 
     @property
     def takes_embeddings(self) -> bool:
-        """True if a part ranks by the vectors of an attached model."""
+        """True if one of the combined rankings uses vectors of an attached model."""
         return any(scorer.takes_embeddings for scorer in self._scorers)
 
     def of_row(self, row: int) -> Queries:
-        """Convert a document of the index to one query per part."""
+        """Convert a document to a tuple with one query for each combined ranking."""
         return tuple(scorer.of_row(row) for scorer in self._scorers)
 
     def of_words(self, weights: Mapping[str, float]) -> Queries:
-        """Convert words with weights to one query per part."""
+        """Convert words with weights to a tuple with one query per combined ranking."""
         return tuple(scorer.of_words(weights) for scorer in self._scorers)
 
     def words_of(self, query: Queries) -> Mapping[str, float] | None:
@@ -506,7 +506,7 @@ class HybridScorer(Scorer[Queries]):
         nonrelevant: Sequence[int],
         how: FeedbackRound,
     ) -> Queries:
-        """Return the queries of all parts after Rocchio feedback."""
+        """Return the queries of all combined rankings after Rocchio feedback."""
         return tuple(
             scorer.moved(own, relevant, nonrelevant, how)
             for scorer, own in zip(self._scorers, query, strict=True)

@@ -125,7 +125,7 @@ class LatentScorer(Scorer[TermQuery]):
         return self._terms.of_row(row)
 
     def of_words(self, weights: Mapping[str, float]) -> TermQuery:
-        """Convert words with weights to this scorer's query."""
+        """Convert words with weights to the representation by which this ranking scores."""
         return self._terms.of_words(weights)
 
     def words_of(self, query: TermQuery) -> Mapping[str, float]:
@@ -188,12 +188,12 @@ class LatentScorer(Scorer[TermQuery]):
         return Contributions.of(parts, score)
 
     def state_names(self, terms: Int32Array) -> list[str]:
-        """Return the names of terms by number."""
+        """Return the terms (stems) with the given term numbers."""
         query = TermQuery(terms, np.arange(len(terms), 0, -1, dtype=np.float64))
         return list(self._terms.words_of(query))
 
     def _vectors(self, space: _Space, rows: Int64Array) -> Float64Array:
-        """Return the LSI vectors of the documents in rows."""
+        """Return the latent (LSI) vectors of the documents in the given rows."""
         search = self._terms._search
         found = np.zeros((len(rows), space.vectors.shape[1]))
         for at, row in enumerate(rows.tolist()):

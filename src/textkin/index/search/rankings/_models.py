@@ -157,7 +157,7 @@ class ModelVectors:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and number of dimensions."""
+        """Shape of the vectors as a matrix: (number of rows, number of dimensions)."""
         return len(self.found), self._stored.record.dimensions
 
     def of_rows(self, rows: Sequence[int] | Int64Array) -> Float32Array:
@@ -386,7 +386,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return self._of_bag(self.state.weighted_bag(dict(weights)))
 
     def words_of(self, query: ModelQuery) -> None:
-        """Return None, because a vector has no words."""
+        """Return None, because a query vector has no words."""
         return
 
     def _of_bag(self, bag: Bag) -> ModelQuery:
@@ -431,7 +431,7 @@ class ModelScorer(Scorer[ModelQuery]):
         return ScoredRows(places[order], scores[order], stats)
 
     def _note(self, query: ModelQuery) -> str:
-        """Return why a query finds nothing, or ""."""
+        """Return the reason why a query finds nothing, such as unknown words, or ""."""
         if np.isnan(query.length):
             return f"The document has no vector of the model {self.record.name!r}."
         if not query.length and self.record.metric != "euclidean":
@@ -591,7 +591,7 @@ class ModelScorer(Scorer[ModelQuery]):
 
 
 def _kept(state: IndexState, kind: type, record: ModelRecord) -> Any:  # noqa: ANN401 (of that kind)
-    """Return data cached for an attached model, and drop data of removed models."""
+    """Return the cached data of an attached model, and drop the data of detached models."""
     attached = set(state.snapshot.models.values())
     for key in list(state.kept):
         if isinstance(key, tuple) and key[0] is kind and key[1] not in attached:

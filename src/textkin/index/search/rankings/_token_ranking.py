@@ -161,7 +161,7 @@ class TokenScorer(HybridScorer):
     # ------------------------------------------------------------------ queries
 
     def of_text(self, text: str) -> _TokenQuery:
-        """Convert a query text to this scorer's query."""
+        """Convert a query text to the representation by which this ranking scores documents."""
         return _TokenQuery(self._first.of_text(text), text)
 
     def of_row(self, row: int) -> _TokenQuery:

@@ -296,11 +296,11 @@ class TransportScorer(Scorer[TransportQuery]):
         return TransportQuery(self._stored.of_counts(counted), text)
 
     def of_row(self, row: int) -> TransportQuery:
-        """Convert a document of the index to this scorer's query, by its word counts."""
+        """Convert a document of the index, by its word counts, to a query for similar documents."""
         return self.of_bag(self.state.bag_of_row(row), row)
 
     def of_bag(self, bag: Bag, row: int) -> TransportQuery:
-        """Convert the word counts of a document to this scorer's query."""
+        """Convert the word counts of a document to a query for similar documents."""
         return TransportQuery(self._stored.of_bag(bag), row=row)
 
     def of_words(self, weights: Mapping[str, float]) -> TransportQuery:
@@ -598,7 +598,7 @@ class StoredDocuments:
         names: Sequence[str],
         weights: Float64Array | None,
     ) -> DocumentRows:
-        """Create a document from rows of the vector table with counts."""
+        """Create a document over the word vectors from vector rows with counts."""
         used = rows >= 0
         words, place = np.unique(rows[used], return_inverse=True)
         missing = np.flatnonzero(rows == NO_VECTOR).tolist()
@@ -613,7 +613,7 @@ class StoredDocuments:
         )
 
     def of_counts(self, counted: Mapping[str, float]) -> DocumentRows:
-        """Create a document from a dict of indexed words and counts."""
+        """Convert a dict of words and counts to a document over the word vectors."""
         names = list(counted)
         counts = np.fromiter(counted.values(), np.float64, len(names))
         return self.encoded(self.columns.lookup(names), counts, names, self.weights)
@@ -624,11 +624,11 @@ class StoredDocuments:
         return placed_words(text, forms, self.columns.lookup, self.space.name)
 
     def of_row(self, row: int) -> DocumentRows:
-        """Return the document in a row of the snapshot."""
+        """Return the document in a row as word counts over the word vectors."""
         return self.of_bag(self.state.bag_of_row(row))
 
     def of_bag(self, bag: Bag) -> DocumentRows:
-        """Create a document from word counts by word ID."""
+        """Convert word counts by word ID to a document over the word vectors."""
         rows = self.columns.rows[bag.words]
         names = [
             self.state.words[number] if missing else ""
